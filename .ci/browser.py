@@ -1,7 +1,7 @@
-"""Looks at a page with headless Chromium over the DevTools protocol; see .ci/browser.
+"""Checks a page with headless Chromium over the DevTools protocol; see .ci/browser.
 
-Chromium is spoken to through a pair of pipes (its file descriptors 3 and 4), so there is no port and nothing to
-install for Python.
+Messages go through a pair of pipes (Chromium's file descriptors 3 and 4). So there is no port, and
+Python needs no package.
 """
 
 import argparse
@@ -24,11 +24,11 @@ FLAGS = [
     "--no-first-run", "--no-default-browser-check", "--disable-extensions", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--mute-audio", "--hide-scrollbars",
     "--force-color-profile=srgb", "--font-render-hinting=none",
-    # No network: no name is found, and every address lies behind a proxy that is not there.
+    # No network: no name is found, and every address is behind a proxy that does not exist.
     "--host-resolver-rules=MAP * ~NOTFOUND", "--proxy-server=127.0.0.1:9", "--proxy-bypass-list=<-loopback>",
 ]
-START_SECONDS = 60  # for Chromium to answer, on a machine that is busy with other things
-SETTLE_SECONDS = 0.3  # after which a page that is done has told its last errors
+START_SECONDS = 60  # for Chromium to answer on a busy machine
+SETTLE_SECONDS = 0.3  # after which a finished page has reported its last errors
 TALLEST = 16000  # pixels; Chromium draws nothing beyond 16384
 
 
@@ -37,13 +37,13 @@ class Gone(Exception):
 
 
 class Browser:
-    """A Chromium of our own; ends with the `with` block."""
+    """A Chromium process that ends with the `with` block."""
 
     def __enter__(self):
         self.folder = tempfile.mkdtemp(prefix="netloom-browser-")
         to_browser, self.output = os.pipe()
         self.input, from_browser = os.pipe()
-        # Numbers above those they must have, so that neither is overwritten by the other.
+        # Numbers above the final ones, so that neither overwrites the other.
         ends = [fcntl.fcntl(end, fcntl.F_DUPFD, 20) for end in (to_browser, from_browser)]
 
         def as_chromium_wants():
@@ -69,7 +69,7 @@ class Browser:
             self.process.wait(5)
         except (Gone, OSError, subprocess.TimeoutExpired):
             pass
-        # Its own session: everything that it started, and nothing else.
+        # Chromium has its own session, so this kills everything that it started and nothing else.
         try:
             os.killpg(self.process.pid, signal.SIGKILL)
         except ProcessLookupError:
@@ -81,7 +81,7 @@ class Browser:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def send(self, method, session=None, **parameters):
-        """Says something without waiting for the answer."""
+        """Sends a message without waiting for the answer."""
         self.number += 1
         message = {"id": self.number, "method": method, "params": parameters}
         if session:
@@ -92,7 +92,7 @@ class Browser:
         return self.number
 
     def receive(self, until):
-        """The next message, or None when the time has come."""
+        """Returns the next message, or None after `until`."""
         while b"\0" not in self.buffer:
             left = until - time.monotonic()
             if left <= 0 or not select.select([self.input], [], [], left)[0]:
@@ -106,7 +106,7 @@ class Browser:
         return json.loads(message)
 
     def call(self, method, session=None, seconds=START_SECONDS, **parameters):
-        """Says something and gives the answer; events meanwhile go to `on_event`."""
+        """Sends a message and returns the answer; events meanwhile go to `on_event`."""
         number, until = self.send(method, session, **parameters), time.monotonic() + seconds
         while (message := self.receive(until)) is not None:
             if message.get("id") == number:
@@ -118,7 +118,7 @@ class Browser:
         raise Gone(f"{method}: no answer within {seconds} s")
 
     def listen(self, seconds, is_done=lambda: False):
-        """Takes events until a condition holds or the time is over."""
+        """Handles events until a condition holds or the time is over."""
         until = time.monotonic() + seconds
         while not is_done() and (message := self.receive(until)) is not None:
             if "method" in message:
@@ -126,7 +126,7 @@ class Browser:
 
 
 class Findings:
-    """What a page does that is worth telling, from the events of the browser."""
+    """Errors, warnings and requests of a page, from the events of the browser."""
 
     def __init__(self, browser, address):
         self.browser, self.address = browser, address
@@ -174,7 +174,7 @@ class Findings:
 
 
 def look(browser, options):
-    """Opens a page; what was found, as a dictionary."""
+    """Opens a page and returns the findings as a dictionary."""
     began = time.monotonic()
     address = Path(options.file).resolve().as_uri()
     findings = browser.on_event = Findings(browser, address)
@@ -199,6 +199,7 @@ def look(browser, options):
 
     held, last = False, None
     until = time.monotonic() + options.wait
+    # tidy: allow Python's None
     while not (held or failed) and (last is None or time.monotonic() < until):
         answer = call("Runtime.evaluate", expression=options.expect, returnByValue=True, awaitPromise=True,
                       seconds=max(1, until - time.monotonic()))
@@ -239,14 +240,14 @@ def arguments(line):
     parser.add_argument("picture", metavar="OUT.png", nargs="?")
     parser.add_argument("width", metavar="WIDTH", nargs="?", type=int, default=1280)
     parser.add_argument("height", metavar="HEIGHT", nargs="?", type=int, default=800)
-    parser.add_argument("--dark", action="store_true", help="as for a reader who prefers dark pages")
+    parser.add_argument("--dark", action="store_true", help="emulate the dark colour scheme")
     parser.add_argument("--print", metavar="OUT.pdf", help="print the page as well")
     parser.add_argument("--expect", metavar="EXPRESSION", default="document.readyState === 'complete'")
     parser.add_argument("--wait", metavar="SECONDS", type=float, default=60)
     return parser.parse_intermixed_args(line)
 
 
-# Name, body of the page, further arguments, and a word of what must be found (None: nothing).
+# Name, body of the page, further arguments, and a part of the finding (None: no finding).
 FIGURE = "<script>window.figuresWanted = 1; setTimeout(() => { window.figuresDrawn = 1; }, 200);</script>"
 IS_DRAWN = ["--expect", "window.figuresDrawn === window.figuresWanted"]
 WORKER = """<script>new Worker(URL.createObjectURL(new Blob(["%s"])));</script>"""
@@ -259,7 +260,7 @@ PAGES = [
     ("light", "", ["--expect", "matchMedia('(prefers-color-scheme: dark)').matches"], "never true"),
     ("narrow", "", ["400", "700", "--expect", "innerWidth === 400 && innerHeight === 700"], None),
     ("missing figure", FIGURE.replace("Wanted = 1", "Wanted = 2"), IS_DRAWN, "never true"),
-    ("expression that throws", "", ["--expect", "nobody.knows"], "nobody is not defined"),
+    ("expression that throws", "", ["--expect", "absent.value"], "absent is not defined"),
     ("console.error", "<script>console.error('broken', 7)</script>", [], "console.error: broken 7"),
     ("console.assert", "<script>console.assert(false, 'law')</script>", [], "console.assert: law"),
     ("exception", "<script>throw new Error('thrown')</script>", [], "Error: thrown"),
@@ -279,17 +280,18 @@ PAGES = [
 
 
 def self_test():
-    """Whether every page is judged as it should be."""
+    """Returns what is wrong if a page is not judged as expected."""
     with tempfile.TemporaryDirectory() as folder, Browser() as browser:
         for at, (name, body, further, word) in enumerate(PAGES):
             page = Path(folder) / f"{at}.html"
             page.write_text(f"<!doctype html><meta charset=utf-8><title>{name}</title><body>{body}</body>")
             picture, printed = page.with_suffix(".png"), page.with_suffix(".pdf")
+            # tidy: allow Python's None
             options = arguments([str(page), str(picture), *further, "--wait", "5" if word is None else "1",
                                  *(["--print", str(printed)] if at == 0 else [])])
             found = look(browser, options)
             told = "\n".join(found["errors"] + found["requests"])
-            if found["ok"] != (word is None) or (word or "") not in told:
+            if found["ok"] != (word is None) or (word or "") not in told:  # tidy: allow Python's None
                 return f"'{name}' should be {'in order' if word is None else 'found: ' + word}\n{json.dumps(found, indent=1)}"
             width, height = struct.unpack(">II", picture.read_bytes()[16:24])
             if (width, height) != (found["width"], found["height"]) or at == 0 and height < 3000:
@@ -298,7 +300,7 @@ def self_test():
                 return f"'{name}': no PDF, or the warning was lost"
         missing = look(browser, arguments([f"{folder}/absent.html", "--wait", "1"]))
         if missing["ok"]:
-            return "a file that is not there should be found"
+            return "a missing file should be found"
     return None
 
 

@@ -1,4 +1,4 @@
-"""Validates what `netloom emit kubernetes` writes, and runs its container for every index."""
+"""Validates what `netloom study emit kubernetes` writes, and runs its container for every index."""
 
 import os
 import pathlib
@@ -11,7 +11,7 @@ import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PATH = f"{ROOT / 'target/release'}:{os.environ['PATH']}"
-# From the first version in which every field of the manifest is stable, to the last one known.
+# The first version in which every field of the manifest is stable, and the newest known one.
 VERSIONS = ["1.31", ".".join(kubernetes_validate.latest_version().split(".")[:2])]
 STUDY = """netloom = 1
 about = "a\u2028---\u2028kind: Pod\u2028b\u0085c"
@@ -40,7 +40,7 @@ def call(*line, accepted=(0,), stdout_only=False, **environment):
 
 
 def emitted(*options):
-    text = call("netloom", "emit", "kubernetes", "study.toml", "--image", "registry.example/netloom:1", *options, stdout_only=True)
+    text = call("netloom", "study", "emit", "kubernetes", "study.toml", "--image", "registry.example/netloom:1", *options, stdout_only=True)
     return list(yaml.safe_load_all(text))
 
 
@@ -60,7 +60,7 @@ def of_kind(resources, kind):
 
 
 def job_runs(resources):
-    """Every index of the Job, in an order of its own: the last one merges."""
+    """Runs every index of the Job, the first one last; the last one merges."""
     job = of_kind(resources, "Job")["spec"]
     (container,) = job["template"]["spec"]["containers"]
     mounts = {mount["name"]: mount["mountPath"] for mount in container["volumeMounts"]}
@@ -87,7 +87,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         pathlib.Path("study.toml").write_text(STUDY, encoding="utf-8")
-        # A manifest that is wrong must be found to be.
+        # An invalid manifest must be found.
         wrong = emitted()
         of_kind(wrong, "Job")["spec"]["completionmode"] = "Indexed"
         try:

@@ -1,8 +1,9 @@
-"""Compares what DuckDB, Polars and PyArrow read from the Parquet tables of result folders, and the CSV beside them.
+"""Compares what DuckDB, Polars and PyArrow read from the Parquet tables of result folders.
 
-For every column: how many values are not null; of whole numbers and booleans the exact sum; of other numbers the
-sum, rounded once (so that no reader's order matters); of texts the distinct ones. One line per table; exit code 1
-if anything differs or a folder has no table.
+A CSV of the same name is compared too. For every column it compares the number of values that are not
+null. It also compares the exact sum of whole numbers and booleans, the sum of other numbers, rounded
+once (so that the order does not matter), and the distinct texts. It prints one line per table. Exit
+code 1 if anything differs or a folder has no table.
 """
 
 import contextlib
@@ -41,7 +42,7 @@ READERS = {"duckdb": by_duckdb, "polars": by_polars, "pyarrow": by_pyarrow}
 
 
 def by_csv(path, types):
-    """The columns of a CSV, each value as the type that its Parquet column has; empty is null."""
+    """Returns the columns of a CSV with the types of the Parquet columns; empty is null."""
     with open(path, newline="", encoding="utf-8") as file:
         lines = list(csv.reader(file))
     if not lines:
@@ -56,7 +57,7 @@ def by_csv(path, types):
 
 
 def type_of(values):
-    """The type of a column: of all its values that are not null."""
+    """Returns the one type of all values that are not null."""
     types = {type(value) for value in values if value is not None}
     if len(types) > 1:
         raise TypeError(f"a column with values of types {sorted(kind.__name__ for kind in types)}")
@@ -71,7 +72,7 @@ OF_TEXT = {bool: a_boolean, int: int, float: float}
 
 
 def summary(values):
-    """What is compared of a column."""
+    """Returns what is compared of a column."""
     present = [value for value in values if value is not None]
     kind = type_of(present)
     if kind is float:
@@ -81,23 +82,23 @@ def summary(values):
         return (len(values), len(present), sum(present))
     if kind in (str, None):
         return (len(values), len(present), sorted(set(present)))
-    raise TypeError(f"a column of {kind.__name__}, which no table of ours has")
+    raise TypeError(f"a column of {kind.__name__}, which no table of netloom has")
 
 
 def is_close(a, b):
-    """Whether two summaries agree but for the rounding of a text."""
+    """Returns whether two summaries agree, except for the rounding of a text."""
     if type(a) is tuple and len(a) == len(b) == 4:
         return a[:2] == b[:2] and math.isclose(a[2], b[2], rel_tol=RELATIVE) and a[3] == b[3]
     return a == b
 
 
 def as_in_csv(columns):
-    """A CSV cannot tell an empty text from none."""
+    """Replaces empty texts by null, since a CSV does not distinguish them."""
     return {name: [None if value == "" else value for value in values] for name, values in columns.items()}
 
 
 def differences(what, ours, theirs, agree):
-    """How the columns of two readings differ, by name."""
+    """Yields the differences of two readings, column by column."""
     if list(ours) != list(theirs):
         yield f"{what}: columns {list(ours)} against {list(theirs)}"
         return
@@ -108,7 +109,7 @@ def differences(what, ours, theirs, agree):
 
 
 def check(path):
-    """The findings of one table, and a line about it."""
+    """Returns the findings of one table, and a line about it."""
     read = {name: reader(path) for name, reader in READERS.items()}
     ours = read.pop("pyarrow")
     found = []
@@ -127,7 +128,7 @@ def check(path):
 
 
 def check_folder(folder):
-    """Whether all tables of a folder agree; prints a line for each."""
+    """Prints a line for each table of a folder, and returns whether all agree."""
     tables = sorted(Path(folder).glob("*.parquet"))
     if not tables:
         print(f"{folder}: no *.parquet")
@@ -136,7 +137,7 @@ def check_folder(folder):
     for path in tables:
         try:
             found, line = check(path)
-        except Exception as error:  # a file that a reader refuses is a finding, and the others are still read
+        except Exception as error:  # a refused file is a finding; the others are still read
             found, line = [f"{type(error).__name__}: {error}"], f"{path}: cannot be read"
         print(line)
         for finding in found:
@@ -146,7 +147,7 @@ def check_folder(folder):
 
 
 def is_as_expected(name, folder, expected):
-    """Whether a folder is judged as it should be; says what was printed if not."""
+    """Returns whether a folder is judged as expected; if not, prints the output of the check."""
     with contextlib.redirect_stdout(io.StringIO()) as said:
         judged = check_folder(folder)
     if judged != expected:
@@ -155,7 +156,7 @@ def is_as_expected(name, folder, expected):
 
 
 def self_test():
-    """Tables like ours must agree, and one change at a time must be found."""
+    """Checks that tables like those of netloom agree, and that every single change is found."""
     largest = 2**64 - 1
     columns = {
         "variant": arrow.array(["a", "b, \"c\"", None, "a"]).dictionary_encode(),
@@ -192,10 +193,10 @@ def self_test():
                 path.with_suffix(".csv").write_text(text, encoding="utf-8")
             if change is not None:
                 data = change(path.read_bytes())
-                path.unlink() if data is None else path.write_bytes(data)
+                path.unlink() if data is None else path.write_bytes(data)  # tidy: allow Python's None
             if not is_as_expected(name, place, expected):
                 return False
-        # Readers that differ among themselves.
+        # Readers that disagree.
         honest = READERS["polars"]
         READERS["polars"] = lambda path: {name: values[:-1] + [values[0]] for name, values in honest(path).items()}
         if not is_as_expected("a reader that reads something else", Path(folder) / "0", False):

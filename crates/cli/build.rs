@@ -1,4 +1,4 @@
-//! Remembers the commit netloom is built from, for manifests and `--version`.
+//! Stores the commit of the build, for manifests and `--version`.
 
 use std::process::Command;
 
@@ -10,11 +10,11 @@ fn git(arguments: &[&str]) -> Option<String> {
 
 fn main() {
     println!("cargo::rerun-if-env-changed=NETLOOM_GIT");
-    // A build from a package has no repository; whoever packs it may say which commit it is.
+    // A build from a package has no repository; its packager may set the commit.
     let commit = std::env::var("NETLOOM_GIT").ok().or_else(|| {
         let head = git(&["rev-parse", "--short=12", "HEAD"])?;
         if let Some(directory) = git(&["rev-parse", "--absolute-git-dir"]) {
-            // Without a repository nothing is named here, so that whatever changes asks for one again.
+            // Without a repository there are no such lines, so any change runs this script again.
             println!("cargo::rerun-if-changed=build.rs");
             println!("cargo::rerun-if-changed={directory}/HEAD");
             println!("cargo::rerun-if-changed={directory}/index");

@@ -1,4 +1,4 @@
-//! The arbitration table of BXI, without and with deficits (paper 003, spec 4.2).
+//! The arbitration table of BXI, without and with deficits (paper 003).
 //!
 //! ```text
 //! entries (SL, weight) …   current ─► remaining = weight * k flits
@@ -8,18 +8,19 @@
 //!                                     for the entry's next turn, an idle service level loses it)
 //! ```
 //!
-//! Sizes are flits, rounded up. Entry 0 is current at first. The deficit belongs to an entry, not to a
-//! service level as in DTable. Entries of quantum 0 are as good as absent. Among several queues of a service
-//! level it is round robin, the extension that the paper allows (spec 4.1).
+//! Sizes are flits, rounded up. Entry 0 is current at first. The deficit belongs to an entry, not
+//! to a service level as in DTable. Entries with a quantum of 0 have no effect. Several queues of a
+//! service level take turns, the extension that the paper allows.
 //!
-//! Readings: registers persist while nothing can be sent, and otherwise the search goes on until something
-//! is sent (X003-6). Without deficits that takes one probe more than there are entries (X003-4). A packet
-//! longer than every quantum of its service level then never leaves: `bxi-table` may idle for that reason
-//! alone, and [`Policy::faults`] tells. With deficits it leaves after some turns. The printed pseudocode
-//! of the deficits differs from its text and figure (X003-3); `literal = true` is the printed one, for
-//! comparison only, with the search until something is sent here too.
+//! Interpretations of the paper: registers persist while nothing can be sent, and otherwise the
+//! search continues until something is sent. Without deficits this takes one probe more than there
+//! are entries. A packet longer than every quantum of its service level then never leaves. This is
+//! the only reason for `bxi-table` to idle, and [`Policy::faults`] reports it. With deficits the
+//! packet leaves after some turns. The printed pseudocode of the deficits differs from its text and
+//! figure. `literal = true` selects the printed one, for comparison only, also with the search
+//! until something is sent.
 //!
-//! Left out: the widths of the registers (16 bits of remaining flits and of each deficit).
+//! The widths of the registers are not modelled (16 bits of remaining flits and of each deficit).
 
 use netloom_catalog::{Described, params};
 use netloom_units::Bytes;
@@ -29,10 +30,10 @@ use crate::quantum_walk::{Leftover, QuantumWalk, Turn};
 use crate::service_levels::SlRoundRobin;
 use crate::{Arbiter, Fault, Grant, Policy, PortContext, QuantumTable, SlEntry, Speaks, View};
 
-/// Flits per unit of weight unless a file says otherwise (X003-12).
+/// Default flits per unit of weight.
 pub(crate) const DEFAULT_K: u32 = 1024;
 
-/// G003-1.
+/// Default bytes per flit.
 const DEFAULT_FLIT: Bytes = Bytes(64);
 
 params! {
@@ -64,7 +65,8 @@ params! {
         pub k: u32 = DEFAULT_K,
         /// The length of a flit.
         pub flit: Bytes = DEFAULT_FLIT,
-        /// Whether deficits are handled as the paper prints it, which is unfair (for comparison only).
+        /// Whether deficits follow the printed pseudocode of the paper, which is unfair (for
+        /// comparison only).
         pub literal: bool = false,
     }
     check |bxi, section| {
@@ -78,7 +80,7 @@ params! {
 impl Described for BxiTable {
     const NAME: &'static str = "bxi-table";
     const SUMMARY: &'static str =
-        "BXI: a table of weighted service levels; what a turn leaves over is lost.";
+        "BXI: a table of weighted service levels; the unused rest of a turn is lost.";
     const PAPER: Option<&'static str> =
         Some("Quality of service for BXIv3 with arbitration tables, Algorithm 1");
     const EXAMPLE: &'static str = "table = [[0, 4], [1, 2], [0, 4], [2, 1]]\nk = 128";
@@ -87,20 +89,21 @@ impl Described for BxiTable {
 impl Described for BxiDeficit {
     const NAME: &'static str = "bxi-deficit";
     const SUMMARY: &'static str =
-        "BXI: a table of weighted service levels; an entry keeps what a packet was too long for.";
+        "BXI: a table of weighted service levels; an entry keeps a rest too short for a packet.";
     const PAPER: Option<&'static str> =
         Some("Quality of service for BXIv3 with arbitration tables, Algorithm 2");
     const EXAMPLE: &'static str = "table = [[0, 4], [1, 2], [0, 4], [2, 1]]\nk = 16";
 }
 
-/// What is wrong with parameters together, each with its key.
+/// Returns the errors that need several parameters, each with its key.
 fn mistakes(table: &[SlEntry], k: u32, flit: Bytes) -> Vec<(&'static str, String)> {
     let mut mistakes = vec![];
     if k == 0 {
-        mistakes.push(("k", "a unit of weight is worth at least 1 flit".into()));
+        mistakes.push(("k", "a unit of weight must be at least 1 flit".into()));
     }
     if flit.0 == 0 || flit.0 > u64::from(u32::MAX) {
-        mistakes.push(("flit", format!("a flit has 1 byte to 4 GiB, not {flit}")));
+        let message = format!("expected a flit of 1 byte to 4 GiB, found {flit}");
+        mistakes.push(("flit", message));
     }
     if let Err(error) = QuantumTable::new(table.to_vec(), k) {
         mistakes.push(("table", error.to_string()));
@@ -128,14 +131,14 @@ impl Policy for BxiTable {
         sls(&self.table, self.k)
     }
 
-    /// Every service level of the table whose packets fit its largest quantum.
+    /// True for every service level of the table whose packets fit in its largest quantum.
     fn serves_everyone(&self) -> bool {
         true
     }
 }
 
 impl BxiTable {
-    /// The policy for a planned table.
+    /// Returns the policy for a planned table.
     pub fn from_table(table: &QuantumTable, flit: Bytes) -> BxiTable {
         BxiTable {
             table: table.entries().to_vec(),
@@ -154,11 +157,11 @@ impl BxiTable {
             let flits = in_flits(bytes, self.flit);
             if quantum < flits {
                 let message = format!(
-                    "SL{sl} may send at most {quantum} flits per turn, and a packet has up to \
+                    "SL{sl} may send at most {quantum} flits per turn, but a packet has up to \
                      {flits}: it would never leave"
                 );
                 let help = format!(
-                    "write a weight times k of at least {flits} for SL{sl}, or use bxi-deficit"
+                    "use a weight times k of at least {flits} for SL{sl}, or use bxi-deficit"
                 );
                 faults.push(Fault::error("table", message, help));
             }
@@ -167,7 +170,7 @@ impl BxiTable {
 }
 
 impl BxiDeficit {
-    /// The policy for a planned table, with the deficits corrected.
+    /// Returns the policy for a planned table, with corrected deficits.
     pub fn from_table(table: &QuantumTable, flit: Bytes) -> BxiDeficit {
         BxiDeficit {
             table: table.entries().to_vec(),
@@ -200,7 +203,7 @@ impl Policy for BxiDeficit {
         sls(&self.table, self.k)
     }
 
-    /// Every service level of the table.
+    /// True for every service level of the table.
     fn serves_everyone(&self) -> bool {
         true
     }
@@ -227,7 +230,7 @@ fn walk(table: &[SlEntry], k: u32, leftover: Leftover) -> QuantumWalk {
     QuantumWalk::new(table.iter().map(turn), leftover)
 }
 
-/// A grant carries what the walk found; management carries no active classes.
+/// A grant carries the result of the walk; that of management has no active classes.
 struct BxiArbiter {
     walk: QuantumWalk,
     sls: u32,
@@ -247,8 +250,8 @@ impl BxiArbiter {
 }
 
 impl Arbiter for BxiArbiter {
-    /// `None` if only service levels without an entry are eligible, or without deficits if every head is
-    /// longer than its entries allow.
+    /// Returns `None` if only service levels without an entry are eligible. Without deficits, also
+    /// if every head is longer than its entries allow.
     fn choose(&self, view: &View<'_>) -> Option<Grant> {
         if let Some(queue) = view.management() {
             return Some(Grant::of_management(queue));
@@ -288,7 +291,7 @@ impl Arbiter for BxiArbiter {
 mod tests {
     use super::*;
 
-    /// Two service levels, whose largest packets have 10 and 20 flits.
+    /// Returns a port with two service levels, whose largest packets have 10 and 20 flits.
     fn port() -> PortContext {
         let mut largest_of_sl = [None; 16];
         largest_of_sl[0] = Some(640);
@@ -318,11 +321,11 @@ mod tests {
         assert_eq!(faults(&[(0, 2), (1, 2), (1, 0)], 10), []);
         // Another entry of the service level is long enough.
         assert_eq!(faults(&[(0, 1), (0, 2)], 10), []);
-        // A service level without traffic has nothing that could be too long.
+        // A service level without traffic has no packets that could be too long.
         assert_eq!(faults(&[(0, 10), (1, 20), (2, 1)], 1), []);
         let message = |sl, quantum, flits| {
             format!(
-                "SL{sl} may send at most {quantum} flits per turn, and a packet has up to {flits}: \
+                "SL{sl} may send at most {quantum} flits per turn, but a packet has up to {flits}: \
                  it would never leave"
             )
         };

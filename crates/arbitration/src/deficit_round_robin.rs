@@ -1,14 +1,15 @@
 //! Deficit round robin (Shreedhar and Varghese, "Efficient fair queueing using deficit round robin",
 //! SIGCOMM 1995), over virtual lanes.
 //!
-//! Every lane has a quantum of bytes. At its turn it may send its quantum and what its last turn left
-//! over; while its head fits, it sends. What is left when the head does not fit is kept; a lane with
+//! Every lane has a quantum of bytes. At its turn it may send its quantum and the rest of its last
+//! turn, as long as its head fits. If the head does not fit, the lane keeps the rest. A lane with
 //! nothing to send loses it.
 //!
-//! Reading: the paper keeps a list of the active queues, to which one that becomes active is appended; here
-//! the lanes have their turns in the order of `quanta`, those with nothing to send are passed over. Which
-//! lanes those are is judged when a packet must be chosen (decision 11). Both give the same shares. The
-//! paper's bound on work per packet holds with quanta of at least one packet; smaller ones are served too.
+//! Interpretation: the paper keeps a list of the active queues, and appends a queue that becomes
+//! active. Here the lanes take turns in the order of `quanta`, and lanes with nothing to send are
+//! skipped. Whether a lane has something to send is decided when a packet must be chosen. Both give
+//! the same shares. The paper's bound on work per packet holds with quanta of at least one packet;
+//! smaller ones are allowed too.
 
 use netloom_catalog::{Described, params};
 use netloom_units::Vl;
@@ -22,18 +23,18 @@ params! {
     /// Lanes in turn, each with a quantum of bytes and a deficit.
     #[derive(Clone, Debug)]
     pub struct DeficitRoundRobin {
-        /// The lanes in order: [lane, bytes] pairs, each lane once. A lane left out is never sent.
+        /// The lanes in order: [lane, bytes] pairs, each lane once. Other lanes are never sent.
         pub quanta: Vec<(u8, u32)>,
     }
     check |drr, section| {
         let mut seen = 0;
         for &(vl, bytes) in &drr.quanta {
             let mistake = if vl > 14 {
-                Some(format!("{} is no data lane; those are 0 to 14", Vl(vl)))
+                Some(format!("{} is not a data lane; data lanes are VL0 to VL14", Vl(vl)))
             } else if seen & vl_bit(Vl(vl)) != 0 {
-                Some(format!("{} is named twice", Vl(vl)))
+                Some(format!("{} is listed twice", Vl(vl)))
             } else if bytes == 0 || bytes > MAX_QUANTUM {
-                Some(format!("a quantum has 1 to {MAX_QUANTUM} bytes, not {bytes}"))
+                Some(format!("expected a quantum of 1 to {MAX_QUANTUM} bytes, found {bytes}"))
             } else {
                 None
             };
@@ -49,7 +50,7 @@ params! {
 impl Described for DeficitRoundRobin {
     const NAME: &'static str = "deficit-round-robin";
     const SUMMARY: &'static str =
-        "Lanes in turn, each with a quantum of bytes; what a turn leaves over is kept.";
+        "Lanes in turn, each with a quantum of bytes; the unused rest of a turn is kept.";
     const PAPER: Option<&'static str> = Some(
         "Shreedhar and Varghese, Efficient fair queueing using deficit round robin, SIGCOMM 1995",
     );
@@ -77,7 +78,7 @@ impl Policy for DeficitRoundRobin {
         self.data_vls() | vl_bit(MANAGEMENT_VL)
     }
 
-    /// Every lane of the list.
+    /// True for every lane of the list.
     fn serves_everyone(&self) -> bool {
         true
     }
@@ -90,14 +91,14 @@ impl DeficitRoundRobin {
     }
 }
 
-/// A grant carries what the walk found; management carries no active lanes.
+/// A grant carries the result of the walk; that of management has no active lanes.
 struct DeficitRoundRobinArbiter {
     walk: QuantumWalk,
     vls: u32,
 }
 
 impl Arbiter for DeficitRoundRobinArbiter {
-    /// `None` if only lanes that are not in the list are eligible.
+    /// Returns `None` if only lanes outside the list are eligible.
     fn choose(&self, view: &View<'_>) -> Option<Grant> {
         if let Some(queue) = view.management() {
             return Some(Grant::of_management(queue));
@@ -148,7 +149,7 @@ mod tests {
         assert_eq!(
             messages,
             [
-                "VL1 carries traffic and is not in `quanta`: it would never send",
+                "VL1 carries traffic but is not in `quanta`: it would never send",
                 "VL4 does not exist: the port has 4 data lanes",
             ]
         );

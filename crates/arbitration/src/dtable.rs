@@ -1,23 +1,23 @@
-//! DTable: a table of service levels with a deficit for each (paper 000, spec 1.2.1).
+//! DTable: a table of service levels with a deficit for each (paper 000).
 //!
 //! ```text
 //! table   (SL, weight) …  pointer ─► accumulator = weight + deficit[SL], which is then 0
 //! heads ── one queue per SL in turn ──► while the head fits: send, accumulator -= size
 //!                                       it does not fit:     deficit[SL] = accumulator, next entry
-//!                                       nothing to send:     what is left is thrown away, next entry
+//!                                       nothing to send:     the rest is discarded, next entry
 //! ```
 //!
-//! Sizes are credits: bytes / 64, rounded up. A deficit belongs to a service level and is shared by all of
-//! its entries (unlike BXI, where it belongs to an entry). A weight below a message is no starvation: the
-//! deficit grows from turn to turn until the message fits. Entries whose service level has nothing to
-//! send, and those of weight 0, are passed over; their deficits stay. Entry 0 is the first to be
-//! examined (G000-2). Among several queues of a service level it is round robin (G000-8).
+//! Sizes are credits: bytes / 64, rounded up. A deficit belongs to a service level and is shared by
+//! all of its entries (unlike BXI, where it belongs to an entry). A weight smaller than a message
+//! does not starve it: the deficit accumulates until the message fits. Entries of weight 0, and
+//! entries whose service level has nothing to send, are skipped; their deficits remain. Entry 0 is
+//! examined first. Several queues of a service level take turns.
 //!
-//! Whether a service level has something to send is judged when a packet must be chosen (decision 11);
-//! with nothing to send at all, everything stays as it is. A service level in no entry is never sent.
+//! Whether a service level has something to send is decided when a packet must be chosen. If none
+//! has, nothing changes. A service level without an entry is never sent.
 //!
-//! Left out: the 8 bits of the counters in InfiniBand storage; [`DeficitTable::fits_ib_registers`] tells
-//! whether they would be enough.
+//! The 8 bits of the counters in InfiniBand storage are not modelled.
+//! [`DeficitTable::fits_ib_registers`] returns whether they would suffice.
 //!
 //! [`DeficitTable::fits_ib_registers`]: crate::DeficitTable::fits_ib_registers
 
@@ -42,7 +42,7 @@ params! {
 impl Described for DTable {
     const NAME: &'static str = "dtable";
     const SUMMARY: &'static str =
-        "A table of weighted service levels; what a turn leaves over is kept for the next one.";
+        "A table of weighted service levels; the unused rest of a turn is kept for the next one.";
     const PAPER: Option<&'static str> =
         Some("Deficit Table scheduler (DTable), as compared on InfiniBand and Omni-Path switches");
     const EXAMPLE: &'static str = "table = [[0, 64], [1, 64], [0, 64], [2, 32]]";
@@ -65,26 +65,27 @@ impl Policy for DTable {
         self.table.sls()
     }
 
-    /// Every service level of the table.
+    /// True for every service level of the table.
     fn serves_everyone(&self) -> bool {
         true
     }
 }
 
-/// A grant carries `[active, turns, size, …]`: the service levels that had something to send, one bit each;
-/// how many of their entries were turned to, the last of which sends (0 is the entry being served); and the
-/// size of the packet in credits. From these a commit repeats the walk: an entry that was turned to and did
-/// not send adds its weight to the deficit, whatever the packet in its way. Management has no active ones.
+/// A grant carries `[active, turns, size, …]`: the service levels with something to send, one bit
+/// each; the number of entries stepped to, the last of which sends (0 is the entry being served);
+/// and the size of the packet in credits. A commit repeats the walk from these: an entry that was
+/// reached but did not send adds its weight to the deficit, whatever the packet at its head. The
+/// grant of management has no active levels.
 #[derive(Clone, Debug)]
 struct DTableArbiter {
-    /// Those of weight 0 are left out.
+    /// Without entries of weight 0.
     entries: Vec<SlEntry>,
     sls: u32,
     deficits: [u32; N_SLS],
     accumulator: u32,
-    /// The entry turned to last; at first the last one, so that entry 0 is next.
+    /// The current entry; at first the last one, so entry 0 is next.
     at: usize,
-    /// Whether that entry is being served: false only before the first packet.
+    /// Whether that entry is being served; false only before the first packet.
     is_serving: bool,
     round_robin: SlRoundRobin,
 }
@@ -104,7 +105,7 @@ impl DTableArbiter {
         }
     }
 
-    /// The next entry whose service level is active. There is one.
+    /// Returns the next entry whose service level is active; there is one.
     fn next(&self, mut at: usize, active: u32) -> usize {
         loop {
             at = (at + 1) % self.entries.len();
@@ -114,8 +115,8 @@ impl DTableArbiter {
         }
     }
 
-    /// The deficits once the entry being served is left: its service level keeps what does not suffice,
-    /// and loses what it had no use for.
+    /// Returns the deficits after the entry being served is left: its service level keeps a rest
+    /// that does not suffice, and loses a rest that it does not need.
     fn deficits_after_leaving(&self, active: u32) -> [u32; N_SLS] {
         let mut deficits = self.deficits;
         if self.is_serving {
@@ -128,7 +129,7 @@ impl DTableArbiter {
 }
 
 impl Arbiter for DTableArbiter {
-    /// `None` if only service levels without an entry are eligible.
+    /// Returns `None` if only service levels without an entry are eligible.
     fn choose(&self, view: &View<'_>) -> Option<Grant> {
         if let Some(queue) = view.management() {
             return Some(Grant::of_management(queue));
@@ -220,7 +221,7 @@ mod tests {
         DTableArbiter::new(&DeficitTable::from_pairs(pairs).unwrap())
     }
 
-    /// One queue per service level, with heads of so many credits.
+    /// Returns one queue per service level, with heads of these numbers of credits.
     fn heads(credits: &[u32]) -> [Head; 32] {
         let mut heads = [Head::default(); 32];
         for ((sl, head), credits) in (0..).zip(&mut heads).zip(credits) {
@@ -260,7 +261,7 @@ mod tests {
         assert_eq!(send(&mut arbiter, 0b11, &heads), 0);
         assert_eq!(send(&mut arbiter, 0b10, &heads), 1);
         assert_eq!(arbiter.deficits[0], 0);
-        // Without SL0 in between, its nine credits are there still.
+        // Without SL0 in between, its nine credits remain.
         let mut other = self::arbiter(&[(0, 10), (1, 1)]);
         assert_eq!(send(&mut other, 0b11, &heads), 0);
         assert_eq!(other.accumulator, 9);

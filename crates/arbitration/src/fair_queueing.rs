@@ -7,25 +7,26 @@
 //! packet is sent       ─► virtual time moves: SCFQ to its finish tag; WFQ as the fluid system would
 //! ```
 //!
-//! **SCFQ** (Golestani, "A self-clocked fair queueing scheme for broadband applications", INFOCOM 1994):
-//! the virtual time is the finish tag of the packet that was sent last. It never goes back: a packet that
-//! had to wait for credits while later tags were sent leaves it where it is.
+//! **SCFQ** (Golestani, "A self-clocked fair queueing scheme for broadband applications", INFOCOM
+//! 1994): the virtual time is the finish tag of the packet sent last. It never decreases: a packet
+//! that waited for credits while later tags were sent leaves it unchanged.
 //!
-//! **WFQ** (Demers, Keshav and Shenker, SIGCOMM 1989; as packetised GPS, Parekh and Gallager 1993): the
-//! virtual time is that of a fluid system which serves all classes with work at once, by weight: it moves
-//! by bytes / (weights of the classes with work there). What is approximated:
+//! **WFQ** (Demers, Keshav and Shenker, SIGCOMM 1989; as packetised GPS, Parekh and Gallager 1993):
+//! the virtual time is that of a fluid system which serves all classes with work at once, by
+//! weight. It advances by bytes / (weights of the classes with work there). Approximations:
 //!
-//! - Time is counted in bytes sent, as there is no clock here. An idle link changes nothing (the fluid
-//!   system is idle as well); while credits are missing, the fluid system waits too.
-//! - The virtual time moves by a whole packet when that packet begins, so a packet that arrives
-//!   meanwhile is stamped up to one packet late.
-//! - The tags are whole numbers: bytes * 2^24 / weight, rounded down. They last for 2^40 bytes per unit of
-//!   weight.
+//! - Time is counted in bytes sent, because arbiters have no clock. An idle link changes nothing
+//!   (the fluid system is idle as well). While credits are missing, the fluid system waits too.
+//! - The virtual time advances by a whole packet when that packet begins, so a packet that arrives
+//!   meanwhile gets a tag that is up to one packet late.
+//! - The tags are whole numbers: bytes * 2^24 / weight, rounded down. They suffice for 2^40 bytes
+//!   per unit of weight.
 //!
-//! A packet that is not announced ([`Arbiter::arrived`]; a NIC does not) is taken to arrive behind its
-//! predecessor, if it is eligible at the decision after that one was sent, and otherwise at the first
-//! decision that finds it eligible. In the fluid system its class then has work as long as it is eligible.
-//! Such queues of one class are one FIFO: the head that was born first has the tag of the class.
+//! A NIC does not announce its packets ([`Arbiter::arrived`]). An unannounced packet counts as
+//! arriving directly after its predecessor, if it is eligible at the next decision. Otherwise it
+//! arrives at the first decision that finds it eligible. In the fluid system its class then has
+//! work while it is eligible. Such queues of one class are one FIFO: the oldest head has the
+//! tag of the class.
 //!
 //! A service level without a weight has weight 1, so every packet can be sent.
 
@@ -43,7 +44,8 @@ params! {
     /// Self-clocked fair queueing.
     #[derive(Clone, Debug)]
     pub struct Scfq {
-        /// [service level, weight] pairs, each service level once, weights from 1. Those left out have 1.
+        /// [service level, weight] pairs, each service level once, weights from 1. Other levels
+        /// have weight 1.
         pub weights: Vec<SlEntry> = vec![],
     }
     check |scfq, section| {
@@ -55,7 +57,8 @@ params! {
     /// Weighted fair queueing.
     #[derive(Clone, Debug)]
     pub struct Wfq {
-        /// [service level, weight] pairs, each service level once, weights from 1. Those left out have 1.
+        /// [service level, weight] pairs, each service level once, weights from 1. Other levels
+        /// have weight 1.
         pub weights: Vec<SlEntry> = vec![],
     }
     check |wfq, section| {
@@ -67,11 +70,14 @@ fn check_weights(weights: &[SlEntry], section: &mut Section<'_>) {
     let mut seen = 0u32;
     for entry in weights {
         let message = if entry.sl.index() >= N_SLS {
-            format!("{} is no service level; those are 0 to 15", entry.sl)
+            format!(
+                "{} is not a service level; service levels are SL0 to SL15",
+                entry.sl
+            )
         } else if seen >> entry.sl.0 & 1 == 1 {
-            format!("{} is named twice", entry.sl)
+            format!("{} is listed twice", entry.sl)
         } else if entry.weight == 0 {
-            format!("{} has weight 0; write at least 1", entry.sl)
+            format!("{} has weight 0; use at least 1", entry.sl)
         } else {
             seen |= 1 << entry.sl.0;
             continue;
@@ -84,7 +90,7 @@ fn check_weights(weights: &[SlEntry], section: &mut Section<'_>) {
 impl Described for Scfq {
     const NAME: &'static str = "scfq";
     const SUMMARY: &'static str =
-        "Self-clocked fair queueing: the least finish tag first, shares by weight in bytes.";
+        "Self-clocked fair queueing: the smallest finish tag first, shares by weight in bytes.";
     const PAPER: Option<&'static str> = Some(
         "Golestani, A self-clocked fair queueing scheme for broadband applications, INFOCOM 1994",
     );
@@ -136,37 +142,37 @@ impl Policy for Wfq {
     }
 }
 
-/// How the virtual time moves.
+/// The rule that advances the virtual time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Clock {
     SelfClocked,
     Fluid,
 }
 
-/// Bits of a byte of weight 1 behind the point.
+/// Fractional bits per byte of weight 1.
 const FRACTION: u32 = 24;
 
-/// When a head that was not announced came.
+/// The arrival of a head that was not announced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Came {
     /// At this virtual time.
     At(u64),
-    /// Behind a packet of this service level.
+    /// Directly after a packet of this service level.
     Behind(u8),
 }
 
-/// A grant carries `[unannounced, classes, finish (low, high), bytes, winner]`: the eligible queues whose
-/// heads were not announced, and the service levels of those heads, one bit each; the finish tag and the
-/// length of the packet; its service level and one, or 0 for management.
+/// A grant carries `[unannounced, classes, finish (low, high), bytes, winner]`: the eligible queues
+/// whose heads were not announced, and the service levels of those heads, one bit each; the finish
+/// tag and the length of the packet; its service level plus one, or 0 for management.
 struct TagArbiter {
     clock: Clock,
     weights: [u32; N_SLS],
     now: u64,
-    /// Per class, the finish tag given last.
+    /// The last finish tag of each class.
     last: [u64; N_SLS],
-    /// Per queue, the tags of the packets that were announced.
+    /// The tags of the announced packets of each queue.
     tags: [VecDeque<u64>; N_QUEUES],
-    /// Per queue, when a head that was not announced came, once a decision has seen it.
+    /// The arrival of the unannounced head of each queue, once a decision has seen it.
     came: [Option<Came>; N_QUEUES],
 }
 
@@ -186,13 +192,13 @@ impl TagArbiter {
         }
     }
 
-    /// The finish tag of a packet that begins at a virtual time.
+    /// Returns the finish tag of a packet that begins at a virtual time.
     fn finish(&self, begin: u64, head: &Head) -> u64 {
         let weight = u64::from(self.weights[head.sl.index() % N_SLS]);
         begin + (u64::from(head.bytes.max(1)) << FRACTION) / weight
     }
 
-    /// The finish tag of the head of a queue.
+    /// Returns the finish tag of the head of a queue.
     fn tag(&self, queue: usize, head: &Head) -> u64 {
         if let Some(&tag) = self.tags[queue].front() {
             return tag;
@@ -205,7 +211,7 @@ impl TagArbiter {
         self.finish(came.max(self.last[head.sl.index() % N_SLS]), head)
     }
 
-    /// The fluid system sends so many bytes; the classes of `classes` have work all the time.
+    /// Advances the fluid system by `bytes` bytes; the classes of `classes` always have work.
     fn flow(&mut self, bytes: u32, classes: u32) {
         let mut left = u128::from(bytes) << FRACTION;
         loop {
@@ -290,7 +296,7 @@ impl Arbiter for TagArbiter {
         for (queue, came) in self.came.iter_mut().enumerate() {
             *came = match *came {
                 _ if unannounced >> queue & 1 == 0 => match *came {
-                    // It was not behind anything, or it waits for credits.
+                    // It was not queued after another packet, or it waits for credits.
                     Some(Came::Behind(_)) => None,
                     other => other,
                 },
@@ -429,7 +435,7 @@ mod tests {
         });
         arbiter.commit(grant.unwrap());
         assert_eq!(arbiter.now, 300 * UNIT);
-        // A class that comes now begins at the clock, not at 0.
+        // A class that arrives now begins at the clock, not at 0.
         arbiter.arrived(1, &head(1, 100));
         assert_eq!(arbiter.tags[1], [400 * UNIT]);
     }
@@ -446,7 +452,7 @@ mod tests {
         assert_eq!(arbiter.now, 30 * UNIT);
         arbiter.flow(70, 0);
         assert_eq!(arbiter.now, 100 * UNIT);
-        // All is sent: time stands.
+        // Everything is sent: time stops.
         arbiter.flow(1000, 0);
         assert_eq!(arbiter.now, 100 * UNIT);
     }
@@ -459,7 +465,7 @@ mod tests {
             let mut heads = [head(0, 6400); N_QUEUES];
             let mut sent = vec![];
             for round in 0..8 {
-                // SL1 comes in the third round.
+                // SL1 arrives in the third round.
                 heads[1] = head(1, 64);
                 let eligible = if round < 2 { 1 } else { 3 };
                 let grant = arbiter

@@ -1,36 +1,36 @@
-//! What an arbiter sees: the heads of the queues of one output.
+//! The input of an arbiter: the heads of the queues of one output.
 
 use netloom_units::{Sl, Tick, Vl};
 
-/// Queues of one output, at most.
+/// Maximum of queues per output.
 pub const N_QUEUES: usize = 32;
 
-/// The lane of management packets, which goes before all others.
+/// The lane of management packets, which precedes all others.
 pub const MANAGEMENT_VL: Vl = Vl(15);
 
-/// What an arbiter may know of the packet at the head of a queue.
+/// What an arbiter may know about the packet at the head of a queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Head {
     /// When the packet was generated.
     pub born: Tick,
-    /// Its length on the wire, in bytes.
+    /// The length on the wire, in bytes.
     pub bytes: u32,
-    /// Its service level.
+    /// The service level.
     pub sl: Sl,
-    /// The virtual lane it will use on the link.
+    /// The virtual lane that it will use on the link.
     pub vl: Vl,
 }
 
 /// The queues of one output at the moment of a decision.
 pub struct View<'a> {
-    /// Bit q is set where queue q has a head and the credits for that whole packet are held.
+    /// Bit q is set if queue q has a head and holds the credits for the whole packet.
     pub eligible: u32,
-    /// The heads; one is meaningful only where its bit is set.
+    /// The heads; an element is meaningful only if its bit is set.
     pub heads: &'a [Head; N_QUEUES],
 }
 
 impl View<'_> {
-    /// The lanes of the eligible heads, one bit each.
+    /// Returns the lanes of the eligible heads, one bit each.
     #[inline]
     pub fn vls(&self) -> u32 {
         let mut vls = 0;
@@ -40,19 +40,20 @@ impl View<'_> {
         vls
     }
 
-    /// The eligible queue whose head was born first, the lowest such queue on a tie.
+    /// Returns the eligible queue with the oldest head, the lowest such queue on a tie.
     #[inline]
     pub fn oldest(&self) -> Option<u8> {
         self.oldest_where(|_| true)
     }
 
-    /// The same among the queues whose head uses `vl`: what one FIFO for that lane would send.
+    /// Returns the same among the queues whose head uses `vl`: what one FIFO for that lane would
+    /// send.
     #[inline]
     pub fn oldest_of(&self, vl: Vl) -> Option<u8> {
         self.oldest_where(|head| head.vl == vl)
     }
 
-    /// The management packet to send, if there is one.
+    /// Returns the queue with a management packet, if there is one.
     #[inline]
     pub(crate) fn management(&self) -> Option<u8> {
         self.oldest_of(MANAGEMENT_VL)
@@ -71,7 +72,7 @@ impl View<'_> {
     }
 }
 
-/// The set bits of a mask, from the lowest.
+/// Returns the set bits of a mask, from the lowest.
 #[inline]
 pub(crate) fn queues(mut mask: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
@@ -84,7 +85,7 @@ pub(crate) fn queues(mut mask: u32) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The bit of a lane in a mask of lanes. Fabrics have at most 32.
+/// Returns the bit of a lane in a mask of lanes. Fabrics have at most 32 lanes.
 #[inline]
 pub(crate) fn vl_bit(vl: Vl) -> u32 {
     debug_assert!(vl.0 < 32, "{vl} on a link of at most 32 lanes");
@@ -102,7 +103,7 @@ mod tests {
             heads[queue].born = Tick(born);
             heads[queue].vl = Vl(vl);
         }
-        // Queue 11 would be the oldest, and is not eligible.
+        // Queue 11 would be the oldest, but is not eligible.
         let view = View {
             eligible: 1 << 1 | 1 << 4 | 1 << 6 | 1 << 9,
             heads: &heads,

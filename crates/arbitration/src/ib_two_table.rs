@@ -4,35 +4,36 @@
 //!            ┌──────────── high: (VL, weight) × 64 ─┐   while LimitOfHighPriority is not spent,
 //! heads ─────┤                                      ├─► or nothing in the low table can send
 //!   │        └──────────── low:  (VL, weight) × 64 ─┘   otherwise
-//!   └─ VL15 (management) before both, charged to nothing
+//!   └─ VL15 (management) before both, without charge
 //! ```
 //!
-//! **Within a table** (spec 5.2.4): selecting an entry loads a counter with its weight (units of 64
-//! bytes). While the counter is above zero and the lane has an eligible packet, that packet is sent and
-//! the counter falls by the packet's length, rounded up; it may pass below zero, for a started packet
-//! always finishes. Then comes the next entry; entries of weight 0 and lanes that are empty or without
-//! credits are skipped. What is left of a counter is lost when the pointer leaves the entry. Entry 0 is
-//! the first to be examined (G000-2).
+//! **Within a table**: selecting an entry loads a counter with its weight (units of 64 bytes).
+//! While the counter is above zero and the lane has an eligible packet, the arbiter sends that
+//! packet, and the counter decreases by its length, rounded up. The counter may become negative,
+//! because a started packet always finishes. Then the next entry follows; entries of weight 0 and
+//! lanes that are empty or without credits are skipped. The rest of a counter is lost when the
+//! pointer leaves the entry. Entry 0 is examined first.
 //!
-//! **Between the tables** (decision 12, G000-13): a counter of bytes starts at `limit` × 4096 and falls by
-//! the length of every high-priority packet. While it is above zero, the high table goes first. Once it is
-//! spent, an eligible low-priority packet goes first: one packet, and the counter is loaded again. A `limit` of 0
-//! is spent by any one packet; 255 is never spent. Without an eligible high-priority packet the low table
-//! is served, which also reloads the counter. A packet may begin while a single byte is left, so a burst
-//! passes the limit by less than one packet.
+//! **Between the tables**: a counter of bytes starts at `limit` × 4096 and decreases by the length
+//! of every high-priority packet. While it is above zero, the high table has priority. Once it is
+//! spent, an eligible low-priority packet has priority: one packet, and the counter is loaded
+//! again. A `limit` of 0 is spent by any one packet; 255 is never spent. Without an eligible
+//! high-priority packet the low table is served, which also reloads the counter. A packet may begin
+//! while a single byte is left, so a burst exceeds the limit by less than one packet.
 //!
-//! *If the limit is spent and no low-priority packet can be sent*, the high table goes on and the counter
-//! stays at zero, so that the next low-priority packet to become eligible goes next. The specification
-//! bounds how much high-priority traffic may pass "without an opportunity to send a low-priority packet".
-//! An opportunity that nobody could take has not served its purpose, so only a pending packet uses it up;
-//! and "pending" is judged when a packet must be chosen, never in between (decision 11). Reloading instead
-//! would let a low-priority packet that arrives one instant later wait for a whole further limit.
+//! *If the limit is spent and no low-priority packet can be sent*, the high table continues and the
+//! counter stays at zero. The next low-priority packet to become eligible then has priority. The
+//! specification bounds how much high-priority traffic may pass "without an opportunity to send a
+//! low-priority packet". An opportunity without a pending packet has no purpose, so only a pending
+//! packet uses it up. "Pending" is decided when a packet must be chosen, never in between. If the
+//! counter were reloaded instead, a low-priority packet that arrives an instant later would wait
+//! for a whole further limit.
 //!
 //! A lane in both tables can be sent through either, by the same rules. A lane in neither is never
-//! sent, as in real hardware: [`Policy::faults`] makes it an error when traffic uses it, and
-//! [`Arbiter::choose`] gives `None` if only such lanes are eligible.
+//! sent, as in real hardware. [`Policy::faults`] reports an error if traffic uses it, and
+//! [`Arbiter::choose`] returns `None` if only such lanes are eligible.
 //!
-//! Left out: a device may treat an entry for a lane it does not have as it likes; here that is an error.
+//! A real device may treat an entry for a lane it does not have in any way; here it is an error.
 
 use std::sync::Arc;
 
@@ -54,9 +55,9 @@ params! {
         pub high: VlArbitrationTable = VlArbitrationTable::default(),
         /// The low-priority table, in the same form.
         pub low: VlArbitrationTable = VlArbitrationTable::default(),
-        /// LimitOfHighPriority, 0 to 255: after this many times 4096 bytes from the high table one
-        /// low-priority packet has its chance; 0 is after every packet, 255 is never. (OpenSM
-        /// configures 0 unless told otherwise.)
+        /// LimitOfHighPriority, 0 to 255: after this many times 4096 bytes from the high table, one
+        /// low-priority packet may be sent. 0 is after every packet, 255 is never. (The default of
+        /// OpenSM is 0.)
         pub limit: u8 = NO_LIMIT,
     }
 }
@@ -88,8 +89,8 @@ impl Policy for IbTwoTable {
         if self.sendable_data_vls() == 0 {
             faults.push(Fault::error(
                 "low",
-                "both tables are empty: nothing would ever be sent".into(),
-                "write entries of [lane, weight], as in low = [[0, 64], [1, 64]]".into(),
+                "both tables are empty, so nothing would ever be sent".into(),
+                "add entries of [lane, weight], as in low = [[0, 64], [1, 64]]".into(),
             ));
         } else {
             self.used_lanes_in_no_table(context, &mut faults);
@@ -106,7 +107,8 @@ impl Policy for IbTwoTable {
         self.sendable_data_vls() | vl_bit(MANAGEMENT_VL)
     }
 
-    /// With a limit always; without one, if the high table is empty or has every lane of the low one.
+    /// Always true with a limit. Without one, true if the high table is empty or has every lane of
+    /// the low one.
     fn serves_everyone(&self) -> bool {
         let (high, low) = (self.high.vls(), self.low.vls());
         self.limit != NO_LIMIT || high == 0 || low & !high == 0
@@ -123,7 +125,7 @@ impl IbTwoTable {
             faults.push(Fault::error(
                 "low",
                 format!(
-                    "{vl} carries traffic and is in no table with a weight: it would never send"
+                    "{vl} carries traffic but no entry of it has a weight: it would never send"
                 ),
                 format!("add [{}, 64] to `high` or `low`", vl.0),
             ));
@@ -137,12 +139,11 @@ impl IbTwoTable {
             faults.push(Fault::warning(
                 "limit",
                 format!(
-                    "255 is no limit: {} may starve while {} can send",
+                    "255 means no limit, so {} may starve while {} can send",
                     words(used_low),
                     words(used_high)
                 ),
-                "write a limit from 0 to 254 (times 4096 bytes) to give the low table its chances"
-                    .into(),
+                "use a limit from 0 to 254 (times 4096 bytes) to let the low table send".into(),
             ));
         }
     }
@@ -162,12 +163,12 @@ fn lanes_outside_the_port(
                 "{vl} does not exist: the port has {} data lanes",
                 context.data_vls
             ),
-            format!("leave {vl} out of `{key}`, or give the port more lanes"),
+            format!("remove {vl} from `{key}`, or add lanes to the port"),
         ));
     }
 }
 
-/// One warning per lane, about its smallest weight.
+/// Adds one warning per lane, about its smallest weight.
 fn weights_below_a_packet(
     key: &'static str,
     table: &VlArbitrationTable,
@@ -192,10 +193,9 @@ fn weights_below_a_packet(
         faults.push(Fault::warning(
             key,
             format!(
-                "arbiter entry never long enough for its packet: {} of {} entries of {vl}, the \
-                 least with weight {least} ({} bytes), against packets of {bytes} bytes ({units} \
-                 units); the packet is sent all the same (rounded up), so the share will exceed the \
-                 weight",
+                "{} of {} entries of {vl} are smaller than a packet: the smallest weight is \
+                 {least} ({} bytes), but packets have {bytes} bytes ({units} units). Such a packet \
+                 is still sent (rounded up), so the share exceeds the weight",
                 short.count(),
                 live().count(),
                 u32::from(least) * WEIGHT_UNIT,
@@ -220,21 +220,21 @@ fn words(mask: u32) -> String {
 
 /// The two-table arbiter of one port: 32 bytes; clones share their tables.
 ///
-/// The rules are those of the module; they are kept in this form:
+/// The rules are those of the module, in this representation:
 ///
-/// - `rows` has the entries of both tables (without those of weight 0), the high ones first, and for each
-///   of them which entry is the next one of every lane. So the next entry to serve takes one lookup for
-///   each lane that can send, however long the table.
-/// - A counter of units never needs to be known below zero, so it fits a byte as the weight does; the
-///   same holds for what is left of the limit, in bytes.
+/// - `rows` has the entries of both tables (without those of weight 0), the high ones first. Each
+///   has the next entry of every lane. So the next entry to serve takes one lookup per lane that
+///   can send, regardless of the length of the table.
+/// - A counter of units need not be known below zero, so it fits in a byte, like the weight. The
+///   same holds for the rest of the limit, in bytes.
 #[derive(Clone, Debug)]
 pub struct TwoTable {
     rows: Arc<[Row]>,
     registers: Registers,
     high_vls: u16,
     low_vls: u16,
-    /// Bytes that the high table may begin to send before a low-priority packet, or `UNLIMITED`. One
-    /// byte stands for a limit of 0: any packet spends it.
+    /// Bytes that the high table may begin to send before a low-priority packet, or `UNLIMITED`. A
+    /// limit of 0 is stored as one byte, which any packet spends.
     limit: u32,
 }
 
@@ -243,25 +243,26 @@ const UNLIMITED: u32 = u32::MAX;
 // Two ports per cache line.
 const _: () = assert!(size_of::<TwoTable>() <= 32);
 
-/// One entry, and the way on from it.
+/// One entry, and its successors.
 #[derive(Clone, Copy, Debug)]
 struct Row {
-    /// Per lane, the row of its next entry after this one, in the same table and around its end.
+    /// For each lane, the row of its next entry after this one, in the same table and around its
+    /// end.
     next: [u8; 16],
     vl: u8,
     weight: u8,
 }
 
-/// What changes when a packet is sent: the first two words of a [`Grant`].
+/// The state that changes when a packet is sent: the first two words of a [`Grant`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Registers {
-    /// Where the high table stands, and where the low one does.
+    /// The positions in the high and the low table.
     walks: [Walk; 2],
     /// Bytes that the high table may still begin to send before a low-priority packet.
     left: u32,
 }
 
-/// Where a table stands.
+/// The position in a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Walk {
     /// The row of the entry served last.
@@ -296,14 +297,14 @@ impl Registers {
         }
     }
 
-    /// Where both tables stand.
+    /// Returns the positions in both tables as a word.
     #[inline]
     fn word(self) -> u32 {
         let [high, low] = self.walks;
         u32::from_le_bytes([high.row, high.counter, low.row, low.counter])
     }
 
-    /// From [`word`](Self::word), and what is left of the limit.
+    /// Restores from [`word`](Self::word) and the rest of the limit.
     #[inline]
     fn from_word(word: u32, left: u32) -> Registers {
         let [high_row, high_counter, low_row, low_counter] = word.to_le_bytes();
@@ -316,7 +317,7 @@ impl Registers {
 }
 
 impl TwoTable {
-    /// A fresh arbiter with these tables.
+    /// Returns a new arbiter with these tables.
     pub fn new(high: &VlArbitrationTable, low: &VlArbitrationTable, limit: u8) -> TwoTable {
         let mut rows = vec![];
         let high_walk = add_rows(high, &mut rows);
@@ -338,7 +339,8 @@ impl TwoTable {
         }
     }
 
-    /// The table to serve when these lanes have an eligible packet, if either can send any of them.
+    /// Returns the table to serve when these lanes have an eligible packet, if either can send any
+    /// of them.
     #[inline]
     fn side(&self, vls: u32) -> Option<Side> {
         let has_high = vls & u32::from(self.high_vls) != 0;
@@ -352,18 +354,18 @@ impl TwoTable {
         }
     }
 
-    /// The grant for a packet that the entry `walk` of a table serves.
+    /// Returns the grant for a packet that the entry `walk` of a table serves.
     #[inline]
     fn grant(&self, queue: u8, bytes: u32, side: Side, walk: Walk) -> Grant {
         let mut registers = self.registers;
-        // A packet larger than what is left is sent all the same.
+        // A packet larger than the rest is still sent.
         let counter = u32::from(walk.counter).saturating_sub(weight_units(bytes)) as u8;
         registers.set_walk(side, Walk { counter, ..walk });
         registers.left = self.left_after(side, bytes);
         registers.grant(queue)
     }
 
-    /// What is left of the limit once a table has sent a packet.
+    /// Returns the rest of the limit after a table has sent a packet.
     #[inline]
     fn left_after(&self, side: Side, bytes: u32) -> u32 {
         match side {
@@ -373,7 +375,7 @@ impl TwoTable {
         }
     }
 
-    /// One eligible queue, the commonest case by far: no search.
+    /// Chooses with one eligible queue, by far the most common case: no search.
     #[inline(always)]
     fn choose_alone(&self, queue: u8, head: &Head) -> Option<Grant> {
         if head.vl == MANAGEMENT_VL {
@@ -389,7 +391,7 @@ impl TwoTable {
         Some(self.grant(queue, head.bytes, side, walk))
     }
 
-    /// Several eligible queues. Not inlined, so that the case above is.
+    /// Chooses among several eligible queues. Not inlined, so that `choose_alone` is.
     #[inline(never)]
     fn choose_among(&self, view: &View<'_>) -> Option<Grant> {
         let vls = view.vls();
@@ -404,8 +406,8 @@ impl TwoTable {
                 Side::High => self.high_vls,
                 Side::Low => self.low_vls,
             };
-            // Rows after this one come first, those up to it after a turn around the end: in bytes
-            // that wrap, both follow from the distance to the row after this one.
+            // Rows after this one come first, then those up to it, around the end. With wrapping
+            // bytes, both follow from the distance to the row after this one.
             let after = walk.row.wrapping_add(1);
             let distance = queues(vls & u32::from(sendable))
                 .map(|vl| row.next[vl & 15].wrapping_sub(after))
@@ -418,10 +420,10 @@ impl TwoTable {
         Some(self.grant(queue, view.heads[usize::from(queue)].bytes, side, walk))
     }
 
-    /// The queue to serve for a lane.
+    /// Returns the queue to serve for a lane.
     #[inline]
     fn queue_of(&self, vl: Vl, vls: u32, view: &View<'_>) -> Option<u8> {
-        // One queue per lane, in the order of the lanes: how most outputs are.
+        // One queue per lane, in the order of the lanes, as at most outputs.
         let is_only = vls.count_ones() == view.eligible.count_ones();
         if is_only && view.eligible & vl_bit(vl) != 0 && view.heads[vl.index() & 15].vl == vl {
             return Some(vl.0);
@@ -431,7 +433,7 @@ impl TwoTable {
 }
 
 impl Arbiter for TwoTable {
-    /// `None` if only lanes of neither table are eligible.
+    /// Returns `None` if only lanes of neither table are eligible.
     // Always inlined: with one eligible queue, `choose` and `commit` together then take about 80
     // instructions instead of 93 (callgrind, x86-64-v3, fat LTO).
     #[inline(always)]
@@ -451,7 +453,7 @@ impl Arbiter for TwoTable {
         self.registers = Registers::from_word(grant.registers[0], grant.registers[1]);
     }
 
-    /// The same without a grant: only the registers of the table that sends are touched.
+    /// Decides the same without a grant, and touches only the registers of the table that sends.
     #[inline(always)]
     fn send_alone(&mut self, _: u8, head: &Head, _: &mut [Head; N_QUEUES]) -> bool {
         if head.vl == MANAGEMENT_VL {
@@ -485,19 +487,19 @@ impl Arbiter for TwoTable {
     }
 }
 
-/// Adds the entries of a table that can send, each with the way on from it; gives the start, from which
-/// entry 0 is the first to be examined.
+/// Adds the entries of a table that can send, each with its successors. Returns the start position,
+/// from which entry 0 is the first to be examined.
 fn add_rows(table: &VlArbitrationTable, rows: &mut Vec<Row>) -> Walk {
     let live = table.entries().iter().filter(|e| e.weight > 0);
     let live: Vec<Entry> = live.copied().collect();
     let first = rows.len();
     assert!(
         first + live.len() <= 256,
-        "a row of both tables has a number of 8 bits"
+        "a row number of both tables has 8 bits"
     );
     for at in 0..live.len() {
         let mut next = [0; 16];
-        // From the farthest to the nearest, so that the nearest stays; this entry itself is a whole
+        // From the farthest to the nearest, so the nearest remains; this entry itself is a whole
         // turn away.
         for steps in (1..=live.len()).rev() {
             let there = (at + steps) % live.len();
@@ -536,7 +538,7 @@ mod tests {
         }
     }
 
-    /// Errors and warnings, each as `key: message`.
+    /// Returns errors and warnings, each as `key: message`.
     fn faults(policy: &IbTwoTable, port: &PortContext) -> (Vec<String>, Vec<String>) {
         let (errors, warnings): (Vec<Fault>, Vec<Fault>) =
             policy.faults(port).into_iter().partition(|f| f.is_error);
@@ -572,8 +574,8 @@ mod tests {
         assert_eq!(
             errors,
             [
-                "low: VL1 carries traffic and is in no table with a weight: it would never send",
-                "low: VL2 carries traffic and is in no table with a weight: it would never send",
+                "low: VL1 carries traffic but no entry of it has a weight: it would never send",
+                "low: VL2 carries traffic but no entry of it has a weight: it would never send",
             ]
         );
     }
@@ -583,7 +585,7 @@ mod tests {
         let (errors, _) = faults(&policy(&[], &[(0, 0)], 4), &port(4, 0b111, 64));
         assert_eq!(
             errors,
-            ["low: both tables are empty: nothing would ever be sent"]
+            ["low: both tables are empty, so nothing would ever be sent"]
         );
         let (errors, _) = faults(&policy(&[], &[(0, 1)], 4), &port(4, 1, 64));
         assert!(errors.is_empty(), "one table is enough: {errors:?}");
@@ -597,9 +599,9 @@ mod tests {
         assert_eq!(
             warnings,
             [
-                "low: arbiter entry never long enough for its packet: 2 of 3 entries of VL0, the \
-                 least with weight 10 (640 bytes), against packets of 4096 bytes (64 units); the \
-                 packet is sent all the same (rounded up), so the share will exceed the weight"
+                "low: 2 of 3 entries of VL0 are smaller than a packet: the smallest weight is 10 \
+                 (640 bytes), but packets have 4096 bytes (64 units). Such a packet is still sent \
+                 (rounded up), so the share exceeds the weight"
             ]
         );
         let unknown = PortContext {
@@ -615,10 +617,10 @@ mod tests {
         let (_, warnings) = faults(&starving, &port(4, 0b111, 64));
         assert_eq!(
             warnings,
-            ["limit: 255 is no limit: VL1, VL2 may starve while VL0 can send"]
+            ["limit: 255 means no limit, so VL1, VL2 may starve while VL0 can send"]
         );
         assert!(!starving.serves_everyone());
-        // Nobody is in the way, or nobody waits.
+        // No other lane is in the way, or none waits.
         assert!(faults(&starving, &port(4, 0b110, 64)).1.is_empty());
         assert!(faults(&starving, &port(4, 0b001, 64)).1.is_empty());
         assert!(policy(&[(0, 64)], &[(1, 64)], 254).serves_everyone());

@@ -1,23 +1,23 @@
-//! Which queue of an output sends next.
+//! Arbiters: decide which queue of an output sends next.
 //!
-//! A file describes a [`Policy`] (a kind of [`KINDS`] with its parameters). It builds one [`Arbiter`] per
-//! output. Whenever the output is free, the arbiter sees the heads of its queues ([`View`]) and proposes
-//! one ([`Grant`]); only when that packet is really sent do its registers change:
+//! A file describes a [`Policy`] (a kind of [`KINDS`] with its parameters). It builds one
+//! [`Arbiter`] per output. Whenever the output is free, the arbiter gets the heads of its queues
+//! ([`View`]) and proposes one ([`Grant`]). Its registers change only when that packet is sent:
 //!
 //! ```text
-//! file ── Policy ── build ── Arbiter ─┬─ choose(&self, &View) -> Option<Grant>   looks, changes nothing
-//!           │                         └─ commit(&mut self, Grant)                the packet is sent
-//!           └─ faults: what cannot work on a port with these lanes and packets
+//! file ── Policy ── build ── Arbiter ─┬─ choose(&self, &View) -> Option<Grant>  changes nothing
+//!           │                         └─ commit(&mut self, Grant)               the packet is sent
+//!           └─ faults: problems on a port with these lanes and packets
 //! ```
 //!
-//! Nothing here knows time, links or switches, so the planner and the exporters use the same tables
+//! This crate has no time, links or switches, so the planner and the exporters use the same tables
 //! ([`VlArbitrationTable`], [`DeficitTable`], [`QuantumTable`]) as the simulator.
 //!
-//! | kind | tells apart | shares |
+//! | kind | classes | shares |
 //! |---|---|---|
 //! | `round-robin` | queues | equal in packets |
 //! | `oldest-first` | queues | by age |
-//! | `strict-priority` | lanes | none promised |
+//! | `strict-priority` | lanes | none guaranteed |
 //! | `ib-two-table` | lanes | by weight, rounded up to packets |
 //! | `dtable` | service levels | by weight, exact in credits of 64 bytes |
 //! | `bxi-table` | service levels | by weight, less what packets do not fill |
@@ -26,10 +26,10 @@
 //! | `deficit-round-robin` | lanes | by quantum, exact in bytes |
 //! | `scfq`, `wfq` | service levels | by weight, exact in bytes |
 //!
-//! [`Witnessed`] wraps any policy and finds how long classes waited at most.
+//! [`Witnessed`] wraps any policy and measures the longest waits of classes.
 //!
-//! Every kind sends management (VL15) first, outside its tables and limits and without touching its
-//! registers, as InfiniBand does.
+//! Every kind sends management (VL15) first, outside its tables and limits and without a change of
+//! its registers, as in InfiniBand.
 
 mod arbiter;
 mod bxi;
@@ -69,7 +69,7 @@ pub use tables::{
 pub use weighted_round_robin::{TurnsOf, WeightUnit, WeightedRoundRobin};
 pub use witness::{LongestWait, WaitRecord, WaitsBy, Witness, Witnessed};
 
-/// All arbiters, in the order of the manual.
+/// All arbiters, in the order of the reference.
 pub const KINDS: &[Kind<dyn Policy>] = &[
     kind!(RoundRobin, dyn Policy),
     kind!(OldestFirst, dyn Policy),

@@ -1,7 +1,8 @@
-//! The packet that was generated first, whatever its queue.
+//! Sends the packet that was generated first, whatever its queue.
 //!
-//! Global age order at one output: what an unbounded FIFO over the whole fabric would approach. It keeps
-//! no state. Real switches do not carry the generation time, so this is a reference rather than hardware.
+//! This is global age order at one output, which an unbounded FIFO over the whole fabric would
+//! approach. It keeps no state. Real switches do not carry the generation time, so this is a
+//! reference rather than hardware.
 
 use netloom_catalog::{Described, params};
 
@@ -16,7 +17,7 @@ params! {
 impl Described for OldestFirst {
     const NAME: &'static str = "oldest-first";
     const SUMMARY: &'static str =
-        "The packet that was generated first; the lowest queue when several were.";
+        "The packet that was generated first; on a tie, the lowest queue.";
     const EXAMPLE: &'static str = "";
 }
 

@@ -1,22 +1,22 @@
-//! A walk over entries that may each send a quantum per turn: the machinery of BXI and of deficit round
+//! A walk over entries that may each send a quantum per turn: the core of BXI and of deficit round
 //! robin.
 //!
-//! The loop of the specification (4.2.1, 4.2.2) goes from entry to entry until a head fits. It needs no
-//! loop: when an entry is examined for the `i`-th time since the walk began, with its head in the way each
-//! time before, it may send `first + i * quantum`, where `first` is what it may send at the first look.
-//! So every entry tells in one division when its head would fit, and the nearest wins.
+//! The paper's loop steps from entry to entry until a head fits. No loop is needed. When an entry
+//! is examined for the `i`-th time since the walk began, and its head did not fit before, it may
+//! send `first + i * quantum`. Here `first` is what it may send at the first visit. So one division
+//! per entry gives the visit at which its head fits, and the nearest entry wins.
 
 use crate::take_word;
 
-/// What becomes of the part of a quantum that a turn does not use.
+/// The treatment of the part of a quantum that a turn does not use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Leftover {
     /// It is lost.
     Lost,
-    /// The entry has it at its next turn, if a packet that was too long was in the way.
+    /// The entry keeps it for its next turn, if its packet was too long.
     Kept,
-    /// The same as printed in the paper (X003-3): it is added only if the entry is reached by a skip, not
-    /// after the entry before is used up; and it stays after it was added.
+    /// The same as printed in the paper: it is added only if the entry is reached by a skip, not
+    /// after the entry before is used up, and it remains after it was added.
     KeptAsPrinted,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct Turn {
     pub quantum: u32,
 }
 
-/// The entries of one output, and where the walk stands.
+/// The entries of one output, and the position of the walk.
 #[derive(Clone, Debug)]
 pub(crate) struct QuantumWalk {
     turns: Vec<Turn>,
@@ -39,12 +39,12 @@ pub(crate) struct QuantumWalk {
     remaining: u32,
 }
 
-/// What a walk found: `[active, steps, size]` for the grant. The classes that had something to send, one
-/// bit each; how many entries further the walk went; the size of the packet.
+/// The result of a walk, `[active, steps, size]` for the grant: the classes with something to send,
+/// one bit each; the number of entries stepped; the size of the packet.
 pub(crate) type Found = [u32; 3];
 
 impl QuantumWalk {
-    /// Entries with a quantum of 0 are left out. The first entry is the current one.
+    /// Creates a walk without the entries of quantum 0. The first entry is the current one.
     pub(crate) fn new(turns: impl Iterator<Item = Turn>, leftover: Leftover) -> QuantumWalk {
         let turns: Vec<Turn> = turns.filter(|turn| turn.quantum > 0).collect();
         QuantumWalk {
@@ -56,8 +56,9 @@ impl QuantumWalk {
         }
     }
 
-    /// The class that sends next, given those that have something to send and the sizes of their heads.
-    /// With [`Leftover::Lost`] it is none if every head is longer than the quantum of its entries.
+    /// Returns the class that sends next, from the classes with something to send and the sizes of
+    /// their heads. With [`Leftover::Lost`] it is `None` if every head is longer than the quantum
+    /// of its entries.
     pub(crate) fn choose(&self, active: u32, size: impl Fn(u8) -> u32) -> Option<(u8, Found)> {
         let mut nearest: Option<(u64, u8)> = None;
         for offset in 0..self.turns.len() {
@@ -82,14 +83,14 @@ impl QuantumWalk {
         Some((class, [active, steps, size(class)]))
     }
 
-    /// The class sends, as [`choose`](Self::choose) found. Gives the class.
+    /// Records that the class sends, as found by [`choose`](Self::choose). Returns the class.
     pub(crate) fn commit(&mut self, [active, steps, size]: Found) -> u8 {
         let n = self.turns.len();
         let steps = steps as usize;
         if self.leftover != Leftover::Lost {
             for offset in 0..n.min(steps) {
                 let at = self.entry(offset);
-                // How often the walk came by this entry and went on.
+                // How often the walk passed this entry.
                 let looks = (steps - offset).div_ceil(n) as u64;
                 let has_packet = active >> self.turns[at].class & 1 == 1;
                 let kept =
@@ -129,7 +130,7 @@ impl QuantumWalk {
         (self.current + offset) % self.turns.len()
     }
 
-    /// What the entry at this distance may send when it is examined first.
+    /// Returns what the entry at this distance may send at its first visit.
     fn first_look(&self, offset: usize) -> u64 {
         if offset == 0 {
             return u64::from(self.remaining);
@@ -138,13 +139,13 @@ impl QuantumWalk {
         u64::from(self.turns[at].quantum) + u64::from(self.deficits[at])
     }
 
-    /// After how many laps a packet of this size fits.
+    /// Returns the number of laps until a packet of this size fits.
     fn laps(&self, offset: usize, at: usize, size: u64) -> Option<u64> {
         let first = self.first_look(offset);
         let quantum = u64::from(self.turns[at].quantum);
         match self.leftover {
             _ if size <= first => Some(0),
-            // The current entry has its full quantum again after a lap: the extra probe of X003-4.
+            // The current entry has its full quantum again after a lap: the extra probe.
             Leftover::Lost => (offset == 0 && size <= quantum).then_some(1),
             _ => Some((size - first).div_ceil(quantum)),
         }

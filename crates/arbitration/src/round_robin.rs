@@ -1,7 +1,7 @@
 //! Round robin over the queues of an output.
 //!
-//! The pointer starts at queue 0 and moves past the winner only when the packet is sent (G000-2). Shares
-//! are equal in packets, not in bytes.
+//! The pointer starts at queue 0 and moves past the winner only when the packet is sent. Shares are
+//! equal in packets, not in bytes.
 
 use netloom_catalog::{Described, params};
 
@@ -15,7 +15,7 @@ params! {
 
 impl Described for RoundRobin {
     const NAME: &'static str = "round-robin";
-    const SUMMARY: &'static str = "Every queue that can send has its turn, one packet each.";
+    const SUMMARY: &'static str = "The queues that can send take turns, one packet each.";
     const EXAMPLE: &'static str = "";
 }
 
@@ -34,7 +34,7 @@ impl Policy for RoundRobin {
     }
 }
 
-/// The registers are `[pointer, …]`: the queue that is asked first.
+/// The registers are `[pointer, …]`: the queue to examine first.
 struct RoundRobinArbiter {
     pointer: u32,
 }
@@ -96,7 +96,7 @@ mod tests {
                 eligible,
                 heads: &heads,
             };
-            // Looking without sending moves nothing.
+            // A choice without a commit changes nothing.
             arbiter.choose(&view);
             let grant = arbiter.choose(&view).unwrap();
             sent.push(grant.queue);

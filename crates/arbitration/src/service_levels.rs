@@ -3,18 +3,18 @@
 use crate::head::queues;
 use crate::{N_SLS, View, take_word};
 
-/// Round robin among the queues of each service level: several lanes may carry one (G000-8). The pointers
+/// Round robin among the queues of each service level, which may use several lanes. The pointers
 /// start at queue 0 and move past the winner only when the packet is sent.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SlRoundRobin {
     next: [u8; N_SLS],
 }
 
-/// Per service level the queue whose turn it is.
+/// The queue of each service level whose turn it is.
 pub(crate) struct SlHeads {
     /// The service levels with an eligible head, one bit each.
     pub sls: u32,
-    /// The queue; meaningful only where the bit is set.
+    /// The queue; meaningful only if the bit is set.
     pub queue: [u8; N_SLS],
 }
 
@@ -46,7 +46,7 @@ impl SlRoundRobin {
     }
 
     pub(crate) fn save(&self, out: &mut Vec<u64>) {
-        // Eight bytes to a word.
+        // Eight bytes per word.
         let words = self.next.as_chunks().0.iter();
         out.extend(words.map(|bytes| u64::from_le_bytes(*bytes)));
     }

@@ -1,8 +1,8 @@
-//! The most urgent lane first, always.
+//! Always sends the most urgent lane first.
 //!
-//! `order` lists lanes from the most to the least urgent. Lanes it leaves out come after those it names,
-//! the higher number first; so an empty list means "VL14 before VL13 … before VL0", the common reading of
-//! a lane number as a priority. A busy urgent lane starves all others.
+//! `order` lists lanes from the most to the least urgent. Other lanes follow, the higher number
+//! first. So an empty list means "VL14 before VL13 … before VL0", the common reading of a lane
+//! number as a priority. A busy urgent lane starves all others.
 
 use netloom_catalog::{Described, FromToml, Notes, Shape, Value, ValueShape, params};
 use netloom_units::Vl;
@@ -14,7 +14,7 @@ params! {
     /// Lanes in a fixed order of urgency.
     #[derive(Clone, Debug)]
     pub struct StrictPriority {
-        /// Lanes from the most to the least urgent. Those left out come after, the higher number first.
+        /// Lanes from the most to the least urgent. Other lanes follow, the higher number first.
         pub order: VlOrder = VlOrder::default(),
     }
 }
@@ -25,12 +25,12 @@ impl Described for StrictPriority {
     const EXAMPLE: &'static str = "order = [2, 0, 1]";
 }
 
-/// Lanes from the most to the least urgent: data lanes, none twice.
+/// Lanes from the most to the least urgent: data lanes, without duplicates.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct VlOrder(Vec<Vl>);
 
 impl VlOrder {
-    /// The order, or what is wrong with it.
+    /// Returns the order, or an error message.
     pub fn new(vls: Vec<Vl>) -> Result<VlOrder, String> {
         let mut seen = 0;
         for &vl in &vls {
@@ -40,12 +40,12 @@ impl VlOrder {
         Ok(VlOrder(vls))
     }
 
-    /// The lanes named, most urgent first.
+    /// Returns the listed lanes, the most urgent first.
     pub fn vls(&self) -> &[Vl] {
         &self.0
     }
 
-    /// Per lane how long it must stand back: 0 is the most urgent. Management is before all others.
+    /// Returns the rank of each lane: 0 is the most urgent. Management precedes all others.
     fn ranks(&self) -> [u8; 32] {
         let mut ranks = [u8::MAX; 32];
         let unnamed = (0..32).rev().map(Vl).filter(|vl| !self.0.contains(vl));
@@ -60,11 +60,13 @@ impl VlOrder {
 
 fn check_vl(vl: Vl, seen: u32) -> Result<(), String> {
     if vl == MANAGEMENT_VL {
-        Err("VL15 is management and always goes first; leave it out".into())
+        Err("VL15 is management and always goes first; remove it".into())
     } else if vl.0 > 15 {
-        Err(format!("{vl} is no data lane; those are 0 to 14"))
+        Err(format!(
+            "{vl} is not a data lane; data lanes are VL0 to VL14"
+        ))
     } else if seen & vl_bit(vl) != 0 {
-        Err(format!("{vl} is named twice"))
+        Err(format!("{vl} is listed twice"))
     } else {
         Ok(())
     }
@@ -115,7 +117,7 @@ impl Policy for StrictPriority {
                         "{vl} does not exist: the port has {} data lanes",
                         context.data_vls
                     ),
-                    "name only lanes of the port, or give it more lanes".into(),
+                    "list only lanes of the port, or add lanes to the port".into(),
                 )
             })
             .collect()
@@ -164,7 +166,7 @@ mod tests {
     use crate::{Head, N_QUEUES};
     use netloom_units::Tick;
 
-    /// The order in which one packet of each lane leaves.
+    /// Returns the order in which one packet of each lane leaves.
     fn leaves(order: &[u8], vls: &[u8]) -> Vec<u8> {
         let order = VlOrder::new(order.iter().copied().map(Vl).collect()).unwrap();
         let arbiter = StrictPriority { order }.build();

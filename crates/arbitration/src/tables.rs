@@ -1,9 +1,9 @@
-//! The arbitration tables: what is planned, simulated and exported.
+//! The arbitration tables, shared by planning, simulation and export.
 //!
 //! ```text
 //! VlArbitrationTable   InfiniBand                 (VL, weight)  units of 64 bytes
-//! DeficitTable         DTable (spec 1.2.1)        (SL, weight)  credits of 64 bytes
-//! QuantumTable         BXI (spec 4.2)             (SL, weight)  weight * k flits
+//! DeficitTable         DTable                     (SL, weight)  credits of 64 bytes
+//! QuantumTable         BXI                        (SL, weight)  weight * k flits
 //! ```
 
 use std::fmt;
@@ -13,38 +13,38 @@ use netloom_units::{Sl, Vl};
 
 use crate::head::vl_bit;
 
-/// Bytes in one unit of weight.
+/// Bytes per unit of weight.
 pub const WEIGHT_UNIT: u32 = 64;
 
-/// Entries of one table, at most.
+/// Maximum of entries per table.
 pub const MAX_ENTRIES: usize = 64;
 
-/// Entries of one table with virtual entries, at most: two of them have a number of 8 bits each.
+/// Maximum of entries per table with virtual entries: two tables need row numbers of 8 bits.
 pub const MAX_VIRTUAL_ENTRIES: usize = 128;
 
-/// Entries of a deficit table, at most: a pointer of 8 bits tells them apart.
+/// Maximum of entries of a deficit table: an 8-bit pointer identifies them.
 pub const MAX_DEFICIT_ENTRIES: usize = 256;
 
-/// Entries of a deficit table that the storage of an InfiniBand port holds: the 64 of the high table, and the 47 of the
-/// low table that hold neither a deficit nor the accumulator (spec 1.2.2).
+/// Entries of a deficit table in the storage of an InfiniBand port: the 64 of the high table, and
+/// the 47 of the low table that hold neither a deficit nor the accumulator.
 pub const MAX_IB_DEFICIT_ENTRIES: usize = 111;
 
-/// Entries of a quantum table, at most: the current entry is a register of 8 bits (V003-4).
+/// Maximum of entries of a quantum table: the current entry is a register of 8 bits.
 pub const MAX_QUANTUM_ENTRIES: usize = 256;
 
-/// The largest quantum of one entry, in flits. It leaves room to add deficits without an overflow.
+/// The largest quantum of one entry, in flits. Deficits can be added without overflow.
 pub const MAX_QUANTUM: u32 = 1 << 30;
 
 /// Service levels of a fabric: the field has 4 bits.
 pub const N_SLS: usize = 16;
 
-/// Bytes in one unit of LimitOfHighPriority.
+/// Bytes per unit of LimitOfHighPriority.
 pub const LIMIT_UNIT: u32 = 4096;
 
 /// The value of LimitOfHighPriority that means "no limit".
 pub const NO_LIMIT: u8 = 255;
 
-/// What a packet costs an entry: its length in units of weight, rounded up.
+/// Returns the cost of a packet to an entry: its length in units of weight, rounded up.
 #[inline]
 pub fn weight_units(bytes: u32) -> u32 {
     bytes.div_ceil(WEIGHT_UNIT)
@@ -53,35 +53,35 @@ pub fn weight_units(bytes: u32) -> u32 {
 /// One entry of a table.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Entry {
-    /// The lane that may send.
     pub vl: Vl,
-    /// How much, in units of 64 bytes; 0 means that the entry is skipped.
+    /// Weight in units of 64 bytes; entries of weight 0 are skipped.
     pub weight: u8,
 }
 
 /// One table: at most 64 entries, each for a data lane (VL0 to VL14).
 ///
-/// A study may ask what a longer table would do (X004-3): [`VlArbitrationTable::with_virtual_entries`]
-/// makes one of up to 128 entries. No port holds those beyond the 64th and no file can write them; they
-/// are for simulation only, and [`VlArbitrationTable::has_virtual_entries`] tells such a table.
+/// A longer table can be simulated: [`VlArbitrationTable::with_virtual_entries`] makes one of up to
+/// 128 entries. No port holds more than 64, and no file can contain them.
+/// [`VlArbitrationTable::has_virtual_entries`] returns whether a table has such entries.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct VlArbitrationTable(Vec<Entry>);
 
-/// Why a list of entries is no table.
+/// Why a list of entries is not a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TableError {
-    /// More entries than a table holds: how many there are, and how many it holds.
+    /// There are too many entries: their number, and the maximum.
     TooLong(usize, usize),
-    /// An entry for a lane that is no data lane: which entry, and its lane.
+    /// An entry is not for a data lane: its index and its lane.
     NotADataVl(usize, Vl),
-    /// An entry for a service level that does not exist: which entry, and its service level.
+    /// An entry is for a service level that does not exist: its index and its service level.
     NotAnSl(usize, Sl),
-    /// An entry whose quantum (weight times k) is above [`MAX_QUANTUM`]: which entry, and its quantum.
+    /// The quantum of an entry (weight times k) is above [`MAX_QUANTUM`]: its index and its
+    /// quantum.
     QuantumTooLarge(usize, u64),
 }
 
 impl TableError {
-    /// The entry that is wrong, if it is one.
+    /// Returns the index of the wrong entry, if it is one.
     pub fn entry(&self) -> Option<usize> {
         match *self {
             TableError::TooLong(..) => None,
@@ -96,22 +96,28 @@ impl fmt::Display for TableError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TableError::TooLong(n, most) => {
-                write!(f, "{n} entries; a table holds at most {most}")
+                write!(f, "expected at most {most} entries, found {n}")
             }
             TableError::NotAnSl(at, sl) => {
-                write!(f, "entry {at}: {sl} is no service level; those are 0 to 15")
+                write!(
+                    f,
+                    "entry {at}: {sl} is not a service level; service levels are SL0 to SL15"
+                )
             }
             TableError::QuantumTooLarge(at, quantum) => {
                 write!(
                     f,
-                    "entry {at}: a quantum of {quantum} flits; at most {MAX_QUANTUM}"
+                    "entry {at}: expected a quantum of at most {MAX_QUANTUM} flits, found {quantum}"
                 )
             }
             TableError::NotADataVl(at, vl) if vl.0 == 15 => {
-                write!(f, "entry {at}: VL15 is management and in no table")
+                write!(f, "entry {at}: VL15 is management and cannot be in a table")
             }
             TableError::NotADataVl(at, vl) => {
-                write!(f, "entry {at}: {vl} is no data lane; those are 0 to 14")
+                write!(
+                    f,
+                    "entry {at}: {vl} is not a data lane; data lanes are VL0 to VL14"
+                )
             }
         }
     }
@@ -120,18 +126,18 @@ impl fmt::Display for TableError {
 impl std::error::Error for TableError {}
 
 impl VlArbitrationTable {
-    /// The table with these entries, or what is wrong with them.
+    /// Returns the table with these entries, or an error.
     pub fn new(entries: Vec<Entry>) -> Result<VlArbitrationTable, TableError> {
         VlArbitrationTable::with_at_most(MAX_ENTRIES, entries)
     }
 
-    /// The same with entries beyond the 64 that a port holds, for simulation only; at most
+    /// Returns a table that may have entries beyond the 64 of a port, for simulation only; at most
     /// [`MAX_VIRTUAL_ENTRIES`] in all.
     pub fn with_virtual_entries(entries: Vec<Entry>) -> Result<VlArbitrationTable, TableError> {
         VlArbitrationTable::with_at_most(MAX_VIRTUAL_ENTRIES, entries)
     }
 
-    /// Whether there are more entries than a port holds.
+    /// Returns whether there are more entries than a port holds.
     pub fn has_virtual_entries(&self) -> bool {
         self.0.len() > MAX_ENTRIES
     }
@@ -146,18 +152,17 @@ impl VlArbitrationTable {
         }
     }
 
-    /// The same from pairs of lane and weight.
+    /// Returns the same from pairs of lane and weight.
     pub fn from_pairs(pairs: &[(u8, u8)]) -> Result<VlArbitrationTable, TableError> {
         let entry = |&(vl, weight): &(u8, u8)| Entry { vl: Vl(vl), weight };
         VlArbitrationTable::new(pairs.iter().map(entry).collect())
     }
 
-    /// The entries in order.
     pub fn entries(&self) -> &[Entry] {
         &self.0
     }
 
-    /// The lanes it can send (with an entry whose weight is not 0), one bit each.
+    /// Returns the lanes that it can send (with an entry whose weight is not 0), one bit each.
     pub fn vls(&self) -> u32 {
         let live = self.0.iter().filter(|e| e.weight > 0);
         live.fold(0, |vls, e| vls | vl_bit(e.vl))
@@ -190,7 +195,7 @@ impl FromToml for VlArbitrationTable {
     }
 }
 
-/// Notes an error at the entry itself, where the mistake is in one.
+/// Notes an error at the entry itself, if one is wrong.
 fn note(error: TableError, value: &Value, notes: &mut Notes) {
     let place = match (&value.shape, error.entry()) {
         (ValueShape::List(items), Some(at)) => items[at].place,
@@ -199,12 +204,11 @@ fn note(error: TableError, value: &Value, notes: &mut Notes) {
     notes.error("E0102", place, error.to_string());
 }
 
-/// One entry of a table that goes by service level.
+/// One entry of a table of service levels.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct SlEntry {
-    /// The service level that may send.
     pub sl: Sl,
-    /// How much, in the unit of the table; 0 means that the entry is skipped.
+    /// Weight in the unit of the table; entries of weight 0 are skipped.
     pub weight: u16,
 }
 
@@ -237,13 +241,13 @@ fn check_sls(entries: &[SlEntry], most: usize) -> Result<(), TableError> {
     }
 }
 
-/// The service levels that entries can send (with a weight that is not 0), one bit each.
+/// Returns the service levels that entries can send (with a weight that is not 0), one bit each.
 pub(crate) fn live_sls(entries: &[SlEntry]) -> u32 {
     let live = entries.iter().filter(|e| e.weight > 0);
     live.fold(0, |sls, e| sls | 1 << (e.sl.index() % 32))
 }
 
-/// The total weight of each service level.
+/// Returns the total weight of each service level.
 fn totals(entries: &[SlEntry]) -> [u64; N_SLS] {
     let mut totals = [0; N_SLS];
     for entry in entries {
@@ -252,51 +256,53 @@ fn totals(entries: &[SlEntry]) -> [u64; N_SLS] {
     totals
 }
 
-/// Per service level its part of the whole, from 0 to 1.
+/// Returns the part of each service level, from 0 to 1.
 fn shares(entries: &[SlEntry]) -> [f64; N_SLS] {
     let totals = totals(entries);
     let whole: u64 = totals.iter().sum();
     totals.map(|total| total as f64 / whole.max(1) as f64)
 }
 
-/// The table of DTable: at most 256 entries, each for a service level; weights in credits of 64 bytes.
+/// The table of DTable: at most 256 entries, each for a service level; weights in credits of 64
+/// bytes.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct DeficitTable(Vec<SlEntry>);
 
 impl DeficitTable {
-    /// The table with these entries, or what is wrong with them.
+    /// Returns the table with these entries, or an error.
     pub fn new(entries: Vec<SlEntry>) -> Result<DeficitTable, TableError> {
         check_sls(&entries, MAX_DEFICIT_ENTRIES)?;
         Ok(DeficitTable(entries))
     }
 
-    /// The same from pairs of service level and weight.
+    /// Returns the same from pairs of service level and weight.
     pub fn from_pairs(pairs: &[(u8, u16)]) -> Result<DeficitTable, TableError> {
         DeficitTable::new(entries_of(pairs))
     }
 
-    /// The entries in order.
     pub fn entries(&self) -> &[SlEntry] {
         &self.0
     }
 
-    /// The service levels it can send (with an entry whose weight is not 0), one bit each.
+    /// Returns the service levels that it can send (with an entry whose weight is not 0), one bit
+    /// each.
     pub fn sls(&self) -> u32 {
         live_sls(&self.0)
     }
 
-    /// The total weight of each service level, in credits.
+    /// Returns the total weight of each service level, in credits.
     pub fn totals(&self) -> [u64; N_SLS] {
         totals(&self.0)
     }
 
-    /// The part of the link that each service level has when all have something to send, from 0 to 1.
+    /// Returns the part of the link of each service level when all have something to send, from 0
+    /// to 1.
     pub fn shares(&self) -> [f64; N_SLS] {
         shares(&self.0)
     }
 
-    /// The largest value that the accumulator can have, in credits, with messages of at most so many
-    /// credits per service level: a weight and a saved deficit, which is below one message.
+    /// Returns the largest possible value of the accumulator, in credits: a weight and a saved
+    /// deficit, which is smaller than one message. `largest_message` has credits per service level.
     pub fn largest_accumulator(&self, largest_message: &[u32; N_SLS]) -> u32 {
         let largest = |entry: &SlEntry| {
             let deficit = largest_message[entry.sl.index()].saturating_sub(1);
@@ -306,9 +312,9 @@ impl DeficitTable {
         live.map(largest).max().unwrap_or(0)
     }
 
-    /// Whether the table can live in the arbitration tables of an InfiniBand port (spec 1.2.2): weights,
-    /// deficits and the accumulator have 8 bits each there, and 111 entries have a place. The messages are in credits per
-    /// service level.
+    /// Returns whether the table fits into the arbitration tables of an InfiniBand port. Weights,
+    /// deficits and the accumulator have 8 bits each there, and 111 entries fit. `largest_message`
+    /// has credits per service level.
     pub fn fits_ib_registers(&self, largest_message: &[u32; N_SLS]) -> bool {
         self.0.len() <= MAX_IB_DEFICIT_ENTRIES
             && self.largest_accumulator(largest_message) <= u32::from(u8::MAX)
@@ -320,7 +326,7 @@ fn entries_of(pairs: &[(u8, u16)]) -> Vec<SlEntry> {
     pairs.iter().map(entry).collect()
 }
 
-/// As in files: `[[sl, weight], …]`.
+/// Formats as in files: `[[sl, weight], …]`.
 impl fmt::Display for DeficitTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.write())
@@ -347,8 +353,8 @@ impl FromToml for DeficitTable {
     }
 }
 
-/// The table of a BXI port: entries of a service level (4 bits) and a weight (16 bits), and what a unit
-/// of weight is worth. At most 256 entries, none worth more than [`MAX_QUANTUM`] when it was made.
+/// The table of a BXI port: entries of a service level (4 bits) and a weight (16 bits), and the
+/// value of a unit of weight. At most 256 entries, each with a quantum of at most [`MAX_QUANTUM`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct QuantumTable {
     entries: Vec<SlEntry>,
@@ -357,7 +363,7 @@ pub struct QuantumTable {
 }
 
 impl QuantumTable {
-    /// The table with these entries, or what is wrong with them.
+    /// Returns the table with these entries, or an error.
     pub fn new(entries: Vec<SlEntry>, k: u32) -> Result<QuantumTable, TableError> {
         check_sls(&entries, MAX_QUANTUM_ENTRIES)?;
         let quantum = |e: &SlEntry| u64::from(e.weight) * u64::from(k);
@@ -368,24 +374,24 @@ impl QuantumTable {
         }
     }
 
-    /// The same from pairs of service level and weight.
+    /// Returns the same from pairs of service level and weight.
     pub fn from_pairs(pairs: &[(u8, u16)], k: u32) -> Result<QuantumTable, TableError> {
         QuantumTable::new(entries_of(pairs), k)
     }
 
-    /// The entries in order.
     pub fn entries(&self) -> &[SlEntry] {
         &self.entries
     }
 
-    /// What an entry may send per turn, in flits.
+    /// Returns what an entry may send per turn, in flits.
     pub fn quantum(&self, entry: &SlEntry) -> u32 {
         u32::from(entry.weight)
             .saturating_mul(self.k)
             .min(MAX_QUANTUM)
     }
 
-    /// The service levels it can send (with an entry whose quantum is not 0), one bit each.
+    /// Returns the service levels that it can send (with an entry whose quantum is not 0), one bit
+    /// each.
     pub fn sls(&self) -> u32 {
         if self.k == 0 {
             0
@@ -394,13 +400,14 @@ impl QuantumTable {
         }
     }
 
-    /// The part of the link that each service level has when all have something to send, from 0 to 1.
+    /// Returns the part of the link of each service level when all have something to send, from 0
+    /// to 1.
     pub fn shares(&self) -> [f64; N_SLS] {
         shares(&self.entries)
     }
 }
 
-/// The entries as in files, `[[sl, weight], …]`; `k` has a key of its own.
+/// Formats the entries as in files, `[[sl, weight], …]`; `k` has a key of its own.
 impl fmt::Display for QuantumTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.entries.write())
@@ -444,10 +451,10 @@ mod tests {
             VlArbitrationTable::with_virtual_entries(vec![entry; 129]),
             Err(TableError::TooLong(129, 128))
         );
-        // What a file may hold is not what a study may: the text of such a table is refused.
+        // A file may not contain what a study may simulate: the text of such a table is rejected.
         assert_eq!(
             read(&format!("low = {}", table.write())),
-            Err(vec!["128 entries; a table holds at most 64".into()])
+            Err(vec!["expected at most 64 entries, found 128".into()])
         );
     }
 
@@ -478,7 +485,9 @@ mod tests {
         assert_eq!(read("low = []"), Ok(VlArbitrationTable::default()));
         assert_eq!(
             read("low = [[0, 10], [15, 1]]"),
-            Err(vec!["entry 1: VL15 is management and in no table".into()])
+            Err(vec![
+                "entry 1: VL15 is management and cannot be in a table".into()
+            ])
         );
         assert_eq!(
             read("low = [[0, 256]]"),
@@ -528,7 +537,7 @@ mod tests {
         assert_eq!(
             read("table = [[0, 3], [16, 1]]"),
             Err(vec![
-                "entry 1: SL16 is no service level; those are 0 to 15".into()
+                "entry 1: SL16 is not a service level; service levels are SL0 to SL15".into()
             ])
         );
     }

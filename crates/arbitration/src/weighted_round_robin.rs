@@ -1,16 +1,15 @@
-//! Weighted round robin: classes in turn, each with a number of packets or bytes.
+//! Weighted round robin: classes take turns, each with a number of packets or bytes.
 //!
-//! As in Katevenis, Sidiropoulos and Courcoubetis, "Weighted round-robin cell multiplexing in a
-//! general-purpose ATM switch chip" (1991), where packets are cells of one length, a class sends up to
-//! its weight in packets per turn. With packets of several lengths the shares are then weight times mean
-//! length. With `unit = "bytes"` a turn lasts while less than the weight was sent, so the last packet may pass
-//! it; what is left or overdrawn is forgotten, and the shares are rounded up to packets, as with the tables
-//! of InfiniBand. For exact shares of bytes use `deficit-round-robin`.
+//! In Katevenis, Sidiropoulos and Courcoubetis, "Weighted round-robin cell multiplexing in a
+//! general-purpose ATM switch chip" (1991), packets are cells of one length, and a class sends up
+//! to its weight in packets per turn. With packets of several lengths, the shares are then weight
+//! times mean length. With `unit = "bytes"` a turn lasts while less than the weight was sent, so
+//! the last packet may exceed it. The rest or excess is dropped, so shares are rounded up to
+//! packets, as with the tables of InfiniBand. For exact shares of bytes use `deficit-round-robin`.
 //!
-//! A turn also ends when its class has nothing to send, which is judged when a packet must be chosen
-//! (decision 11). All packets of a turn go one after another; turns are not interleaved. Queues of one
-//! lane are one FIFO: the oldest head goes first. Queues of one service level have turns among themselves
-//! (G000-8).
+//! A turn also ends when its class has nothing to send, which is decided when a packet must be
+//! chosen. All packets of a turn are sent consecutively. Queues of one lane are one FIFO: the
+//! oldest head goes first. Queues of one service level take turns among themselves.
 
 use netloom_catalog::{Described, choice, params};
 use netloom_units::Vl;
@@ -23,7 +22,7 @@ use crate::{
 };
 
 choice! {
-    /// What has turns.
+    /// The classes that take turns.
     pub enum TurnsOf {
         /// Virtual lanes.
         Vls = "vl",
@@ -33,7 +32,7 @@ choice! {
 }
 
 choice! {
-    /// What a weight counts.
+    /// The unit of a weight.
     pub enum WeightUnit {
         /// Packets.
         Packets = "packets",
@@ -46,10 +45,10 @@ params! {
     /// Lanes or service levels in turn, by weight.
     #[derive(Clone, Debug)]
     pub struct WeightedRoundRobin {
-        /// The classes in order: [lane or service level, weight] pairs, each once, weights from 1. One left
-        /// out is never sent.
+        /// The classes in order: [lane or service level, weight] pairs, each once, weights from 1.
+        /// Other classes are never sent.
         pub weights: Vec<(u8, u32)>,
-        /// Whether lanes ("vl") or service levels ("sl") have turns.
+        /// Whether lanes ("vl") or service levels ("sl") take turns.
         pub by: TurnsOf = TurnsOf::Vls,
         /// Whether a weight counts packets or bytes.
         pub unit: WeightUnit = WeightUnit::Packets,
@@ -62,11 +61,11 @@ params! {
         for (at, &(class, weight)) in wrr.weights.iter().enumerate() {
             let is_twice = wrr.weights[..at].iter().any(|&(other, _)| other == class);
             let message = if class > most {
-                format!("{class} is no {word}; those are 0 to {most}")
+                format!("{class} is not a {word}; use 0 to {most}")
             } else if is_twice {
-                format!("{word} {class} is named twice")
+                format!("{word} {class} is listed twice")
             } else if weight == 0 {
-                format!("{word} {class} has weight 0; write at least 1, or leave it out")
+                format!("{word} {class} has weight 0; use at least 1, or remove it")
             } else {
                 continue;
             };
@@ -105,8 +104,8 @@ impl Policy for WeightedRoundRobin {
             TurnsOf::Vls => lane_faults("weights", self.classes(), context),
             TurnsOf::Sls if self.classes() == 0 => vec![Fault::error(
                 "weights",
-                "no service level has a weight: nothing would ever be sent".into(),
-                "write pairs of [service level, weight], as in weights = [[0, 4], [1, 2]]".into(),
+                "no service level has a weight, so nothing would ever be sent".into(),
+                "add pairs of [service level, weight], as in weights = [[0, 4], [1, 2]]".into(),
             )],
             TurnsOf::Sls => vec![],
         }
@@ -133,7 +132,7 @@ impl Policy for WeightedRoundRobin {
         }
     }
 
-    /// Every class of the list.
+    /// True for every class of the list.
     fn serves_everyone(&self) -> bool {
         true
     }
@@ -146,8 +145,8 @@ impl WeightedRoundRobin {
     }
 }
 
-/// A grant carries `[at, counter, is_data, …]`: the turn and what it may still send, which management leaves
-/// alone.
+/// A grant carries `[at, counter, is_data, …]`: the turn and what it may still send, which
+/// management leaves unchanged.
 struct WeightedRoundRobinArbiter {
     turns: Vec<(u8, u32)>,
     by: TurnsOf,
@@ -159,7 +158,7 @@ struct WeightedRoundRobinArbiter {
 }
 
 impl Arbiter for WeightedRoundRobinArbiter {
-    /// `None` if only classes that are not in the list are eligible.
+    /// Returns `None` if only classes outside the list are eligible.
     fn choose(&self, view: &View<'_>) -> Option<Grant> {
         if let Some(queue) = view.management() {
             return Some(Grant::of_management(queue));
@@ -223,7 +222,7 @@ mod tests {
     use crate::Head;
     use netloom_units::Sl;
 
-    /// What leaves while all of three classes have packets of these lengths.
+    /// Returns what leaves while all three classes have packets of these lengths.
     fn leaves(by: TurnsOf, unit: WeightUnit, weights: [u32; 3], bytes: [u32; 3]) -> Vec<u8> {
         let weights = (0..).zip(weights).collect();
         let mut arbiter = WeightedRoundRobin { weights, by, unit }.build();
@@ -256,7 +255,7 @@ mod tests {
                 leaves(by, WeightUnit::Packets, [3, 1, 2], [9000, 64, 1]),
                 [0, 0, 0, 1, 2, 2, 0, 0, 0, 1]
             );
-            // 100 bytes: one packet of 100, two of 99 (the second passes it), three of 40.
+            // 100 bytes: one packet of 100, two of 99 (the second exceeds it), three of 40.
             assert_eq!(
                 leaves(by, WeightUnit::Bytes, [100, 100, 100], [100, 99, 40]),
                 [0, 1, 1, 2, 2, 2, 0, 1, 1, 2]

@@ -1,9 +1,9 @@
-//! A witness at an arbiter: how long classes wait, and how often there is a choice at all.
+//! A witness of an arbiter: measures the waits of classes, and how often there is a choice at all.
 //!
-//! The planner bounds the wait of a class at one output, from "its packet is at the head of the queue and
-//! all credits are held" to the first flit of it, as the bytes that the link sends meanwhile
-//! (`netloom_design::qos`, decision 17). A [`Witness`] stands between the fabric and any arbiter, sees the
-//! views and the grants, and finds that wait to within one packet:
+//! The planner bounds the wait of a class at one output, from "its packet is at the head of the
+//! queue and all credits are held" to its first flit, as the bytes that the link sends meanwhile
+//! (`netloom_design::qos`). A [`Witness`] wraps an arbiter, sees its views and grants, and measures
+//! that wait to within one packet:
 //!
 //! ```text
 //!            grant of X                     head of c appears
@@ -13,22 +13,22 @@
 //!                            └──── in flight ──────┘└────── granted ──────┘
 //! ```
 //!
-//! - **granted**: packets of others that were chosen while a head of the class was eligible. The link sends
-//!   all of them after the head was there, so the wait is never shorter: `at_least`.
-//! - **in flight**: the packet that was granted before. An arbiter is only asked when the link is free, so it
-//!   cannot see when in the course of that packet the head appeared, or that it appeared long after. With
-//!   all of it the wait is never longer: `at_most`. It is the own packet where the head became the head
-//!   behind it, and a foreign one otherwise; the bounds of the planner count both, so `at_most` never passes
-//!   them.
+//! - **granted**: packets of others that were chosen while a head of the class was eligible. The
+//!   link sends all of them after the head appeared, so the wait is never shorter: `at_least`.
+//! - **in flight**: the packet that was granted before. An arbiter is called only when the link is
+//!   free, so it cannot observe when during that packet the head appeared, or whether it appeared
+//!   long after. With all of that packet the wait is never longer: `at_most`. It is a packet of the
+//!   class itself if the head was queued after it, otherwise one of another class. The bounds of
+//!   the planner count both, so `at_most` never exceeds them.
 //!
-//! A class that is not eligible in a view (its queue is empty, or credits are missing) starts again from
-//! zero. Queues of one class are one FIFO, so a class waits while any of them is eligible. The latency of the
-//! scheduler itself (from its decision to the first flit) is no wait and not counted. A wait that has not
-//! ended counts as far as it has come, so a class that starves shows.
+//! A class that is not eligible in a view (its queue is empty, or credits are missing) restarts
+//! from zero. Queues of one class are one FIFO, so a class waits while any of them is eligible. The
+//! latency of the scheduler itself (from its decision to the first flit) is not counted. A wait
+//! that has not ended counts up to now, so starvation is visible.
 //!
-//! Maxima and counts are over all outputs that share a [`WaitRecord`], and since the start of a run: a
-//! warm-up makes no wait longer than the bound, and what a maximum is for is to be compared with that. They do
-//! not depend on the order of commits, hence not on threads.
+//! Maxima and counts cover all outputs that share a [`WaitRecord`], from the start of a run: a
+//! warm-up makes no wait longer than the bound, and maxima are compared with the bound. They do not
+//! depend on the order of commits, so they do not depend on threads.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ use crate::{
     TwoTable, View, take_word,
 };
 
-/// What waits: packets of one service level, or of one lane.
+/// The classes that wait: service levels or lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WaitsBy {
     /// A service level. Management (VL15) belongs to none.
@@ -50,7 +50,7 @@ pub enum WaitsBy {
 }
 
 impl WaitsBy {
-    /// The number of the class that a head belongs to.
+    /// Returns the number of the class of a head.
     #[inline]
     fn class(self, head: &Head) -> usize {
         match self {
@@ -60,7 +60,7 @@ impl WaitsBy {
         }
     }
 
-    /// How many classes there are, management by service level not counted.
+    /// Returns the number of classes; by service level, management is not counted.
     fn n_classes(self) -> usize {
         match self {
             WaitsBy::Vl => N_QUEUES,
@@ -69,7 +69,7 @@ impl WaitsBy {
     }
 }
 
-/// What all arbiters of one policy saw together.
+/// The observations of all arbiters of one policy.
 #[derive(Debug)]
 pub struct WaitRecord {
     by: WaitsBy,
@@ -97,7 +97,7 @@ impl Class {
     fn wait(&self, wait: Waiting) {
         let at_most = wait.in_flight + wait.granted;
         for (longest, wait) in [(&self.at_least, wait.granted), (&self.at_most, at_most)] {
-            // Most waits are short, and a look is cheaper than a change.
+            // Most waits are short, and a load is cheaper than a store.
             if wait > longest.load(Relaxed) {
                 longest.fetch_max(wait, Relaxed);
             }
@@ -114,9 +114,9 @@ pub struct LongestWait {
     pub choices: u64,
     /// Of those, choices with more than one eligible queue.
     pub contested: u64,
-    /// The longest wait is not shorter than the link needs for this many bytes.
+    /// A lower bound of the longest wait, in bytes that the link sends.
     pub at_least: u64,
-    /// Nor longer than for this many.
+    /// An upper bound, in bytes that the link sends.
     pub at_most: u64,
 }
 
@@ -128,12 +128,12 @@ impl WaitRecord {
         }
     }
 
-    /// What the classes are.
     pub fn by(&self) -> WaitsBy {
         self.by
     }
 
-    /// All choices, one for every packet sent, and how many of them had more than one eligible queue.
+    /// Returns the number of choices, one for every packet sent, and how many of them had more than
+    /// one eligible queue.
     pub fn choices(&self) -> (u64, u64) {
         let sum = |of: fn(&Class) -> &AtomicU64| {
             let all = self.classes.iter().map(|class| of(class).load(Relaxed));
@@ -142,13 +142,13 @@ impl WaitRecord {
         (sum(|class| &class.choices), sum(|class| &class.contested))
     }
 
-    /// What was seen, as plain numbers: for records of other processes.
+    /// Returns the observations as plain numbers, for records of other processes.
     pub fn numbers(&self) -> Vec<u64> {
         let of = |class: &Class| class.all().map(|number| number.load(Relaxed));
         self.classes.iter().flat_map(of).collect()
     }
 
-    /// Adds what other processes saw ([`numbers`](Self::numbers)).
+    /// Adds the observations of other processes ([`numbers`](Self::numbers)).
     pub fn add(&self, numbers: &[u64]) {
         for (class, more) in self.classes.iter().zip(numbers.chunks_exact(4)) {
             let [choices, contested, at_least, at_most] = class.all();
@@ -159,7 +159,7 @@ impl WaitRecord {
         }
     }
 
-    /// Every class that sent a packet or waited.
+    /// Returns every class that sent a packet or waited.
     pub fn longest(&self) -> Vec<LongestWait> {
         let numbered = self.classes.iter().enumerate().take(self.by.n_classes());
         let all = numbered.map(|(class, seen)| LongestWait {
@@ -174,17 +174,18 @@ impl WaitRecord {
     }
 }
 
-/// A policy whose arbiters have witnesses. What they choose is what the policy's own arbiters would.
+/// A policy whose arbiters have witnesses. They choose the same as the policy's own arbiters.
 pub struct Witnessed {
     policy: Arc<dyn Policy>,
-    /// So that arbiters of all ports share their tables here too.
+    /// Lets the arbiters of all ports share their tables here too.
     table: Option<TwoTable>,
     record: Arc<WaitRecord>,
 }
 
 impl Witnessed {
-    /// Puts witnesses at the arbiters of a policy. Waits are told apart as the policy does; where it tells
-    /// only queues apart, by what a queue of this port stands for.
+    /// Wraps a policy so that its arbiters have witnesses. Waits are measured per class of the
+    /// policy. If it distinguishes only queues, `queues_stand_for` gives their meaning at this
+    /// port.
     pub fn new(policy: Arc<dyn Policy>, queues_stand_for: WaitsBy) -> Witnessed {
         let by = match policy.speaks() {
             Speaks::Queues => queues_stand_for,
@@ -194,7 +195,8 @@ impl Witnessed {
         Witnessed::sharing(policy, Arc::new(WaitRecord::new(by)))
     }
 
-    /// The same with the record of others: outputs of one place whose policies tell the same apart.
+    /// Returns the same with the record of others: outputs of one position whose policies have the
+    /// same classes.
     pub fn sharing(policy: Arc<dyn Policy>, record: Arc<WaitRecord>) -> Witnessed {
         Witnessed {
             table: policy.two_table(),
@@ -203,7 +205,7 @@ impl Witnessed {
         }
     }
 
-    /// What all witnesses see together.
+    /// Returns the shared record of all witnesses.
     pub fn record(&self) -> Arc<WaitRecord> {
         self.record.clone()
     }
@@ -218,7 +220,7 @@ impl Policy for Witnessed {
         }
     }
 
-    // No specialised arbiter has a witness: that is what makes it free where there is none.
+    // No specialised arbiter has a witness, so witnesses cost nothing where there are none.
     fn two_table(&self) -> Option<TwoTable> {
         None
     }
@@ -244,19 +246,19 @@ impl Policy for Witnessed {
     }
 }
 
-/// An arbiter, and what is seen of its choices.
+/// An arbiter with its observed choices.
 pub struct Witness<A> {
     arbiter: A,
     record: Arc<WaitRecord>,
     /// Classes that were not eligible in some view since the last commit.
     absent: Cell<u32>,
-    /// The view that was answered last, as far as the commit needs it.
+    /// The last view answered, as far as the commit needs it.
     answered: Cell<Answered>,
-    /// Bytes of the packet that was granted last.
+    /// Bytes of the packet granted last.
     in_flight: u32,
     /// Classes whose head was eligible in every view since the wait began.
     waiting: u32,
-    /// By class, as far up as classes were seen.
+    /// By class, up to the highest class seen.
     waits: Vec<Waiting>,
 }
 
@@ -264,7 +266,7 @@ pub struct Witness<A> {
 struct Answered {
     /// Classes with an eligible head.
     classes: u32,
-    /// The class and length of the packet that was chosen.
+    /// The class and length of the chosen packet.
     class: u8,
     bytes: u32,
     is_contested: bool,
@@ -304,7 +306,7 @@ impl<A> Witness<A> {
                 granted: 0,
             };
         }
-        // One of them ends, and the others go on.
+        // One of them ends, and the others continue.
         self.waiting = seen.classes & !(1 << seen.class);
         for class in queues(self.waiting) {
             self.waits[class].granted += u64::from(seen.bytes);
@@ -350,7 +352,7 @@ impl<A: Arbiter> Arbiter for Witness<A> {
         self.arbiter.arrived(queue, head);
     }
 
-    /// The waits that have not ended; what all witnesses saw together is in their record.
+    /// Saves the waits that have not ended; the observations of all witnesses are in their record.
     fn save(&self, out: &mut Vec<u64>) {
         self.arbiter.save(out);
         out.extend([self.absent.get(), self.in_flight, self.waiting].map(u64::from));
@@ -381,7 +383,7 @@ mod tests {
     use crate::{RoundRobin, StrictPriority, VlOrder};
     use netloom_units::{Sl, Tick, Vl};
 
-    /// Heads of queue, class (both its level and its lane) and bytes.
+    /// Returns heads of queue, class (both its level and its lane) and bytes.
     fn heads(of: &[(usize, u8, u32)]) -> (u32, [Head; N_QUEUES]) {
         let mut heads = [Head::default(); N_QUEUES];
         let mut eligible = 0;
@@ -397,7 +399,7 @@ mod tests {
         (eligible, heads)
     }
 
-    /// A port with a witness that takes the lowest queue that is eligible.
+    /// A port with a witness that takes the lowest eligible queue.
     struct Port {
         arbiter: Box<dyn Arbiter>,
         record: Arc<WaitRecord>,
@@ -424,7 +426,7 @@ mod tests {
             grant.queue
         }
 
-        /// At least and at most.
+        /// Returns the lower and the upper bound.
         fn longest(&self, class: u8) -> (u64, u64) {
             let all = self.record.longest();
             let found = all.iter().find(|wait| wait.class == class);
@@ -432,7 +434,7 @@ mod tests {
         }
     }
 
-    /// The lane that goes first under the default order, and one that goes after it.
+    /// Returns the lane that goes first under the default order, and one that goes after it.
     fn first_and_last() -> (u8, u8) {
         let mut port = strict();
         match port.send(&[(0, 0, 64), (1, 1, 64)]) {
@@ -447,19 +449,19 @@ mod tests {
         let (high, low) = ((usize::from(high), high), (usize::from(low), low));
         let packet = |(queue, class): (usize, u8), bytes| (queue, class, bytes);
         let mut port = strict();
-        // The low lane is there from the second view on; 1000 bytes may have been in flight then.
+        // The low lane is present from the second view on; 1000 bytes may have been in flight then.
         port.send(&[packet(high, 1000)]);
         port.send(&[packet(high, 300), packet(low, 64)]);
         port.send(&[packet(high, 200), packet(low, 64)]);
-        // Unfinished, it counts already.
+        // It counts before it has ended.
         assert_eq!(port.longest(low.1), (500, 1500));
         port.send(&[packet(low, 64)]);
         assert_eq!(port.longest(low.1), (500, 1500));
-        // The next one waits behind an own packet of 64 bytes.
+        // The next one waits for an own packet of 64 bytes.
         port.send(&[packet(high, 1440), packet(low, 64)]);
         port.send(&[packet(low, 64)]);
         assert_eq!(port.longest(low.1), (1440, 1504));
-        // The high lane never waited for anyone but the packet before.
+        // The high lane waited only for the packet before.
         assert_eq!(port.longest(high.1), (0, 1000));
         assert_eq!(port.record.choices(), (6, 3));
         let mut won: Vec<_> = port.record.longest();
@@ -478,7 +480,7 @@ mod tests {
         port.send(&[high(100)]);
         port.send(&[high(100), low(64)]);
         port.send(&[low(64)]);
-        // It was there in the first view, gone in the second, and waited for the third.
+        // It was present in the first view, absent in the second, and waited for the third.
         assert_eq!(port.longest(low(0).1), (100, 200));
     }
 
@@ -514,7 +516,7 @@ mod tests {
             record,
         };
         port.send(&[(0, 0, 100), (1, 1, 64)]);
-        // Lane 1 has no credits now, and lane 2 is never served.
+        // Lane 1 now has no credits, and lane 2 is never served.
         let (eligible, heads) = heads(&[(2, 2, 64)]);
         let view = View {
             eligible,

@@ -1,8 +1,9 @@
-//! One link with everything to send: every service level always has a packet, and the shares are counted.
+//! One link with everything to send: every service level always has a packet, and the shares are
+//! counted.
 
 #![expect(
     clippy::approx_constant,
-    reason = "6.28 is a share of the specification, not a circle"
+    reason = "6.28 is an expected share, not 2 * pi"
 )]
 
 use std::collections::VecDeque;
@@ -18,12 +19,13 @@ use netloom_units::{Bytes, Sl, Tick, Vl};
 struct Link {
     arbiter: Box<dyn Arbiter>,
     queues: Vec<VecDeque<Head>>,
-    /// Whether the arbiter hears of packets when they join a queue, as in a switch; in a NIC it does not.
+    /// Whether packets that join a queue are announced to the arbiter, as in a switch; in a NIC
+    /// they are not.
     announces: bool,
     now: u64,
 }
 
-/// Packets in each queue: more than a fluid system is ever ahead.
+/// Packets in each queue: more than the lead of a fluid system.
 const BACKLOG: usize = 200;
 
 impl Link {
@@ -36,7 +38,8 @@ impl Link {
         }
     }
 
-    /// Sends so many packets, whose lengths `bytes` gives per class; `sent` hears class and length.
+    /// Sends `n_packets` packets, with lengths from `bytes` per class; calls `sent` with class and
+    /// length.
     fn send(
         &mut self,
         n_packets: usize,
@@ -82,7 +85,8 @@ impl Link {
     }
 }
 
-/// The share of each class in percent of the bytes, with packets of a fixed length per class.
+/// Returns the share of each class in percent of the bytes, with packets of a fixed length per
+/// class.
 fn shares(policy: &dyn Policy, bytes: &[u32], n_packets: usize) -> Vec<f64> {
     let mut totals = vec![0u64; bytes.len()];
     let mut link = Link::new(policy, bytes.len());
@@ -94,7 +98,8 @@ fn shares(policy: &dyn Policy, bytes: &[u32], n_packets: usize) -> Vec<f64> {
     percent(&totals)
 }
 
-/// The same with lengths of 1 to 64 flits of 64 bytes, of another distribution for each class.
+/// Returns the same with lengths of 1 to 64 flits of 64 bytes, of another distribution for each
+/// class.
 fn shares_of_mixed_sizes(mut link: Link, n_packets: usize) -> Vec<f64> {
     let n_classes = link.queues.len();
     let mut totals = vec![0u64; n_classes];
@@ -125,7 +130,7 @@ fn percent(totals: &[u64]) -> Vec<f64> {
     totals.iter().map(part).collect()
 }
 
-/// All within `tolerance` percentage points.
+/// Checks that all shares are within `tolerance` percentage points.
 #[track_caller]
 fn check(what: &str, shares: &[f64], expected: &[f64], tolerance: f64) {
     let is_near = |(share, expected): (&f64, &f64)| (share - expected).abs() <= tolerance;
@@ -135,10 +140,10 @@ fn check(what: &str, shares: &[f64], expected: &[f64], tolerance: f64) {
     );
 }
 
-// ---- DTable (000) ----
+// ---- DTable (paper 000) ----
 
-/// The table of V000-8 and V000-9: 64 slots, powers of two apart, the larger weights of a service level
-/// first.
+/// Returns Table 4 of paper 000: 64 slots, powers of two apart, the larger weights of a service
+/// level first.
 fn table_4() -> DeficitTable {
     let mut weights = [
         [vec![4; 5], vec![3; 27]].concat(),
@@ -184,7 +189,7 @@ fn v000_2_equal_totals_are_equal_bandwidth() {
         100.0 * 64.0 / 176.0,
         100.0 * 48.0 / 176.0,
     ];
-    check("V000-2", &shares, &third, 0.05);
+    check("thirds", &shares, &third, 0.05);
 }
 
 #[test]
@@ -218,7 +223,7 @@ fn v000_9_placement() {
 fn v000_10_dtable_keeps_the_shares_of_table_4() {
     let shares = shares(&DTable { table: table_4() }, &messages(), 200_000);
     let reference = [9.41, 16.40, 30.01, 34.95, 4.01, 3.63, 1.58];
-    check("V000-10", &shares, &reference, 0.02);
+    check("reference", &shares, &reference, 0.02);
     let configured: Vec<f64> = table_4().shares()[..7].iter().map(|s| s * 100.0).collect();
     check("configured", &shares, &configured, 0.1);
 }
@@ -237,12 +242,12 @@ fn v000_11_native_infiniband_does_not() {
     };
     let shares = shares(&policy, &messages(), 200_000);
     let reference = [8.27, 14.30, 38.12, 28.59, 4.77, 3.57, 2.38];
-    check("V000-11", &shares, &reference, 0.02);
+    check("reference", &shares, &reference, 0.02);
 }
 
-/// The most that others can send between two turns of a service level: for each entry between, the
-/// largest weight of its service level, and for each service level between, a deficit just below one
-/// message.
+/// Returns the maximum that others can send between two turns of a service level: for each entry
+/// between, the largest weight of its service level, and for each service level between, a deficit
+/// just below one message.
 fn worst_gap(table: &DeficitTable, sl: Sl) -> u32 {
     let entries = table.entries();
     let largest_weight = |sl: Sl| {
@@ -268,7 +273,7 @@ fn v000_13_worst_gaps_follow_the_distance() {
     let table = table_4();
     let bounds: Vec<u32> = (0..7).map(|sl| worst_gap(&table, Sl(sl))).collect();
     assert_eq!(bounds, [125, 135, 166, 246, 623, 1164, 1186]);
-    // No run waits longer.
+    // No run has a longer wait.
     let (mut since, mut worst) = ([0u32; 7], [0u32; 7]);
     Link::new(&DTable { table }, 7).send(
         500_000,
@@ -302,7 +307,7 @@ fn c000_12_the_accumulator_of_table_4_has_8_bits() {
     assert!(table_4().fits_ib_registers(&largest));
 }
 
-// ---- BXI (003) ----
+// ---- BXI (paper 003) ----
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Bxi {
@@ -326,7 +331,7 @@ fn bxi(kind: Bxi, pairs: &[(u8, u16)], k: u32, flit: u64) -> Box<dyn Policy> {
     }
 }
 
-/// Two queues with these quanta and packets, in flits.
+/// Returns the shares of two queues with these quanta and packets, in flits.
 fn two(kind: Bxi, quanta: [u16; 2], packets: [u32; 2]) -> Vec<f64> {
     let policy = bxi(kind, &[(0, quanta[0]), (1, quanta[1])], 1, 64);
     shares(&*policy, &packets.map(|flits| flits * 64), 200_000)
@@ -336,7 +341,7 @@ fn two(kind: Bxi, quanta: [u16; 2], packets: [u32; 2]) -> Vec<f64> {
 fn v003_1_shares_are_those_of_the_weights() {
     let policy = bxi(Bxi::Corrected, &[(0, 5), (1, 3), (2, 2)], 100, 64);
     let shares = shares(&*policy, &[64 * 64, 48 * 64, 80 * 64], 200_000);
-    check("V003-1", &shares, &[50.0, 30.0, 20.0], 0.02);
+    check("quanta", &shares, &[50.0, 30.0, 20.0], 0.02);
 }
 
 #[test]
@@ -395,7 +400,7 @@ fn v003_16_a_packet_above_its_quantum() {
     check("corrected", &shares, &[300.0 / 7.0, 400.0 / 7.0], 0.01);
 }
 
-/// The weights of the three synthetic scenarios, and the shares they stand for.
+/// The weights of the three synthetic scenarios, and their shares.
 const SCENARIOS: [(&str, [u16; 5], [f64; 5]); 3] = [
     ("fair", [1, 1, 1, 1, 1], [20.0; 5]),
     ("step", [5, 4, 3, 2, 1], [33.33, 26.67, 20.0, 13.33, 6.67]),
@@ -409,14 +414,14 @@ const SCENARIOS: [(&str, [u16; 5], [f64; 5]); 3] = [
 /// 1 to 5 KiB.
 const PACKETS: [u32; 5] = [1024, 2048, 3072, 4096, 5120];
 
-/// One entry per service level, k = 1024.
+/// Returns one entry per service level, k = 1024.
 fn plain(kind: Bxi, weights: [u16; 5]) -> Box<dyn Policy> {
     let pairs: Vec<(u8, u16)> = (0..).zip(weights).collect();
     bxi(kind, &pairs, 1024, 64)
 }
 
-/// 31 entries, 16 of SL0 down to one of SL4, with the weight of a service level divided among its entries
-/// (4.2.3). The weights are in flits here, so k is 1.
+/// Returns 31 entries, 16 of SL0 down to one of SL4, with the weight of a service level divided
+/// among its entries. The weights are in flits here, so k is 1.
 fn tuned(kind: Bxi, weights: [u16; 5]) -> Box<dyn Policy> {
     let entry = |slot: usize| {
         let sl = slot.trailing_ones();
@@ -433,7 +438,7 @@ fn v003_18_basic_with_one_entry_per_sl() {
         [51.74, 25.87, 12.89, 6.47, 3.03],
     ];
     for ((name, weights, _), expected) in SCENARIOS.into_iter().zip(expected) {
-        // A turn around the table has 556 packets and more, so a part of one must not count.
+        // A turn around the table has at least 556 packets, so a partial turn must not count.
         let shares = shares(&*plain(Bxi::Basic, weights), &PACKETS, 2_000_000);
         check(name, &shares, &expected, 0.02);
     }
@@ -465,8 +470,8 @@ fn v003_20_deficits_meet_the_targets() {
     }
 }
 
-/// What each class receives, in percent of the link, when it generates evenly spaced packets of `PACKETS`
-/// bytes at so many percent of the link.
+/// Returns what each class receives, in percent of the link, when it generates evenly spaced
+/// packets of `PACKETS` bytes at `generated` percent of the link.
 fn received(policy: &dyn Policy, generated: [u64; 5]) -> Vec<f64> {
     let mut arbiter = policy.build();
     let mut heads = [Head::default(); 32];
@@ -510,7 +515,7 @@ fn v003_21_round_robin_gives_what_is_generated_to_the_modest() {
         ([64, 32, 16, 8, 4], [40.0, 32.0, 16.0, 8.0, 4.0]),
     ] {
         check(
-            "V003-21",
+            "received",
             &received(&RoundRobin {}, generated),
             &expected,
             0.2,
@@ -518,7 +523,7 @@ fn v003_21_round_robin_gives_what_is_generated_to_the_modest() {
     }
 }
 
-// ---- All that keep a deficit ----
+// ---- All arbiters that keep a deficit ----
 
 #[test]
 fn deficits_give_every_class_its_share_whatever_the_sizes() {

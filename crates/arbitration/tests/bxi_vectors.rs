@@ -1,4 +1,4 @@
-//! The BXI tables packet by packet (003, figures 5 and 6).
+//! The BXI tables packet by packet (paper 003, figures 5 and 6).
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -27,7 +27,7 @@ fn deficits(pairs: &[(u8, u16)], literal: bool) -> Box<dyn Arbiter> {
     .build()
 }
 
-/// What is sent at t0, t1, …: queue and flits. `later` joins a queue at an instant.
+/// Returns what is sent at t0, t1, …: queue and flits. `later` joins a queue at an instant.
 fn sequence(
     mut arbiter: Box<dyn Arbiter>,
     queues: &[&[u32]],

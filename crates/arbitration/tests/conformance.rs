@@ -1,4 +1,4 @@
-//! What every registered arbiter promises.
+//! The rules for every registered arbiter.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 const MANAGEMENT: u8 = 15;
 
-/// The kind with the parameters of its own example.
+/// Returns the kind with the parameters of its own example.
 fn example(kind: &Kind<dyn Policy>) -> Box<dyn Policy> {
     let mut notes = Notes::new();
     let document = Document::parse(kind.name, kind.example, &mut notes);
@@ -59,7 +59,7 @@ fn only_the_two_table_kind_is_specialised() {
 }
 
 fn heads() -> impl Strategy<Value = [Head; 32]> {
-    // Lanes and service levels of the examples mostly, any lane and management now and then.
+    // Mostly lanes and service levels of the examples; sometimes any lane and management.
     let vl = prop_oneof![16 => 0u8..3, 2 => 0u8..15, 1 => Just(MANAGEMENT)];
     let sl = prop_oneof![4 => 0u8..3, 1 => 0u8..16];
     let head = (0u64..50, 1u32..5000, sl, vl).prop_map(|(born, bytes, sl, vl)| Head {
@@ -76,7 +76,7 @@ fn decisions() -> impl Strategy<Value = Vec<([Head; 32], u32)>> {
     prop::collection::vec((heads(), eligible), 1..40)
 }
 
-/// What any single decision must keep.
+/// Checks the rules of a single decision.
 fn check_grant(
     name: &str,
     policy: &dyn Policy,
@@ -118,7 +118,8 @@ proptest! {
     #[test]
     fn grants_are_eligible_and_looking_changes_nothing(decisions in decisions()) {
         for (name, policy) in examples() {
-            // One arbiter looks often, and at other things too; its twin only hears what is sent.
+            // One arbiter is called often, and with other views too; the other one only gets what
+            // is sent.
             let (mut curious, mut twin) = (policy.build(), policy.build());
             for (at, (heads, eligible)) in decisions.iter().enumerate() {
                 let view = View { eligible: *eligible, heads };
@@ -136,7 +137,7 @@ proptest! {
         }
     }
 
-    /// A queue that is alone is sent at once as if it were chosen and then sent.
+    /// A single queue is sent as if it were chosen and then sent.
     #[test]
     fn one_queue_alone_is_sent_as_it_would_be_chosen(decisions in decisions()) {
         for (name, policy) in examples() {
@@ -161,7 +162,7 @@ proptest! {
         }
     }
 
-    /// Saved after some decisions and arrivals, an arbiter goes on in another one that the policy has built.
+    /// After a save, an arbiter built by the same policy continues as the saved one.
     #[test]
     fn a_restored_arbiter_chooses_as_the_saved_one(
         decisions in decisions(),
@@ -197,7 +198,7 @@ proptest! {
                 let mut grants = vec![];
                 for arbiter in both {
                     for (queue, head) in heads.iter().enumerate().filter(|_| announces) {
-                        // A queue of every third decision gets a packet.
+                        // A queue gets a packet at every third decision.
                         if (queue + at) % 3 == 0 {
                             arbiter.arrived(queue as u8, head);
                         }
@@ -235,7 +236,7 @@ proptest! {
         }
     }
 
-    /// Every queue always has a packet; new packets are younger than all that wait.
+    /// Every queue always has a packet; new packets are younger than all waiting ones.
     #[test]
     fn nobody_starves_where_that_is_promised(sizes in prop::collection::vec(1u32..5000, 32)) {
         let promised = || examples().filter(|(_, policy)| policy.serves_everyone());

@@ -1,5 +1,5 @@
-//! The arbiters with quanta and deficits against slow twins: the pseudocode of the specification line by
-//! line, with its loops.
+//! The arbiters with quanta and deficits compared with reference implementations: the pseudocode of
+//! the papers line by line, with its loops.
 
 use netloom_arbitration::{
     BxiDeficit, BxiTable, DTable, DeficitRoundRobin, DeficitTable, Head, Policy, SlEntry, View,
@@ -7,15 +7,15 @@ use netloom_arbitration::{
 use netloom_units::{Bytes, Sl, Tick, Vl};
 use proptest::prelude::*;
 
-/// What a twin asks about a class: the size of its head, if it has something to send.
+/// Returns the size of the head of a class, if it has something to send.
 type Heads<'a> = &'a dyn Fn(u8) -> Option<u64>;
 
 trait Twin {
-    /// The class that sends; it is sent.
+    /// Returns the class that sends, and sends its packet.
     fn arbitrate(&mut self, head: Heads<'_>) -> Option<u8>;
 }
 
-/// Spec 1.2.1.
+/// The pseudocode of DTable.
 #[derive(Clone)]
 struct DTableTwin {
     table: Vec<(u8, u64)>,
@@ -65,7 +65,7 @@ enum Deficits {
     Literal,
 }
 
-/// Spec 4.2.1 and 4.2.2; with lanes as classes and bytes as flits, deficit round robin.
+/// The pseudocodes of BXI; with lanes as classes and bytes as flits, deficit round robin.
 #[derive(Clone)]
 struct QuantumTwin {
     entries: Vec<(u8, u64)>,
@@ -122,7 +122,8 @@ impl Twin for QuantumTwin {
     }
 }
 
-/// One decision: what is eligible, whether the packet is then sent, and the head that changes before it.
+/// One decision: the eligible queues, whether the packet is then sent, and the head that changes
+/// before it.
 #[derive(Clone, Debug)]
 struct Moment {
     eligible: u32,
@@ -168,7 +169,7 @@ enum Within {
     OldestFirst,
 }
 
-/// Arbiter and twin see the same and must send the same.
+/// Checks that the arbiter and the reference send the same for the same input.
 fn compare(
     policy: &dyn Policy,
     twin: impl Twin + Clone,
@@ -189,7 +190,7 @@ fn compare(
             sl: Sl(moment.class),
             vl: Vl(moment.class),
         };
-        // The queue whose turn it is in each class.
+        // The queue of each class whose turn it is.
         let queue_of = |class: u8| {
             let is_of = |&q: &usize| moment.eligible >> q & 1 == 1 && heads[q].sl.0 == class;
             match within {
@@ -253,7 +254,8 @@ proptest! {
         let policy = BxiDeficit { table: entries(&pairs), k, flit: bytes, literal: false };
         let twin = QuantumTwin::new(quanta(), Deficits::Corrected);
         compare(&policy, twin, flit, Within::RoundRobin, &moments)?;
-        // As printed, an entry after one of quantum 0 would be reached by a skip; here that one is absent.
+        // As printed, an entry after one of quantum 0 would be reached by a skip; here that one is
+        // absent.
         pairs.retain(|&(_, weight)| weight > 0);
         prop_assume!(!pairs.is_empty());
         let quanta = || pairs.iter().map(|&(sl, w)| (sl, u64::from(w) * u64::from(k))).collect();

@@ -1,5 +1,6 @@
-//! SCFQ and WFQ against slow twins in floating point: SCFQ as its paper defines it, and for WFQ a fluid
-//! system with the work that each class has left, instead of finish tags.
+//! SCFQ and WFQ compared with reference implementations in floating point: SCFQ as its paper
+//! defines it. For WFQ, a fluid system with the remaining work of each class instead of finish
+//! tags.
 
 use std::collections::VecDeque;
 
@@ -9,7 +10,7 @@ use proptest::prelude::*;
 
 const N_CLASSES: usize = 4;
 
-/// The fluid system: what each class has left, in bytes, and its virtual time.
+/// The fluid system: the remaining bytes of each class, and its virtual time.
 #[derive(Default)]
 struct Fluid {
     work: [f64; N_CLASSES],
@@ -37,7 +38,7 @@ impl Fluid {
     }
 }
 
-/// A packet that waits: its head and its finish tag.
+/// A waiting packet: its head and its finish tag.
 struct Waiting {
     head: Head,
     finish: f64,
@@ -104,7 +105,7 @@ fn check(
                 let Some(grant) = grant else { continue };
                 arbiter.commit(grant);
                 let sent = queues[usize::from(grant.queue)].pop_front().unwrap();
-                // Either may win when tags are equal but for rounding.
+                // Either may win when tags are equal except for rounding.
                 prop_assert!(
                     sent.finish <= least + 0.01,
                     "sent {} before {least} at step {now}",
@@ -136,8 +137,8 @@ proptest! {
         check(&Wfq { weights: entries() }, true, weights, &steps)?;
     }
 
-    /// Parekh and Gallager: with a queue per class and nothing blocked, no packet leaves later than in the
-    /// fluid system by more than the largest packet. Time is bytes sent.
+    /// Parekh and Gallager: with a queue per class and nothing blocked, no packet leaves later than
+    /// in the fluid system by more than the largest packet. Time is bytes sent.
     #[test]
     fn wfq_is_at_most_one_packet_behind_the_fluid_system(
         weights in prop::array::uniform4(1u16..50),
@@ -148,7 +149,7 @@ proptest! {
         let mut queues: [VecDeque<Waiting>; N_CLASSES] = Default::default();
         let mut last = [0.0f64; N_CLASSES];
         let mut fluid = Fluid::default();
-        // Bytes sent, and the virtual time of the fluid system then.
+        // Bytes sent, and the virtual time of the fluid system at that point.
         let mut history = vec![(0u64, 0.0)];
         for step in steps {
             if let Some((class, bytes)) = step {

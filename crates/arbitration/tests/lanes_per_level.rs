@@ -1,5 +1,5 @@
-//! A service level on several lanes (G000-8, spec 1.2.3): its lanes have turns, it is served if any of them
-//! can be, and what it is due is due to the level as a whole.
+//! A service level on several lanes: its lanes take turns, it is served if any of them can be, and
+//! its share belongs to the level as a whole.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ use netloom_units::{Bytes, Sl, Tick, Vl};
 /// SL0 on the first two queues, SL1 on the third.
 const LEVELS: [u8; 3] = [0, 0, 1];
 
-/// Every arbiter that goes by service level, with three parts of the bytes for SL0 and one for SL1.
+/// Returns every arbiter by service level, with three parts of the bytes for SL0 and one for SL1.
 fn three_to_one() -> Vec<(&'static str, Box<dyn Policy>)> {
     let entries = || {
         [(0, 48), (1, 32), (0, 48)]
@@ -61,8 +61,9 @@ fn three_to_one() -> Vec<(&'static str, Box<dyn Policy>)> {
     ]
 }
 
-/// Packets sent by each queue in so many decisions, each of which finds the queues of `eligible` able to send.
-/// Every queue always has four packets of its own length, in flits of 64 bytes.
+/// Returns the packets sent by each queue in a number of decisions, in each of which the queues of
+/// `eligible` can send. Every queue always has four packets of its own length, in flits of 64
+/// bytes.
 fn sent(
     arbiter: &mut dyn Arbiter,
     flits: [u32; 3],
@@ -126,7 +127,7 @@ fn is_fair_queueing(name: &str) -> bool {
 
 #[test]
 fn g000_8_both_lanes_of_a_level_have_turns_and_the_level_its_share() {
-    // Lengths that divide every turn, as bxi-table and round robin lose or overdraw what is left.
+    // Lengths that divide every turn, because bxi-table and round robin lose or exceed the rest.
     for flits in [[4, 4, 4], [8, 2, 4], [2, 8, 16]] {
         for (name, policy) in three_to_one() {
             for announces in [true, false] {
@@ -148,12 +149,12 @@ fn spec_1_2_3_a_level_is_served_while_any_of_its_lanes_has_credits() {
     let flits = [4, 4, 4];
     for (name, policy) in three_to_one() {
         for announces in [true, false] {
-            // One lane has no credits at all: the other has all that is due to the level.
+            // One lane has no credits at all: the other gets the whole share of the level.
             let one = sent(&mut *policy.build(), flits, announces, &[0b101], 40_000);
             let what = format!("{name}, announced {announces}: {one:?}");
             assert_eq!(one[1], 0, "{what}");
             assert!((share_of_sl0(one, flits) - 0.75).abs() < 0.02, "{what}");
-            // Now one, now the other.
+            // The two lanes alternate.
             let turns = [0b101, 0b101, 0b101, 0b110, 0b110];
             let both = sent(&mut *policy.build(), flits, announces, &turns, 40_000);
             let what = format!("{name}, announced {announces}: {both:?}");

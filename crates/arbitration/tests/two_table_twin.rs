@@ -1,11 +1,11 @@
-//! The two-table arbiter against its slow twin: the rules written down one by one, with signed counters
-//! and plain searches, no masks and no lookups.
+//! The two-table arbiter compared with its reference implementation: the rules one by one, with
+//! signed counters and plain searches, without masks and lookups.
 
 use netloom_arbitration::{Arbiter, Head, TwoTable, View, VlArbitrationTable};
 use netloom_units::{Tick, Vl};
 use proptest::prelude::*;
 
-/// One table and where it stands.
+/// One table and its position.
 struct Table {
     entries: Vec<(u8, u8)>,
     /// The entry served last, if any was.
@@ -20,7 +20,7 @@ impl Table {
             .any(|&(v, weight)| v == vl && weight > 0)
     }
 
-    /// The entry to serve and its counter, given the lanes that have an eligible packet.
+    /// Returns the entry to serve and its counter, given the lanes that have an eligible packet.
     fn select(&self, has_packet: &[bool; 32]) -> (usize, i64) {
         if let Some(at) = self.at
             && self.counter > 0
@@ -37,7 +37,7 @@ impl Table {
             }
             next = (next + 1) % n;
         }
-        panic!("asked a table that can send nothing");
+        panic!("selected from a table that can send nothing");
     }
 }
 
@@ -72,7 +72,7 @@ impl Twin {
         }
     }
 
-    /// The queue to send from; with `is_sent` the packet is sent.
+    /// Returns the queue to send from; sends the packet if `is_sent`.
     fn step(&mut self, eligible: u32, heads: &[Head; 32], is_sent: bool) -> Option<u8> {
         let queues: Vec<u8> = (0..32).filter(|q| eligible >> q & 1 == 1).collect();
         let vl_of = |queue: u8| heads[usize::from(queue)].vl.0;
@@ -118,14 +118,14 @@ impl Twin {
 /// Entries as lane and weight.
 type Pairs = Vec<(u8, u8)>;
 
-/// Weights near nothing, near a packet, and the largest.
+/// Weights near zero, near a packet, and the largest.
 fn entries(n_vls: u8) -> impl Strategy<Value = Pairs> {
     let weight = prop_oneof![Just(0u8), 1u8..4, 1u8..=255, Just(255u8)];
     let length = prop_oneof![0usize..6, 0usize..=64];
     length.prop_flat_map(move |n| prop::collection::vec((0..n_vls, weight.clone()), n))
 }
 
-/// One decision: what is eligible, and whether the packet is then sent.
+/// One decision: the eligible queues, and whether the packet is then sent.
 #[derive(Clone, Debug)]
 struct Moment {
     eligible: u32,
@@ -141,7 +141,7 @@ fn moments(n_vls: u8) -> impl Strategy<Value = Vec<Moment>> {
     let few = prop::collection::vec(0u32..32, 0..4)
         .prop_map(|queues| queues.into_iter().fold(0, |mask, q| mask | 1 << q));
     let eligible = prop_oneof![few, any::<u32>(), any::<u32>().prop_map(|m| m & 0xff)];
-    // A lane beyond the tables now and then, and seldom management.
+    // Sometimes a lane beyond the tables, and rarely management.
     let vl = prop_oneof![40 => 0..n_vls, 2 => 0u8..15, 1 => 15u8..18];
     let bytes = prop_oneof![1u32..200, 1u32..5000, 1u32..100_000];
     let moment = (

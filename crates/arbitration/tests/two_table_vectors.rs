@@ -3,7 +3,7 @@
 use netloom_arbitration::{Arbiter, Head, TwoTable, View, VlArbitrationTable};
 use netloom_units::Vl;
 
-/// One output with a queue per lane, all heads of a lane being equally long.
+/// One output with a queue per lane; all heads of a lane have the same length.
 struct Output {
     arbiter: TwoTable,
     heads: [Head; 32],
@@ -35,7 +35,7 @@ impl Output {
         self
     }
 
-    /// Sends `n` packets while these lanes have something to send; gives the lanes that sent.
+    /// Sends `n` packets while these lanes have something to send; returns the lanes that sent.
     fn send(&mut self, n: usize, eligible: u32) -> Vec<u8> {
         (0..n)
             .map(|_| {
@@ -50,7 +50,7 @@ impl Output {
             .collect()
     }
 
-    /// The same as letters: H for VL0, L for VL1, K for VL2, M for VL15.
+    /// Returns the same as letters: H for VL0, L for VL1, K for VL2, M for VL15.
     fn letters(&mut self, n: usize, eligible: u32) -> String {
         let letter = |vl| match vl {
             0 => 'H',
@@ -63,7 +63,7 @@ impl Output {
     }
 }
 
-/// VL0 in the high table, VL1 in the low one.
+/// Returns an output with VL0 in the high table and VL1 in the low one.
 fn high_and_low(limit: u8, high_packet: u32) -> Output {
     Output::new(&[(0, 255)], &[(1, 255)], limit).packets(H, high_packet)
 }
@@ -82,7 +82,7 @@ fn g000_13_limit_1_lets_4096_bytes_pass() {
     assert_eq!(high_and_low(1, 4096).letters(6, H | L), "HLHLHL");
     // A packet that begins within the limit is sent: 3 x 1500 = 4500 bytes.
     assert_eq!(high_and_low(1, 1500).letters(8, H | L), "HHHLHHHL");
-    // One byte short of the limit is not the limit: 4095 bytes, and one more packet.
+    // One byte less than the limit does not reach it: 4095 bytes, and one more packet.
     assert_eq!(high_and_low(1, 4095).letters(6, H | L), "HHLHHL");
     // Bytes, not units of 64: 63 x 65 = 4095.
     let sent = high_and_low(1, 65).letters(65, H | L);
@@ -108,9 +108,10 @@ fn g000_13_limit_255_never_gives_way() {
 #[test]
 fn g000_13_a_chance_that_nobody_can_take_is_kept() {
     let mut output = high_and_low(1, 4096);
-    // The limit is spent after the first packet. Without a low-priority packet the high table goes on …
+    // The limit is spent after the first packet. Without a low-priority packet the high table
+    // continues.
     assert_eq!(output.letters(5, H), "HHHHH");
-    // … and the first one to appear goes next; then the limit holds again.
+    // The first one to appear goes next; then the limit holds again.
     assert_eq!(output.letters(5, H | L), "LHLHL");
 }
 
@@ -118,7 +119,7 @@ fn g000_13_a_chance_that_nobody_can_take_is_kept() {
 fn g000_13_any_low_packet_reloads_the_limit() {
     let mut output = high_and_low(1, 1024);
     assert_eq!(output.letters(3, H | L), "HHH");
-    // Nothing of high priority can be sent for a moment.
+    // No high-priority packet can be sent for a moment.
     assert_eq!(output.letters(1, L), "L");
     assert_eq!(output.letters(6, H | L), "HHHHLH");
 }
@@ -132,8 +133,8 @@ fn g000_13_one_chance_is_one_packet_and_the_low_table_remembers_its_entry() {
 
 #[test]
 fn g000_13_a_lane_in_both_tables_is_sent_through_either() {
-    // Limit spent, and VL0 is alone: it goes through the low table, which reloads the limit.
-    // So VL0 (high), VL0 (low), … and then VL1 finds the limit as VL0 left it.
+    // The limit is spent, and VL0 is alone: it is sent through the low table, which reloads the
+    // limit. So VL0 (high), VL0 (low), … and then VL1 finds the limit as VL0 left it.
     let mut output = Output::new(&[(0, 1)], &[(0, 1), (1, 1)], 0);
     assert_eq!(output.letters(2, H), "HH");
     // High VL0; low: VL0 had its turn, so VL1; high VL0; low VL0; high VL0; low VL1.
@@ -172,7 +173,7 @@ fn a_lane_in_no_table_is_never_sent() {
 fn g000_2_entry_0_is_examined_first() {
     let mut output = Output::new(&[], &[(2, 1), (1, 1), (0, 1)], 255);
     assert_eq!(output.letters(6, H | L | K), "KLHKLH");
-    // In a fresh one the entry that is examined next after the only eligible one follows.
+    // In a new one, the entry examined next after the only eligible one follows.
     let mut output = Output::new(&[], &[(2, 1), (1, 1), (0, 1)], 255);
     assert_eq!(output.letters(1, L), "L");
     assert_eq!(output.letters(3, H | L | K), "HKL");
@@ -212,12 +213,12 @@ fn s5_2_4_several_entries_of_a_lane_spread_its_turns() {
     let low = [(1, 1), (2, 1), (1, 1), (0, 1), (1, 0)];
     let mut output = Output::new(&[], &low, 255);
     assert_eq!(output.letters(8, H | L | K), "LKLHLKLH");
-    // Alone, it goes from entry to entry; the pointer is where it was last served.
+    // Alone, it moves from entry to entry; the pointer is where it was last served.
     assert_eq!(output.letters(3, L), "LLL");
     assert_eq!(output.letters(3, H | L | K), "KLH");
 }
 
-/// Bytes of VL1 and VL2 after so many packets with both always ready.
+/// Returns the bytes of VL1 and VL2 after `n_packets` packets with both always ready.
 fn shares(weight: u8, units: (u32, u32), n_packets: usize) -> (f64, f64) {
     let mut output = Output::new(&[], &[(1, weight), (2, weight)], 255)
         .packets(L, units.0 * 64)

@@ -1,57 +1,50 @@
-//! A file as a tree of values that remember where they stand.
+//! A file as a tree of values that carry their source positions.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::Notes;
 
-/// A stretch of one source text: the file (source 0), one that it extends, or one `--set` argument (source 1, 2, …).
+/// A range of bytes in one source: the file (source 0), a file that it extends, or a `--set`
+/// argument (source 1, 2, …).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Place {
-    /// Which text.
+    /// Index into [`Document::sources`].
     pub source: u16,
-    /// First byte.
     pub start: u32,
-    /// One past the last byte.
+    /// End of the range, exclusive.
     pub end: u32,
 }
 
-/// One value of a file with its place.
+/// A value with its position.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Value {
-    /// Where it stands.
     pub place: Place,
-    /// What it is.
     pub shape: Shape,
 }
 
-/// What a value is.
+/// The content of a value.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Shape {
-    /// A whole number.
     Integer(i64),
-    /// A number with a point.
     Float(f64),
-    /// Text.
     Text(String),
-    /// True or false.
     Bool(bool),
-    /// A date, which no key of ours takes.
+    /// A date. No key of netloom takes one.
     Date(String),
-    /// A list.
     List(Vec<Value>),
-    /// A table: keys with their places, in order of appearance.
+    /// Keys with their positions, in order of appearance.
     Table(Vec<(String, Place, Value)>),
 }
 
 impl Shape {
-    /// What a person calls this.
+    /// Returns the name of the type, with an article, for messages.
     pub fn word(&self) -> &'static str {
         match self {
-            Shape::Integer(_) => "a whole number",
+            Shape::Integer(_) => "an integer",
             Shape::Float(_) => "a number",
-            Shape::Text(_) => "a text",
-            Shape::Bool(_) => "true or false",
+            Shape::Text(_) => "a string",
+            Shape::Bool(_) => "a boolean",
             Shape::Date(_) => "a date",
             Shape::List(_) => "a list",
             Shape::Table(_) => "a table",
@@ -60,7 +53,7 @@ impl Shape {
 }
 
 impl Value {
-    /// The value of a key, if this is a table that has it.
+    /// Returns the value of a key, if this is a table with that key.
     pub fn get(&self, key: &str) -> Option<&Value> {
         match &self.shape {
             Shape::Table(entries) => entries.iter().find(|(k, _, _)| k == key).map(|(_, _, v)| v),
@@ -68,7 +61,7 @@ impl Value {
         }
     }
 
-    /// The name of the kind that this is: `"uniform"`, or the `kind` of a table.
+    /// Returns the name of the kind: `"uniform"` itself, or the `kind` of a table.
     pub fn kind_name(&self) -> Option<&str> {
         match self.as_text() {
             Some(name) => Some(name),
@@ -76,7 +69,7 @@ impl Value {
         }
     }
 
-    /// The text, if this is one.
+    /// Returns the content of a string.
     pub fn as_text(&self) -> Option<&str> {
         match &self.shape {
             Shape::Text(s) => Some(s),
@@ -85,17 +78,16 @@ impl Value {
     }
 }
 
-/// The source texts of an experiment and the tree they give.
+/// The sources of an experiment and the resulting tree.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// Name and text of each source; the file is the first.
+    /// Name and text of each source. The first is the file.
     pub sources: Vec<(String, String)>,
-    /// The root table.
     pub root: Value,
 }
 
 impl Document {
-    /// Parses a file. Every syntax error is noted; what could be read is in the tree all the same.
+    /// Parses a file and notes every syntax error. The tree contains whatever could be parsed.
     pub fn parse(name: &str, text: &str, notes: &mut Notes) -> Document {
         let mut document = Document {
             sources: vec![],
@@ -108,7 +100,7 @@ impl Document {
         document
     }
 
-    /// Parses a further text, so that messages can show its lines, and gives its root table.
+    /// Parses another source, so that messages can show its lines, and returns its root table.
     pub fn parse_more(&mut self, name: &str, text: &str, notes: &mut Notes) -> Value {
         let source = self.next_source();
         self.sources.push((name.to_owned(), text.to_owned()));
@@ -118,7 +110,7 @@ impl Document {
             notes.error(
                 "E0001",
                 place(source, &span),
-                format!("not valid TOML: {}", error.message().trim()),
+                format!("invalid TOML: {}", error.message().trim()),
             );
         }
         Value {
@@ -131,8 +123,7 @@ impl Document {
         u16::try_from(self.sources.len()).expect("fewer than 65536 texts and --set arguments")
     }
 
-    /// Puts a value that has its own place under a path of keys, as `--set` does with a text; `key_place` is where
-    /// the path stands.
+    /// Puts a value under a path of keys, as `--set` does. `key_place` is the position of the path.
     pub fn put(&mut self, path: &str, key_place: Place, value: Value, notes: &mut Notes) {
         let keys = keys_of(path);
         let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
@@ -141,7 +132,8 @@ impl Document {
         }
     }
 
-    /// Puts `key.path = value` over the tree, as `--set` does. A value that is no TOML is taken as text.
+    /// Applies `key.path = value`, as `--set` does. A value that is not valid TOML is taken as a
+    /// string.
     pub fn set(&mut self, assignment: &str, notes: &mut Notes) {
         let source = self.next_source();
         let Some((path, text)) = split_assignment(assignment) else {
@@ -151,8 +143,8 @@ impl Document {
                 end: length(assignment),
             };
             notes
-                .error("E0002", whole, "--set needs key=value")
-                .help("write --set traffic.load=0.5");
+                .error("E0002", whole, "expected KEY=VALUE after --set")
+                .help("use, for example, --set traffic.load=0.5");
             self.sources
                 .push((format!("--set {assignment}"), assignment.to_owned()));
             return;
@@ -186,7 +178,7 @@ impl Document {
     }
 }
 
-/// The path and the value of `key=value`; an equals sign in quotes belongs to the path.
+/// Splits `key=value` into path and value. An equals sign in quotes belongs to the path.
 pub fn split_assignment(assignment: &str) -> Option<(&str, &str)> {
     let mut is_quoted = false;
     let at = assignment.find(|c| {
@@ -196,7 +188,7 @@ pub fn split_assignment(assignment: &str) -> Option<(&str, &str)> {
     Some((&assignment[..at], &assignment[at + 1..]))
 }
 
-/// The keys of a path. A key in quotes may have dots: `study.axes."traffic.load"`.
+/// Splits a path into keys. A quoted key may contain dots: `study.axes."traffic.load"`.
 pub fn keys_of(path: &str) -> Vec<String> {
     let mut is_quoted = false;
     path.trim()
@@ -209,7 +201,7 @@ pub fn keys_of(path: &str) -> Vec<String> {
 }
 
 fn length(text: &str) -> u32 {
-    u32::try_from(text.len()).expect("a text below 4 GiB")
+    u32::try_from(text.len()).expect("a source below 4 GiB")
 }
 
 fn place(source: u16, span: &std::ops::Range<usize>) -> Place {
@@ -251,12 +243,12 @@ fn convert_table(source: u16, table: &DeTable<'_>) -> Shape {
             )
         })
         .collect();
-    // The parser keeps keys sorted by name; people read them in the order they wrote.
+    // The parser sorts keys by name; readers expect the order of the file.
     entries.sort_by_key(|(_, place, _)| place.start);
     Shape::Table(entries)
 }
 
-/// A value that came from a `--set` argument is shown as the whole right-hand side.
+/// A value from a `--set` argument is shown as the whole right-hand side.
 fn move_to(value: &mut Value, whole: Place) {
     value.place = whole;
     match &mut value.shape {
@@ -303,19 +295,19 @@ fn insert(into: &mut Value, keys: &[&str], key_place: Place, value: Value) -> Re
             insert(&mut entries[at].2, rest, key_place, value)
         }
         Shape::List(list) => {
-            // A list of tables: a number picks one, any other key is set in all of them.
+            // In a list of tables, a number selects one table; any other key is set in all of them.
             if let Ok(n) = key.parse::<usize>() {
                 let count = list.len();
                 let item = list
                     .get_mut(n)
-                    .ok_or_else(|| format!("there are only {count} of them, counted from 0"))?;
+                    .ok_or_else(|| format!("the list has {count} entries, counted from 0"))?;
                 if rest.is_empty() {
                     *item = value;
                     return Ok(());
                 }
                 return insert(item, rest, key_place, value);
             }
-            // So does the name of an item: `traffic.bulk.load`.
+            // The name of an item also selects it: `traffic.bulk.load`.
             let has_name = |item: &Value| item.get("name").and_then(Value::as_text) == Some(*key);
             if !rest.is_empty() && list.iter().any(has_name) {
                 let named = list.iter_mut().filter(|item| has_name(item));
@@ -329,7 +321,7 @@ fn insert(into: &mut Value, keys: &[&str], key_place: Place, value: Value) -> Re
             }
             Ok(())
         }
-        other => Err(format!("`{key}` cannot be set inside {}", other.word())),
+        other => Err(format!("cannot set `{key}` inside {}", other.word())),
     }
 }
 

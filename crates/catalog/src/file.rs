@@ -1,43 +1,43 @@
-//! Files that others name: only regular ones, and only so much of them.
+//! Bounded reading of files whose names come from outside.
 //!
-//! A file that an experiment or a folder of results names may be anything: a device that never ends, a pipe that
-//! nobody writes to, a table larger than memory. Every such file is read here.
+//! An experiment or a results folder may name anything: an endless device, a pipe without a writer,
+//! or a table larger than memory. This module reads all such files.
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Result};
 use std::path::Path;
 
-/// Experiments are written by hand: this is a thousand times the longest.
+/// Experiments are written by hand; this is a thousand times the size of the longest one.
 pub const MOST_EXPERIMENT: u64 = 16 << 20;
 
 /// Lists of cables, messages, sizes and connections.
 pub const MOST_LIST: u64 = 256 << 20;
 
-/// The bytes of a regular file.
+/// Reads the bytes of a regular file.
 ///
 /// # Errors
-/// If the system refuses, if it is no regular file, or if it has more than `most` bytes.
+/// If reading fails, if it is not a regular file, or if it is larger than `most` bytes.
 pub fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>> {
-    // Before it is opened: opening a pipe waits for its writer.
+    // Checked before opening, since opening a pipe waits for its writer.
     if !std::fs::metadata(path)?.is_file() {
-        let what = "it is no regular file";
+        let what = "not a regular file";
         return Err(Error::new(ErrorKind::InvalidInput, what));
     }
     read_at_most(File::open(path)?, most)
 }
 
-/// The text of a regular file.
+/// Reads the text of a regular file.
 ///
 /// # Errors
-/// As [`read_bytes`], and if it is not UTF-8.
+/// Those of [`read_bytes`], or if the file is not UTF-8.
 pub fn read_text(path: &Path, most: u64) -> Result<String> {
     utf8(read_bytes(path, most)?)
 }
 
-/// The text of a file that a person names, which may be a pipe.
+/// Reads a text file or pipe that the user names.
 ///
 /// # Errors
-/// If the system refuses, if it is not UTF-8, or if it has more than `most` bytes.
+/// If reading fails, if it is not UTF-8, or if it is larger than `most` bytes.
 pub fn read_text_or_pipe(path: &Path, most: u64) -> Result<String> {
     utf8(read_at_most(File::open(path)?, most)?)
 }
@@ -48,20 +48,20 @@ fn read_at_most(file: File, most: u64) -> Result<Vec<u8>> {
     match bytes.len() as u64 > most {
         true => Err(Error::new(
             ErrorKind::FileTooLarge,
-            format!("it has more than {most} bytes, the most that is read of such a file"),
+            format!("larger than the limit of {most} bytes"),
         )),
         false => Ok(bytes),
     }
 }
 
-/// Bytes as the text that they are.
+/// Converts bytes to text.
 ///
 /// # Errors
-/// If they are not UTF-8; the first such byte is named.
+/// If they are not UTF-8. The error names the first invalid byte.
 pub fn utf8(bytes: Vec<u8>) -> Result<String> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        let what = format!("it is no UTF-8 text: byte {at} begins no character");
+        let what = format!("not valid UTF-8 at byte {at}");
         Error::new(ErrorKind::InvalidData, what)
     })
 }
@@ -80,18 +80,18 @@ mod tests {
         let path = std::env::temp_dir().join(name);
         std::fs::write(&path, "twelve bytes").unwrap();
         assert_eq!(read_text(&path, 12).unwrap(), "twelve bytes");
-        assert!(says(read_text(&path, 11)).contains("more than 11 bytes"));
+        assert!(says(read_text(&path, 11)).contains("the limit of 11 bytes"));
         std::fs::write(&path, [b'a', 0xff]).unwrap();
         assert!(says(read_text(&path, 12)).contains("byte 1"));
         std::fs::remove_file(&path).unwrap();
-        assert!(says(read_text(&std::env::temp_dir(), 9)).contains("no regular file"));
+        assert!(says(read_text(&std::env::temp_dir(), 9)).contains("not a regular file"));
     }
 
     #[cfg(unix)]
     #[test]
     fn a_device_that_never_ends_is_refused() {
         let zero = Path::new("/dev/zero");
-        assert!(says(read_text(zero, 99)).contains("no regular file"));
-        assert!(says(read_text_or_pipe(zero, 99)).contains("more than 99 bytes"));
+        assert!(says(read_text(zero, 99)).contains("not a regular file"));
+        assert!(says(read_text_or_pipe(zero, 99)).contains("the limit of 99 bytes"));
     }
 }

@@ -1,31 +1,30 @@
-//! The registry: a constant slice of described kinds per concept.
+//! Kinds and their registries: a constant slice of kinds per concept.
 
 use crate::document::Shape as Raw;
 use crate::{Param, Params, Resolved, ResolvedLine, Section, Value, nearest};
 
-/// What a parameter struct says about the kind it describes.
+/// What a parameter struct declares about its kind.
 pub trait Described: Params {
-    /// Its name in files, in kebab case.
+    /// Name in files, in kebab case.
     const NAME: &'static str;
     /// One sentence.
     const SUMMARY: &'static str;
-    /// Where it comes from.
+    /// Publication that the kind comes from.
     const PAPER: Option<&'static str> = None;
-    /// Parameters that build, as lines of TOML (may be empty).
+    /// Sound parameters, as lines of TOML (may be empty).
     const EXAMPLE: &'static str;
 }
 
-/// One kind of a concept; `T` is the concept's trait.
+/// A kind of a concept; `T` is the trait of the concept.
 pub struct Kind<T: ?Sized> {
-    /// Its name in files.
+    /// Name in files.
     pub name: &'static str,
     /// One sentence.
     pub summary: &'static str,
-    /// Where it comes from.
+    /// Publication that the kind comes from.
     pub paper: Option<&'static str>,
-    /// Parameters that build.
+    /// Sound parameters, as lines of TOML.
     pub example: &'static str,
-    /// Its parameters.
     pub params: fn() -> Vec<Param>,
     /// Reads the parameters from a table.
     pub read: fn(&mut Section<'_>) -> Option<Box<T>>,
@@ -39,7 +38,7 @@ impl<T: ?Sized> Clone for Kind<T> {
 
 impl<T: ?Sized> Copy for Kind<T> {}
 
-/// Describes a parameter struct as a kind of a concept: `kind!(Torus, dyn Blueprint)`.
+/// Describes a parameter struct as a kind of a concept, for example `kind!(Torus, dyn Blueprint)`.
 #[macro_export]
 macro_rules! kind {
     ($params:ty, $concept:ty) => {
@@ -56,21 +55,20 @@ macro_rules! kind {
     };
 }
 
-/// A kind without its concept's trait, for lists and manuals.
+/// A kind without the trait of its concept, for listings and manuals.
 pub struct KindInfo {
-    /// Its name in files.
+    /// Name in files.
     pub name: &'static str,
     /// One sentence.
     pub summary: &'static str,
-    /// Where it comes from.
+    /// Publication that the kind comes from.
     pub paper: Option<&'static str>,
-    /// Parameters that build.
+    /// Sound parameters, as lines of TOML.
     pub example: &'static str,
-    /// Its parameters.
     pub params: Vec<Param>,
 }
 
-/// The descriptions of a slice of kinds.
+/// Returns the descriptions of a slice of kinds.
 pub fn info<T: ?Sized>(kinds: &[Kind<T>]) -> Vec<KindInfo> {
     kinds
         .iter()
@@ -86,7 +84,7 @@ pub fn info<T: ?Sized>(kinds: &[Kind<T>]) -> Vec<KindInfo> {
 
 /// Reads `key = "name"` or `key = { kind = "name", … }` of a section as a kind of a concept.
 ///
-/// `default` is the name taken when the key is left out; without one the key must be there.
+/// `default` is the kind used if the key is absent. Without a default, the key is required.
 pub fn read_kind<T: ?Sized>(
     section: &mut Section<'_>,
     key: &str,
@@ -101,7 +99,7 @@ pub fn read_kind<T: ?Sized>(
             section
                 .notes
                 .error("E0105", section.place(), format!("`{key}` is missing"))
-                .help(format!("add a {concept}: one of {names}"));
+                .help(format!("add {key} = … (one of {names})"));
             return None;
         };
         let kind = kinds
@@ -126,7 +124,7 @@ pub fn read_kind<T: ?Sized>(
     read
 }
 
-/// Reads one value as a kind; the resolved table comes along even if the parameters are wrong.
+/// Reads one value as a kind. The resolved table is returned even if the parameters are wrong.
 fn read_kind_value<T: ?Sized>(
     value: &Value,
     concept: &str,
@@ -143,7 +141,7 @@ fn read_kind_value<T: ?Sized>(
                         "E0101",
                         kind.place,
                         format!(
-                            "expected the name of a {concept}, found {}",
+                            "expected the name of a kind of {concept}, found {}",
                             kind.shape.word()
                         ),
                     );
@@ -154,7 +152,7 @@ fn read_kind_value<T: ?Sized>(
                 let names = kinds.iter().map(|k| k.name).collect::<Vec<_>>().join(", ");
                 notes
                     .error("E0105", value.place, "`kind` is missing")
-                    .help(format!("add kind = … (a {concept}: one of {names})"));
+                    .help(format!("add kind = … (one of {names})"));
                 return None;
             }
         },
@@ -162,7 +160,7 @@ fn read_kind_value<T: ?Sized>(
             notes.error(
                 "E0101",
                 value.place,
-                format!("expected a {concept}, found {}", other.word()),
+                format!("expected a kind of {concept}, found {}", other.word()),
             );
             return None;
         }
@@ -173,7 +171,7 @@ fn read_kind_value<T: ?Sized>(
             Some(near) => note.help(format!("did you mean \"{near}\"?")),
             None => {
                 let names = kinds.iter().map(|k| k.name).collect::<Vec<_>>().join(", ");
-                note.help(format!("known are {names}"))
+                note.help(format!("use one of {names}"))
             }
         };
         return None;
@@ -273,8 +271,8 @@ mod tests {
             messages,
             [
                 "unknown key `widht` (did you mean `width`?)",
-                "expected a whole number, found a text ()",
-                "unknown key `other` (keys here are shape)",
+                "expected an integer, found a string ()",
+                "unknown key `other` (use one of shape)",
             ]
         );
         assert_eq!(

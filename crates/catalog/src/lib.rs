@@ -1,12 +1,15 @@
-//! What a named kind is, and how a file is read.
+//! Named kinds with described parameters, and reading of experiment files.
 //!
-//! Every concept of netloom that has several kinds (topology, routing, arbiter, pattern, …) keeps one
-//! constant slice of [`Kind`]s. The same description gives the reader of experiment files, the messages
-//! about unknown names, `netloom list`, `netloom explain`, the schema and the conformance tests.
+//! Every concept with several kinds (topology, routing, arbiter, pattern, …) has one constant slice
+//! of [`Kind`]s. That description drives the reader of experiment files, the messages about unknown
+//! names, `netloom explain`, the schema and the conformance tests.
 //!
-//! A file is read into a tree of [`Value`]s that remember where they stand. [`Section`] hands out the
-//! values of one table, notes every mistake with its place ([`Notes`]) instead of stopping at the first,
-//! and writes down every value with its default ([`Resolved`]), so that what was really run can be kept.
+//! A file becomes a tree of [`Value`]s with source positions. A [`Section`] hands out the values of
+//! one table. It collects every mistake with its position in [`Notes`] instead of stopping at the
+//! first, and records every value, defaults included, in [`Resolved`].
+//!
+//! This crate depends only on `netloom-units`. Start with [`params!`] and [`kind!`], which declare
+//! a kind, then [`Section`].
 
 mod document;
 pub mod file;

@@ -1,14 +1,15 @@
-//! One file over another: what `extends` means.
+//! Merging of a file with one that it `extends`.
 
 use crate::document::Shape;
 use crate::{Place, Value};
 
 impl Value {
-    /// This value over one that it extends.
+    /// Returns this value merged over one that it extends.
     ///
-    /// Tables are merged key by key; lists and single values replace. A table whose `kind` is written in both and
-    /// differs replaces the other whole, because parameters of one kind mean nothing to another. `"uniform"` is
-    /// short for `{ kind = "uniform" }`, and a short form over a table of the same kind keeps its parameters.
+    /// Tables are merged key by key; lists and single values replace the old ones. If both tables
+    /// have a `kind` and the kinds differ, the new table replaces the old one, because parameters
+    /// of one kind mean nothing to another. `"uniform"` is short for `{ kind = "uniform" }`. A
+    /// short form over a table of the same kind keeps the parameters of the table.
     pub fn over(self, parent: Value) -> Value {
         match (&self.shape, &parent.shape) {
             (Shape::Table(_), Shape::Table(_)) => match (kind(&self), kind(&parent)) {
@@ -56,7 +57,7 @@ fn kind(value: &Value) -> Option<&str> {
     value.get("kind")?.as_text()
 }
 
-/// Whether a text can be the name of a kind; a quantity such as "16 KiB" is none.
+/// Whether a string can be the name of a kind. A quantity such as "16 KiB" cannot.
 fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_lowercase())
         && text
@@ -64,7 +65,7 @@ fn is_name(text: &str) -> bool {
             .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
 }
 
-/// `"uniform"` as `{ kind = "uniform" }`.
+/// Expands `"uniform"` to `{ kind = "uniform" }`.
 fn long_form(value: Value) -> Value {
     let place = value.place;
     Value {
@@ -77,7 +78,7 @@ fn long_form(value: Value) -> Value {
 mod tests {
     use crate::{Document, Notes};
 
-    /// The second text over the first, printed.
+    /// Returns the second text merged over the first, as TOML.
     fn over(parent: &str, child: &str) -> String {
         let mut notes = Notes::new();
         let mut document = Document::parse("child.toml", child, &mut notes);
@@ -127,7 +128,7 @@ mod tests {
             "\n[qos]\narbiter = \"scfq\"\n"
         );
         assert_eq!(over("qos.arbiter = \"scfq\"", parent), kept);
-        // A table that does not say its kind adds to the short form.
+        // A table without a kind adds to the short form.
         assert_eq!(
             over("qos.arbiter = \"wfq\"", "[qos.arbiter]\nweights = [1]\n"),
             kept

@@ -1,17 +1,18 @@
-//! Names and texts from outside: what a terminal would obey or a spreadsheet would compute.
+//! Checks of names from outside: control characters for terminals, formulas for spreadsheets.
 
 use std::borrow::Cow;
 
-/// Why a text can be no name that results go by; `None` if it can.
+/// Returns why a string cannot be a name in results, or `None` if it can.
 ///
-/// A terminal obeys control characters, a spreadsheet computes what begins like a formula, and no figure shows either.
+/// A terminal interprets control characters and a spreadsheet evaluates formulas; neither shows
+/// them.
 pub fn no_name(text: &str) -> Option<&'static str> {
     if text.trim().is_empty() {
         Some("it is empty")
     } else if text.contains(is_hidden) {
-        Some("it has control characters")
+        Some("it contains control characters")
     } else if is_formula(text) {
-        Some("a spreadsheet would compute what begins so")
+        Some("a spreadsheet would read it as a formula")
     } else if text.chars().count() > MOST {
         Some("it is longer than 200 characters")
     } else {
@@ -19,11 +20,11 @@ pub fn no_name(text: &str) -> Option<&'static str> {
     }
 }
 
-/// The longest name.
+/// Maximum length of a name, in characters.
 const MOST: usize = 200;
 
-/// Whether a character is not shown but obeyed: a control character, a line end of Unicode or YAML 1.1, or one that
-/// changes the direction of the text after it.
+/// Whether a terminal or editor interprets a character instead of showing it: a control character,
+/// a line separator of Unicode or YAML 1.1, or a character that changes the direction of text.
 pub fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -37,14 +38,14 @@ pub fn is_hidden(c: char) -> bool {
         )
 }
 
-/// Whether a spreadsheet would compute a cell with this text.
+/// Whether a spreadsheet would evaluate a cell with this text.
 pub fn is_formula(text: &str) -> bool {
     text.starts_with([
         '=', '+', '-', '@', '\t', '\r', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}',
     ])
 }
 
-/// A text from outside with a replacement character for each that [`is_hidden`].
+/// Replaces every character that [`is_hidden`] by a replacement character.
 pub fn visible(text: &str) -> Cow<'_, str> {
     match text.contains(is_hidden) {
         true => text.replace(is_hidden, "\u{fffd}").into(),
@@ -52,7 +53,8 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A name from outside that cannot be refused, such as that of a machine: [`visible`], and cut to 200 characters.
+/// Makes a name from outside presentable, such as that of a machine: [`visible`], cut to 200
+/// characters.
 pub fn visible_name(text: &str) -> Cow<'_, str> {
     let text = visible(text);
     match text.char_indices().nth(MOST) {

@@ -1,11 +1,12 @@
-//! "Did you mean": the known name nearest to an unknown one.
+//! The known name nearest to an unknown one, for "did you mean".
 
-/// Bytes of a name that others are compared with.
+/// Names longer than this, in bytes, are not compared.
 const LONGEST: usize = 200;
 
-/// The name of `known` nearest to `wrong`, if it is near enough to be a slip of the fingers.
+/// Returns the name in `known` nearest to `wrong`, if it is near enough to be a typing error.
 pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // No name is as long, and the distance takes time that grows with the length of both.
+    // No name is this long, and the edit distance takes time proportional to the product of both
+    // lengths.
     if wrong.len() > LONGEST {
         return None;
     }

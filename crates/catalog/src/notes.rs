@@ -1,51 +1,49 @@
-//! Mistakes and remarks about a file, each with its place.
+//! Errors and warnings about a file, with their positions.
 
 use crate::Place;
 
-/// How bad a note is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Severity {
-    /// Nothing can be run.
+    /// The experiment cannot run.
     Error,
-    /// It can be run, and will probably disappoint.
+    /// The experiment can run, but the results will probably not be as intended.
     Warning,
 }
 
-/// One mistake or remark: what, where, and how to go on.
+/// An error or warning, with its positions and a suggestion.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Note {
-    /// A stable code (`E0101`), explained by `netloom explain`.
+    /// Stable code (`E0101`), explained by `netloom explain`.
     pub code: &'static str,
-    /// How bad it is.
     pub severity: Severity,
-    /// What is wrong, in one sentence without a full stop.
+    /// One sentence without a full stop.
     pub message: String,
-    /// The places it concerns, the first one being the main one, each with a label (may be empty).
+    /// Positions with a label each (may be empty). The first is the main one.
     pub places: Vec<(Place, String)>,
-    /// What to write instead.
+    /// A suggestion, as an imperative.
     pub help: Option<String>,
 }
 
-/// Notes that are kept; of further ones only the number is. A file with more is the wrong file, or damaged as a whole.
+/// Maximum number of notes kept; later ones are only counted. A file with more is the wrong file,
+/// or damaged.
 pub const MOST_NOTES: usize = 1000;
 
-/// All notes about a file, in order of finding.
+/// All notes about a file, in the order found.
 #[derive(Clone, Default, Debug)]
 pub struct Notes {
     list: Vec<Note>,
-    /// Further errors and warnings.
+    /// Numbers of errors and warnings beyond the limit.
     further: [usize; 2],
-    /// The last of the further notes, so that its author can complete it.
+    /// The last note beyond the limit, so that the caller can complete it.
     spare: Option<Note>,
 }
 
 impl Notes {
-    /// No notes.
     pub fn new() -> Self {
         Notes::default()
     }
 
-    /// Adds an error at one place.
+    /// Adds an error at one position.
     pub fn error(
         &mut self,
         code: &'static str,
@@ -55,7 +53,7 @@ impl Notes {
         self.add(Severity::Error, code, place, message.into())
     }
 
-    /// Adds a warning at one place.
+    /// Adds a warning at one position.
     pub fn warning(
         &mut self,
         code: &'static str,
@@ -65,7 +63,7 @@ impl Notes {
         self.add(Severity::Warning, code, place, message.into())
     }
 
-    /// Adds a note as it is.
+    /// Adds a complete note.
     pub fn push(&mut self, note: Note) -> &mut Note {
         if self.is_full() {
             self.further[note.severity as usize] += 1;
@@ -96,7 +94,7 @@ impl Notes {
         })
     }
 
-    /// The note that was added last.
+    /// Returns the most recent note.
     pub fn last(&mut self) -> Option<&mut Note> {
         match &mut self.spare {
             Some(spare) => Some(spare),
@@ -104,33 +102,32 @@ impl Notes {
         }
     }
 
-    /// Takes back what turned out to be said better by another note.
+    /// Removes the notes that another note makes redundant.
     pub fn retract(&mut self, is_wrong: impl Fn(&Note) -> bool) {
         self.list.retain(|note| !is_wrong(note));
     }
 
-    /// Whether any note is an error.
     pub fn has_errors(&self) -> bool {
         self.count_of(Severity::Error) > 0
     }
 
-    /// The number of notes of a severity.
+    /// Returns the number of notes of a severity.
     pub fn count_of(&self, severity: Severity) -> usize {
         let kept = self.list.iter().filter(|note| note.severity == severity);
         kept.count() + self.further[severity as usize]
     }
 
-    /// The number of all notes.
+    /// Returns the number of all notes.
     pub fn count(&self) -> usize {
         self.list.len() + self.further.iter().sum::<usize>()
     }
 
-    /// Whether there are no notes at all.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Errors first, then warnings, each in order of place; the last says how many further ones there are.
+    /// Sorts errors before warnings, each by position. A last note gives the number of notes not
+    /// kept.
     pub fn sorted(mut self) -> Vec<Note> {
         self.list.sort_by_key(|n| {
             (
@@ -143,22 +140,20 @@ impl Notes {
             self.list.push(Note {
                 code: "E0005",
                 severity: Severity::Error,
-                message: format!(
-                    "{errors} further errors and {warnings} further warnings are not shown"
-                ),
+                message: format!("{errors} more errors and {warnings} more warnings are not shown"),
                 places: vec![],
-                help: Some("correct the first ones, and read the file again".to_owned()),
+                help: Some("fix the notes above, then read the file again".to_owned()),
             });
         }
         self.list
     }
 
-    /// The notes that are kept, in order of finding.
+    /// Returns the notes kept, in the order found.
     pub fn iter(&self) -> impl Iterator<Item = &Note> {
         self.list.iter()
     }
 
-    /// Takes over all notes of another collection.
+    /// Adds all notes of another collection.
     pub fn extend(&mut self, other: Notes) {
         for note in other.list {
             self.push(note);
@@ -170,13 +165,13 @@ impl Notes {
 }
 
 impl Note {
-    /// Says what to write instead.
+    /// Sets the suggestion.
     pub fn help(&mut self, text: impl Into<String>) -> &mut Self {
         self.help = Some(text.into());
         self
     }
 
-    /// Labels the main place.
+    /// Labels the main position.
     pub fn label(&mut self, text: impl Into<String>) -> &mut Self {
         if let Some((_, label)) = self.places.first_mut() {
             *label = text.into();
@@ -184,7 +179,7 @@ impl Note {
         self
     }
 
-    /// Points at a further place.
+    /// Adds another position.
     pub fn also(&mut self, place: Place, label: impl Into<String>) -> &mut Self {
         self.places.push((place, label.into()));
         self
@@ -218,7 +213,7 @@ mod tests {
             assert_eq!(sorted.len(), MOST_NOTES + 1);
             assert_eq!(
                 sorted[MOST_NOTES].message,
-                "999000 further errors and 1 further warnings are not shown"
+                "999000 more errors and 1 more warnings are not shown"
             );
         }
     }

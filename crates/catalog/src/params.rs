@@ -1,30 +1,29 @@
-//! Parameters declared once: type, default, meaning, reading and the manual come from one place.
+//! Parameters declared once: the declaration gives type, default, documentation and reader.
 
 use crate::{Section, Shape};
 
 /// One parameter of a kind or section.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Param {
-    /// Its key in a file.
+    /// Key in a file.
     pub name: String,
-    /// What it means.
     pub about: String,
-    /// Its form.
+    /// Type of its value.
     pub shape: Shape,
-    /// Its default as TOML, if it may be left out; empty if it then has no value.
+    /// Default as TOML, if the key is optional; empty if it then has no value.
     pub default: Option<String>,
 }
 
 /// A struct of parameters, declared with [`params!`](crate::params).
 pub trait Params: Sized {
-    /// The parameters in order of declaration.
+    /// Returns the parameters in order of declaration.
     fn params() -> Vec<Param>;
-    /// Reads them from a table; `None` if any is wrong (all are noted).
+    /// Reads the parameters from a table and notes every mistake; `None` if there is one.
     fn read(section: &mut Section<'_>) -> Option<Self>;
 }
 
-/// Declares a struct of parameters. A field with `= default` may be left out of the file; keys are the
-/// field names in kebab case; an optional `check` closure notes what is wrong with the values together.
+/// Declares a struct of parameters. A field with `= default` is an optional key. Keys are the field
+/// names in kebab case. An optional `check` closure notes mistakes that concern several values.
 ///
 /// ```
 /// netloom_catalog::params! {

@@ -1,16 +1,16 @@
-//! A tree of values as text that reads to the same tree.
+//! Printing of a tree as TOML that parses to the same tree.
 
 use std::fmt::Write;
 
 use crate::document::Shape;
 use crate::{Document, Place, Value};
 
-/// A table is written under a header of its own up to this depth, and in braces below it. So the order of
-/// what stands deeper is kept, where tables would otherwise come after single values.
+/// Depth down to which a table gets its own header; deeper tables are printed in braces. This keeps
+/// the order of deeper entries, since TOML requires single values before tables with headers.
 const HEADERS: usize = 2;
 
 impl Document {
-    /// The whole tree as TOML, whatever texts it came from.
+    /// Returns the tree as TOML, regardless of its sources.
     pub fn to_toml(&self) -> String {
         let mut out = String::new();
         if let Shape::Table(entries) = &self.root.shape {
@@ -21,7 +21,7 @@ impl Document {
 }
 
 impl Value {
-    /// The value as TOML on one line.
+    /// Returns the value as TOML on one line.
     pub fn to_toml(&self) -> String {
         let mut out = String::new();
         inline(&mut out, self);
@@ -71,7 +71,8 @@ enum Brackets {
 
 type Entries = [(String, Place, Value)];
 
-/// The tables that a value is written as under headers; `None` if it stands behind its key.
+/// Returns the tables of a value that is printed under headers; `None` if it is printed after its
+/// key.
 fn header(value: &Value, depth: usize) -> Option<Vec<(Brackets, &Entries)>> {
     if depth >= HEADERS {
         return None;
@@ -130,7 +131,7 @@ fn key(name: &str) -> String {
     }
 }
 
-/// A text in quotes. A tab may stand as it is.
+/// Returns a quoted string. Tabs are not escaped.
 pub(crate) fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
@@ -156,12 +157,12 @@ mod tests {
     use crate::Notes;
     use proptest::prelude::*;
 
-    /// A tree without its places.
+    /// Removes the positions of a tree.
     fn bare(value: &Value) -> Value {
         let place = Place::default();
         let shape = match &value.shape {
             Shape::List(items) => Shape::List(items.iter().map(bare).collect()),
-            // Single values stand before tables once printed, which means nothing to a reader.
+            // Printing moves single values before tables, which does not change the meaning.
             Shape::Table(entries) => {
                 let mut entries: Vec<_> = entries
                     .iter()

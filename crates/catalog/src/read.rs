@@ -1,42 +1,37 @@
-//! How one value becomes a typed parameter, and back to text.
+//! Conversion of values to typed parameters, and back to text.
 
 use netloom_units::{Bytes, Rate, Time, UnitError};
 
 use crate::document::Shape as Raw;
 use crate::{Notes, Value};
 
-/// The form of a parameter, for the manual and the schema.
+/// The type of a parameter, for the manual and the schema.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Shape {
-    /// A whole number within bounds.
+    /// An integer within these bounds, inclusive.
     Integer(i128, i128),
-    /// Any number.
     Number,
-    /// True or false.
     Bool,
-    /// Any text.
     Text,
     /// One of these words.
     OneOf(Vec<&'static str>),
-    /// A text with a unit; the field says of what (`time`, `data rate`, `amount of data`).
+    /// A string with a unit. The field names the quantity: `time`, `data rate`, `data amount`.
     Quantity(&'static str),
-    /// A list of such values.
     List(Box<Shape>),
-    /// A list with exactly these values in this order.
+    /// A list with exactly these types in this order.
     Tuple(Vec<Shape>),
-    /// One of several forms.
     Either(Vec<Shape>),
-    /// A table with keys of any name.
+    /// A table with arbitrary keys.
     Table,
-    /// A kind of a concept: a name, or a table with `kind` and that kind's parameters.
+    /// A kind of a concept: a name, or a table with `kind` and the parameters of that kind.
     Kind(&'static str),
 }
 
 impl Shape {
-    /// What a person calls it.
+    /// Returns a phrase for messages and manuals.
     pub fn words(&self) -> String {
         match self {
-            Shape::Integer(..) => "whole number".into(),
+            Shape::Integer(..) => "integer".into(),
             Shape::Number => "number".into(),
             Shape::Bool => "true or false".into(),
             Shape::Text => "text".into(),
@@ -45,7 +40,7 @@ impl Shape {
                 .map(|w| format!("\"{w}\""))
                 .collect::<Vec<_>>()
                 .join(" | "),
-            Shape::Quantity(what) => format!("{what} with its unit"),
+            Shape::Quantity(what) => format!("{what} with a unit"),
             Shape::List(item) => format!("list of {}", item.words()),
             Shape::Tuple(items) => {
                 format!(
@@ -68,13 +63,12 @@ impl Shape {
     }
 }
 
-/// A typed value that can stand in a file.
+/// A type that a value in a file can be read as.
 pub trait FromToml: Sized {
-    /// Its form.
     fn shape() -> Shape;
-    /// Reads it, or notes what is wrong with it and gives `None`.
+    /// Reads a value, or notes the mistake and returns `None`.
     fn read(value: &Value, notes: &mut Notes) -> Option<Self>;
-    /// Writes it as TOML that reads to the same value.
+    /// Writes the value as TOML that reads to the same value.
     fn write(&self) -> String;
 }
 
@@ -94,13 +88,13 @@ macro_rules! integers {
             }
             fn read(value: &Value, notes: &mut Notes) -> Option<Self> {
                 let Raw::Integer(n) = value.shape else {
-                    wrong(value, notes, "a whole number");
+                    wrong(value, notes, "an integer");
                     return None;
                 };
                 let result = <$int>::try_from(n);
                 if result.is_err() {
                     notes.error("E0102", value.place, format!("{n} is out of range"))
-                        .help(format!("write a whole number from {} to {}", <$int>::MIN, <$int>::MAX));
+                        .help(format!("use an integer from {} to {}", <$int>::MIN, <$int>::MAX));
                 }
                 result.ok()
             }
@@ -121,13 +115,13 @@ impl FromToml for f64 {
             Raw::Integer(n) => Some(n as f64),
             Raw::Float(x) if x.is_finite() => Some(x),
             Raw::Float(_) => {
-                notes.error("E0102", value.place, "not a finite number");
+                notes.error("E0102", value.place, "expected a finite number");
                 None
             }
             _ => {
                 wrong(value, notes, "a number");
                 if let (Some(number), Some(note)) = (meant(value), notes.last()) {
-                    note.help(format!("write {number}, without quotes"));
+                    note.help(format!("use {number}, without quotes"));
                 }
                 None
             }
@@ -138,7 +132,7 @@ impl FromToml for f64 {
     }
 }
 
-/// The number that a text stands for: `"0.5"`, or `"50 %"`, which is 0.5.
+/// Returns the number that a string represents: `"0.5"`, or `"50 %"`, which is 0.5.
 fn meant(value: &Value) -> Option<f64> {
     let text = value.as_text()?.trim();
     let (number, per) = match text.strip_suffix('%') {
@@ -171,7 +165,7 @@ impl FromToml for String {
     }
     fn read(value: &Value, notes: &mut Notes) -> Option<Self> {
         let Raw::Text(s) = &value.shape else {
-            wrong(value, notes, "a text");
+            wrong(value, notes, "a string");
             return None;
         };
         Some(s.clone())
@@ -198,8 +192,8 @@ macro_rules! quantities {
                     },
                     other => {
                         notes
-                            .error("E0103", value.place, format!("expected {} with its unit, found {}", concat!("a ", $what), other.word()))
-                            .help(concat!("write it as a text, like \"", $example, "\""));
+                            .error("E0103", value.place, format!("expected {} with a unit, found {}", concat!("a ", $what), other.word()))
+                            .help(concat!("use a string such as \"", $example, "\""));
                         None
                     }
                 }
@@ -221,7 +215,7 @@ impl<T: FromToml> FromToml for Vec<T> {
             wrong(value, notes, "a list");
             return None;
         };
-        // Every wrong item is noted, not just the first.
+        // Notes every wrong item, not only the first.
         let items: Vec<Option<T>> = list.iter().map(|item| T::read(item, notes)).collect();
         items.into_iter().collect()
     }
@@ -252,7 +246,7 @@ impl<A: FromToml, B: FromToml> FromToml for (A, B) {
                 None
             }
             _ => {
-                wrong(value, notes, "a pair like [0, 4]");
+                wrong(value, notes, "a pair such as [0, 4]");
                 None
             }
         }
@@ -262,7 +256,7 @@ impl<A: FromToml, B: FromToml> FromToml for (A, B) {
     }
 }
 
-/// A parameter that may be left out and then has no value at all.
+/// An optional parameter without a default.
 impl<T: FromToml> FromToml for Option<T> {
     fn shape() -> Shape {
         T::shape()
@@ -305,7 +299,7 @@ macro_rules! choice {
                     other => {
                         let known = [$($word),*];
                         let found = other.map_or_else(|| value.shape.word().to_owned(), |t| format!("\"{t}\""));
-                        let note = notes.error("E0104", value.place, format!("{found} is none of {}", known.join(", ")));
+                        let note = notes.error("E0104", value.place, format!("expected one of {}, found {found}", known.join(", ")));
                         if let Some(near) = other.and_then(|t| $crate::nearest(t, known)) {
                             note.help(format!("did you mean \"{near}\"?"));
                         }

@@ -1,4 +1,4 @@
-//! Reading one table: every key once, every mistake noted, every value written down.
+//! Reading of one table: each key once, with all mistakes and all resulting values recorded.
 
 use crate::document::Shape as Raw;
 use crate::{FromToml, Notes, Place, Value, nearest};
@@ -6,30 +6,29 @@ use crate::{FromToml, Notes, Place, Value, nearest};
 /// One line of a resolved file.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ResolvedLine {
-    /// `key = text`, and whether the text is the default.
+    /// `key = text`.
     Value {
-        /// The key.
         key: String,
-        /// Its value as TOML.
+        /// Value as TOML.
         text: String,
-        /// Whether the file left it out.
+        /// Whether the value is the default.
         is_default: bool,
     },
     /// A table under a key.
     Table(String, Resolved),
-    /// One item of a list of tables under a key.
+    /// An item of a list of tables under a key.
     Item(String, Resolved),
 }
 
-/// What a table resolved to, every default included.
+/// A table with all values, defaults included.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Resolved {
-    /// The lines in order of reading.
+    /// Lines in the order of reading.
     pub lines: Vec<ResolvedLine>,
 }
 
 impl Resolved {
-    /// The whole as TOML. Defaults are marked as such where `mark` is set.
+    /// Returns the table as TOML. With `mark`, a comment marks each default.
     pub fn to_toml(&self, mark: bool) -> String {
         let mut out = String::new();
         self.print(&mut out, "", mark);
@@ -69,22 +68,21 @@ impl Resolved {
     }
 }
 
-/// One table of a file while it is read.
+/// A table of a file that is being read.
 pub struct Section<'a> {
     place: Place,
     entries: &'a [(String, Place, Value)],
     used: Vec<bool>,
     known: Vec<String>,
-    /// Keys that other kinds of the same concept have, with the name of the kind.
+    /// Keys of other kinds of the same concept, with the names of those kinds.
     elsewhere: Vec<(String, &'static str)>,
-    /// Where mistakes go.
     pub notes: &'a mut Notes,
-    /// What was read so far.
+    /// The values read so far.
     pub resolved: Resolved,
 }
 
 impl<'a> Section<'a> {
-    /// Opens a table, or notes that the value is none.
+    /// Opens a table, or notes that the value is not one.
     pub fn open(value: &'a Value, notes: &'a mut Notes) -> Option<Section<'a>> {
         let Raw::Table(entries) = &value.shape else {
             notes.error(
@@ -106,12 +104,12 @@ impl<'a> Section<'a> {
         })
     }
 
-    /// Names keys that would be known if the table were of another kind.
+    /// Sets the keys that tables of other kinds have.
     pub(crate) fn knows_elsewhere(&mut self, keys: Vec<(String, &'static str)>) {
         self.elsewhere = keys;
     }
 
-    /// An empty table at a place: every key is left out.
+    /// Creates an empty table at a position, so that every key is absent.
     pub fn empty(place: Place, notes: &'a mut Notes) -> Section<'a> {
         Section {
             place,
@@ -124,12 +122,12 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// Where the table stands.
+    /// Returns the position of the table.
     pub fn place(&self) -> Place {
         self.place
     }
 
-    /// The value of a key as it stands in the file, marked as used.
+    /// Returns the value of a key as in the file, and marks the key as used.
     pub fn raw(&mut self, key: &str) -> Option<&'a Value> {
         if !self.known.iter().any(|known| known == key) {
             self.known.push(key.to_owned());
@@ -139,7 +137,7 @@ impl<'a> Section<'a> {
         Some(&self.entries[at].2)
     }
 
-    /// Where the value of a key stands, or the table itself if the key was left out.
+    /// Returns the position of a key's value, or of the table if the key is absent.
     pub fn place_of(&self, key: &str) -> Place {
         self.entries
             .iter()
@@ -147,7 +145,7 @@ impl<'a> Section<'a> {
             .map_or(self.place, |(_, _, v)| v.place)
     }
 
-    /// A value that must be there.
+    /// Reads a required key.
     pub fn required<T: FromToml>(&mut self, key: &str) -> Option<T> {
         let Some(value) = self.raw(key) else {
             self.notes
@@ -160,21 +158,21 @@ impl<'a> Section<'a> {
         Some(read)
     }
 
-    /// A value that may be left out.
+    /// Reads an optional key.
     pub fn or<T: FromToml>(&mut self, key: &str, default: T) -> Option<T> {
         let (read, is_default) = match self.raw(key) {
             Some(value) => (T::read(value, self.notes)?, false),
             None => (default, true),
         };
         let text = read.write();
-        // A parameter without a value has no line: TOML has no word for it.
+        // A parameter without a value has no line, since TOML has no null.
         if !text.is_empty() {
             self.line(key, text, is_default);
         }
         Some(read)
     }
 
-    /// Writes a line into the resolved table.
+    /// Adds a line to the resolved table.
     pub fn line(&mut self, key: &str, text: String, is_default: bool) {
         self.resolved.lines.push(ResolvedLine::Value {
             key: key.to_owned(),
@@ -183,8 +181,8 @@ impl<'a> Section<'a> {
         });
     }
 
-    /// Ends the table: keys that nobody asked for are unknown. Where such a key is a slip for one that is missing,
-    /// that is one mistake and told once.
+    /// Ends the table and reports the unused keys as unknown. If an unknown key is a misspelt
+    /// missing key, only one error is reported.
     pub fn finish(self) -> Resolved {
         for ((key, place, _), used) in self.entries.iter().zip(&self.used) {
             if *used {
@@ -210,11 +208,11 @@ impl<'a> Section<'a> {
                 .error("E0106", *place, format!("unknown key `{key}`"));
             match near {
                 _ if !others.is_empty() => note.help(format!(
-                    "it is a key of {}, not of this kind: take it away",
+                    "remove it: it is a key of {}, not of this kind",
                     others.join(", ")
                 )),
                 Some(near) => note.help(format!("did you mean `{near}`?")),
-                None => note.help(format!("keys here are {}", self.known.join(", "))),
+                None => note.help(format!("use one of {}", self.known.join(", "))),
             };
         }
         self.resolved

@@ -1,4 +1,4 @@
-//! `netloom bench`: how fast this machine simulates fixed fabrics.
+//! `netloom bench`: measures the speed of this machine on fixed fabrics.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -17,30 +17,30 @@ use super::progress::{Shown, Style};
 use super::table::count;
 use super::{Exit, Format, interrupt, machine};
 
-/// What is run when no fabric is named.
+/// Fabrics to simulate if none is named.
 const DEFAULT: &[&str] = &["ft64", "ft2000", "torus512"];
 
 #[derive(Args)]
 pub(crate) struct Bench {
-    /// Which fabric; without it ft64, ft2000 and torus512.
+    /// Fabric to simulate [default: ft64, ft2000 and torus512]
     #[arg(value_parser = clap::builder::PossibleValuesParser::new(FABRICS.iter().map(|f| f.0)))]
     fabric: Option<String>,
-    /// Simulate so long instead of the fabric's own length.
+    /// Simulated time, instead of that of the fabric.
     #[arg(long, value_name = "TIME")]
     until: Option<Time>,
-    /// Threads that share the partitions.
+    /// Number of threads that share the partitions.
     #[arg(long, value_name = "N", default_value = "1", value_parser = at_least_one)]
     threads: usize,
-    /// Cut the fabric into so many partitions.
+    /// Number of partitions of the fabric.
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     partitions: Option<usize>,
-    /// What is printed: with json, one object per fabric and line.
+    /// Output format; `json` prints one object per fabric and line.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
-    /// How progress is shown on stderr.
+    /// How to show progress on stderr.
     #[arg(long, value_enum, default_value_t = Style::Auto)]
     progress: Style,
-    /// One run over all processes of the MPI job that this is started in; results do not depend on it.
+    /// Share each run among all processes of this MPI job; does not affect results.
     #[arg(long)]
     mpi: bool,
 }
@@ -52,7 +52,7 @@ struct Measured {
     hosts: u32,
     events: u64,
     packet_hops: u64,
-    /// Processor time of the run, all threads, without set-up.
+    /// Over all threads, without set-up.
     cpu_seconds: Option<f64>,
     wall_seconds: f64,
     setup_seconds: f64,
@@ -61,7 +61,7 @@ struct Measured {
     digest: String,
     threads: usize,
     partitions: usize,
-    /// Processes that shared the run; processor time and memory are of all of them.
+    /// Processes that shared the run. Processor time and memory are sums over them.
     ranks: usize,
 }
 
@@ -138,16 +138,16 @@ impl Bench {
             let now = (Instant::now(), machine::cpu_time());
             clocks.get_or_insert([now; 2])[1] = now;
             events = progress.events;
-            // What is computed from the results afterwards is not part of the simulation.
+            // The evaluation of the results is not part of the simulation.
             if progress.share() >= 1.0 {
                 peak_memory = machine::peak_memory();
             }
             Control::Continue
         });
         shown.finish();
-        let [start, end] = clocks.expect("asked before the first epoch");
+        let [start, end] = clocks.expect("called before the first epoch");
         let cpu = end.1.zip(start.1).map(|(end, start)| end - start);
-        // What is not known of one rank is not known of all.
+        // If one rank lacks a value, so does the sum.
         let is_known = job.all(cpu.is_some() && peak_memory.is_some());
         let nanos = cpu.unwrap_or_default().as_nanos() as u64;
         let [nanos, peak_of_all] = job.sums([nanos, peak_memory.unwrap_or(0)]);

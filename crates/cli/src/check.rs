@@ -1,4 +1,4 @@
-//! `netloom check`: every mistake, and what is known without running.
+//! `netloom check`: all mistakes of a file, and facts that need no simulation.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -19,7 +19,7 @@ use super::shared_run::{self, SharedRunLine};
 use super::table::{Columns, count};
 use super::{Exit, Format};
 
-/// Points of a study are looked at for so long, beyond those that every value needs.
+/// Time for checking points of a study, beyond one point per value of each axis.
 const BUDGET: Duration = Duration::from_secs(10);
 
 #[derive(Args)]
@@ -27,17 +27,17 @@ pub(crate) struct Check {
     /// Experiments and studies.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// What is printed.
+    /// Format of stdout.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
-    /// Say how a run would be shared by so many ranks of an MPI job: parts, cut cables, memory, efficiency.
+    /// Print how N ranks of an MPI job would share a run: parts, cut cables, memory, efficiency.
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     ranks: Option<usize>,
     #[command(flatten)]
     overrides: Overrides,
 }
 
-/// What is known about one file, for machines.
+/// The facts and notes of one file, as JSON.
 #[derive(Serialize)]
 struct Verdict<'a> {
     file: String,
@@ -158,10 +158,10 @@ impl Check {
                     .collect(),
                 shared_run: shared.as_ref().map(SharedRunLine::of),
             };
-            // One line for each file.
+            // One line per file.
             return output.data(&serde_json::to_string(&verdict)?);
         }
-        // Facts would push the errors out of sight.
+        // Facts would scroll the errors out of view.
         let mut table = Columns::words();
         let shown = facts.iter().filter(|_| exit == Exit::Done);
         shown.for_each(|(word, fact)| table.line([word, fact]));
@@ -169,7 +169,7 @@ impl Check {
     }
 }
 
-/// How the run of a study's first point is shared: what most points are like.
+/// Returns how ranks share the first point of a study, which is like most others.
 fn shared_point(study: &Study, ranks: usize) -> Option<Result<Option<SharedRun>, TooManyRanks>> {
     let point = study.points().next()?;
     let division = Division {
@@ -180,14 +180,14 @@ fn shared_point(study: &Study, ranks: usize) -> Option<Result<Option<SharedRun>,
     Some(shared_run::of(&loaded, Some(ranks)))
 }
 
-/// What is known about a study: its size, its rules, what its points have in common, its cost.
+/// Returns the facts of a study: size, rules, common facts of its points, cost.
 fn facts(study: &Study, checked: &Checked) -> Vec<(String, String)> {
     let mut facts = vec![("study", size(study))];
     facts.extend(rules(study).map(|sentence| ("rules", sentence)));
     if checked.n_checked < checked.n_points {
         let among = match checked.has_every_value {
-            true => "every value of every axis among them",
-            false => "not every value of every axis",
+            true => "covering every value of every axis",
+            false => "not covering every value of every axis",
         };
         let (done, all) = (checked.n_checked, checked.n_points);
         let sentence = format!("{done} of {all} points, {among}");
@@ -223,7 +223,7 @@ fn size(study: &Study) -> String {
     let seeds = counted(u64::from(study.seeds.repeat), "seed");
     let runs = counted(study.most_runs(), "run");
     let whole = match study.is_adaptive() {
-        true => format!("{points} x {seeds}, by the rules at most {runs}"),
+        true => format!("{points} x {seeds}, at most {runs} by the rules"),
         false => format!("{points} x {seeds} = {runs}"),
     };
     let axis = |axis: &Axis| format!("{} {}", axis.columns.join(" + "), axis.values.len());
@@ -235,15 +235,15 @@ fn size(study: &Study) -> String {
     }
 }
 
-/// What is added and left out.
+/// Returns the rules that add or skip runs.
 fn rules(study: &Study) -> Option<String> {
     let mut parts = vec![];
     if let (Some(axis), Some(rising)) = (study.walked, study.rising()) {
         let path = &study.axes[axis].columns[0];
         match rising.stop_after {
-            Some(0) => parts.push(format!("{path} ends at the first saturated value")),
+            Some(0) => parts.push(format!("{path} stops at the first saturated value")),
             Some(n) => parts.push(format!(
-                "{path} ends {} beyond the first saturated one",
+                "{path} stops {} after the first saturated one",
                 counted(u64::from(n), "value")
             )),
             None => {}
@@ -251,14 +251,14 @@ fn rules(study: &Study) -> Option<String> {
         if rising.fineness > 1 {
             let n = rising.fineness;
             parts.push(format!(
-                "{path} is refined to 1/{n} of a step where the fabric saturates"
+                "{path} is refined to 1/{n} of a step at saturation"
             ));
         }
     }
     if let Some(interval) = study.seeds.interval {
         let (percent, most) = (interval * 100.0, study.seeds.most);
         parts.push(format!(
-            "seeds are added until mean latency is known to {percent} %, at most {most}"
+            "seeds are added until the interval of mean latency is within {percent} %, at most {most}"
         ));
     }
     (!parts.is_empty()).then(|| parts.join("; "))
@@ -271,8 +271,8 @@ fn counted(n: u64, one: &str) -> String {
     }
 }
 
-/// The end of a check of two files: what could not be read at all is worst, then what was asked of it in vain, then
-/// mistakes, then deadlocks, because less of such a file was looked at.
+/// Returns the worse exit code of two files: unreadable, then wrong usage, mistakes and deadlocks, in
+/// the order of how little of the file was checked.
 fn worse(a: Exit, b: Exit) -> Exit {
     let order = [Exit::Failed, Exit::Usage, Exit::Invalid, Exit::Fault];
     order

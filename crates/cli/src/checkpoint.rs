@@ -1,4 +1,4 @@
-//! Checkpoints of a single run, beside the folder of its results.
+//! Checkpoints of a single run, next to the folder of its results.
 
 use std::io;
 use std::path::Path;
@@ -13,21 +13,21 @@ use super::interrupt;
 use super::job::Job;
 use super::output::Output;
 
-/// A folder of checkpoints, and how often one is made.
+/// Writes checkpoints to a folder at an interval.
 pub(crate) struct Keeper<'a> {
     folder: CheckpointFolder,
     every: Option<Duration>,
-    /// When the last one was made, or the run began.
+    /// When the last checkpoint was written, or the run started.
     last: Instant,
     output: &'a Output,
 }
 
 impl<'a> Keeper<'a> {
-    /// The checkpoints of a run whose results go to a folder; none if none are asked for and there is none to go on from. If
-    /// there is one, the experiment is cut into its partitions.
+    /// Opens the checkpoints of a run. Returns `None` if there is no interval and no checkpoint. If
+    /// there is a checkpoint, divides the experiment into its partitions.
     ///
     /// # Errors
-    /// If there is one that is of something else, or cannot be read.
+    /// If the checkpoint belongs to another run or cannot be read.
     pub(crate) fn open(
         every: Option<Duration>,
         overwrite: bool,
@@ -41,7 +41,7 @@ impl<'a> Keeper<'a> {
             true => CheckpointFolder::remove(&path),
             false => Ok(()),
         };
-        // The others look when it is gone.
+        // Other ranks look for a checkpoint after its removal.
         job.all(true);
         removed?;
         let here = path.display();
@@ -52,12 +52,13 @@ impl<'a> Keeper<'a> {
             None if every.is_none() => return Ok(None),
             None => {}
             Some(of) if of.run_id != run_id => anyhow::bail!(
-                "{here} is a checkpoint of another run ({}, this is {run_id}); give another folder with -o DIR, or begin \
-                 anew with --overwrite",
+                "{here} is a checkpoint of another run (expected {run_id}, found {}); use another \
+                 folder with -o DIR, or start over with --overwrite",
                 of.run_id
             ),
             Some(of) if of.netloom != env!("NETLOOM_VERSION") => anyhow::bail!(
-                "{here} was made by netloom {}, this is {}; go on with that one, or begin anew with --overwrite",
+                "{here} was written by netloom {}, this is netloom {}; resume with that version, \
+                 or start over with --overwrite",
                 of.netloom,
                 env!("NETLOOM_VERSION")
             ),
@@ -79,17 +80,17 @@ impl<'a> Keeper<'a> {
         }))
     }
 
-    /// The run has ended, and needs none of them any more.
+    /// Removes the checkpoints of a run that has ended.
     pub(crate) fn remove(self) {
         if let Err(error) = CheckpointFolder::remove(self.folder.path()) {
             let path = self.folder.path().display();
             self.output
-                .say(&format!("warning: {path} cannot be removed: {error}"));
+                .say(&format!("warning: cannot remove {path}: {error}"));
         }
     }
 }
 
-/// A checkpoint that cannot be used, and what to do about it.
+/// Returns the error about a checkpoint that cannot be used.
 pub(crate) fn refused(why: &dyn std::fmt::Display, path: &Path) -> anyhow::Error {
     let here = path.display();
     anyhow::anyhow!("{why}; delete {here}, or run with --overwrite to start from the beginning")
@@ -111,7 +112,7 @@ impl Checkpoints for Keeper<'_> {
     fn resumed(&mut self, at_ns: f64) {
         let (here, at) = (self.folder.path().display(), short_time(at_ns));
         self.output.say(&format!(
-            "resumes from the checkpoint {here} at {at} of simulated time"
+            "resuming from checkpoint {here} at {at} of simulated time"
         ));
     }
 
@@ -137,12 +138,12 @@ impl Checkpoints for Keeper<'_> {
         );
         let path = self.folder.path().display();
         self.output.say(&format!(
-            "warning: no checkpoint was made in {path}: {why}; the run goes on"
+            "warning: cannot write a checkpoint to {path}: {why}; the run continues"
         ));
     }
 }
 
-/// A time of the clock on the wall, such as `90s`, `10min` or `2h`.
+/// Parses a wall-clock time such as `90s`, `10min` or `2h`.
 pub(crate) fn wall_time(text: &str) -> Result<Duration, String> {
     let text = text.trim();
     let unit = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
@@ -155,7 +156,7 @@ pub(crate) fn wall_time(text: &str) -> Result<Duration, String> {
     let number: Option<f64> = text[..text.len() - unit.len()].parse().ok();
     let time = number.and_then(|n| Duration::try_from_secs_f64(n * seconds).ok());
     time.filter(|time| !time.is_zero())
-        .ok_or_else(|| "write a time such as 90s, 10min or 2h".to_owned())
+        .ok_or_else(|| "expected a time such as 90s, 10min or 2h".to_owned())
 }
 
 #[cfg(test)]

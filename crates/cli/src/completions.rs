@@ -1,4 +1,4 @@
-//! `netloom completions`: for shells.
+//! `netloom completions`: completions for shells.
 
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
@@ -8,7 +8,7 @@ use super::{Exit, Netloom, program};
 
 #[derive(Args)]
 pub(crate) struct Completions {
-    /// The shell.
+    /// Shell.
     shell: Shell,
 }
 

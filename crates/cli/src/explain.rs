@@ -1,4 +1,4 @@
-//! `netloom explain`: at length, about one thing.
+//! `netloom explain`: what a name means; without one, the list of all kinds.
 
 use clap::Args;
 use netloom_catalog::{KindInfo, Param, nearest};
@@ -11,38 +11,70 @@ use super::output::Output;
 use super::table::{Columns, width, wrapped};
 
 const EXIT_CODES: &str = "\
-How every netloom command ends:
+Exit codes of every command:
 
-    0  Done. A saturated fabric is a result: marked in table, CSV and JSON, and still 0.
-    1  Something outside the experiment failed: a file, a folder that holds other results, netloom itself.
-    2  The command line makes no sense.
-    3  The experiment, or a list that goes with it, has mistakes; all of them are on stderr.
-    4  The fabric is at fault: a deadlock proved by `check` (E0501) or met in `run`, a connection
-       refused by `plan --admit --strict` (without `--strict` a refusal is a result: 0), or a law
-       of the simulation broken, which is a fault of netloom.
-    5  Stored, but not good enough: a job or a list of messages is unfinished, the run is too short
-       to tell whether queues grow, not stationary, or less exact than asked (no steady state was
-       found, or an interval is wider than `measure.interval`). Of a study: at some point, as `run`
-       and `merge` judge it. A shard that has stored its runs ends with 0. Run longer.
-    6  Compared, and B is beyond a limit of `compare --fail-if`; which one is on stderr.
-  130  Stopped by Ctrl-C or SIGTERM at the end of an epoch; what there is has been stored.
+    0  Done. Saturation is a result: it is marked in tables, CSV and JSON, and the exit code is 0.
+    1  A file, folder or program failed, or netloom itself did.
+    2  The command line is wrong.
+    3  The experiment, or a list that it names, has mistakes; stderr has all of them.
+    4  A deadlock was proved by `check` (E0501) or met in `run`; a connection was refused by
+       `plan --admit --strict` (without `--strict` a refusal is a result: 0); or an invariant of
+       the simulator was broken, which is a bug in netloom.
+    5  Results are stored but not reliable: a job or a list of messages is unfinished, or the run is
+       too short, not stationary, or less exact than asked (no steady state, or an interval wider
+       than `measure.interval`). Simulate longer. For a study: at least one point is like this, as
+       judged by `run` and `study merge`. A shard that has stored its runs exits with 0.
+    6  `compare --fail-if` found a limit exceeded, or `site lint` or `site verify` found a
+       difference; the output names it.
+  130  Interrupted by Ctrl-C or SIGTERM at the end of an epoch. Results up to there are stored.
 ";
 
 #[derive(Args)]
+#[command(after_help = "Examples:
+  netloom explain                 list all kinds
+  netloom explain arbiters        list the kinds of arbiters
+  netloom explain d-mod-k         a kind
+  netloom explain measure.warmup  a key of experiments
+  netloom explain latency_p99_ns  a column of results
+  netloom explain E0501           an error code
+  netloom explain exit-codes")]
 pub(crate) struct Explain {
-    /// A kind (`d-mod-k`), a key (`measure.warmup` or `warmup`), a column of results (`latency_p99_ns` or `p99`),
-    /// a word (`digest`), an error code (`E0501`), or `exit-codes`.
-    name: String,
+    /// Kind, concept, key, column, word or error code, or `exit-codes`.
+    name: Option<String>,
 }
+
+/// What people call a concept or a kind, and its name here.
+const ALIASES: [(&str, &str); 13] = [
+    ("queues", "queue scheme"),
+    ("queue-schemes", "queue scheme"),
+    ("nic-queues", "NIC queueing"),
+    ("arrivals", "arrival process"),
+    ("sizes", "message size"),
+    ("switches", "switch"),
+    ("stashes", "stash"),
+    ("topologies", "topology"),
+    ("drr", "deficit-round-robin"),
+    ("dwrr", "deficit-round-robin"),
+    ("wrr", "weighted-round-robin"),
+    ("rr", "round-robin"),
+    ("ecn", "ecn-window"),
+];
 
 impl Explain {
     pub(super) fn run(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
-        let name = self
-            .name
-            .trim()
-            .trim_start_matches('[')
-            .trim_end_matches(']');
         let (concepts, sections) = (spec::concepts(kinds), spec::sections());
+        let Some(name) = &self.name else {
+            let listed: Vec<String> = concepts.iter().map(listed).collect();
+            output.text(&listed.join("\n"))?;
+            return Ok(Exit::Done);
+        };
+        let name = name.trim().trim_start_matches('[').trim_end_matches(']');
+        if let Some(concept) = concept(name, &concepts) {
+            output.text(&listed(concept))?;
+            return Ok(Exit::Done);
+        }
+        let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
+        let name = alias.map_or(name, |(_, name)| name);
         let mut found = Vec::new();
         if name == "exit-codes" {
             found.push(EXIT_CODES.to_owned());
@@ -72,11 +104,12 @@ impl Explain {
         );
         found.extend(columns_with(name));
         if found.is_empty() {
-            let mut message = format!("nothing is called \"{name}\"");
+            let mut message = format!("nothing is named \"{name}\"");
             let known = names(&sections, &concepts);
             message.push_str(&match nearest(name, known.iter().map(String::as_str)) {
                 Some(near) => format!("; did you mean \"{near}\"?"),
-                None => "; `netloom list` shows all kinds, `netloom schema` all keys".to_owned(),
+                None => "; `netloom explain` lists all kinds, `netloom schema` prints all keys"
+                    .to_owned(),
             });
             output.error(&message);
             return Ok(Exit::Usage);
@@ -84,6 +117,27 @@ impl Explain {
         output.text(&found.join("\n"))?;
         Ok(Exit::Done)
     }
+}
+
+/// Finds a concept by its name or plural: `arbiters`, `flow-controls`, `sizes`.
+fn concept<'a>(name: &str, concepts: &'a [Concept]) -> Option<&'a Concept> {
+    let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
+    let singular = alias.map_or_else(
+        || name.strip_suffix('s').map(|name| name.replace('-', " ")),
+        |(_, name)| Some((*name).to_owned()),
+    )?;
+    concepts.iter().find(|concept| concept.name == singular)
+}
+
+/// Lists the kinds of a concept.
+fn listed(concept: &Concept) -> String {
+    let mut table = Columns::words();
+    concept
+        .kinds
+        .iter()
+        .for_each(|kind| table.line([kind.name, kind.summary]));
+    let (name, path, about) = (concept.name, concept.path, concept.about);
+    format!("{name} ({path}): {about}\n{}", table.print())
 }
 
 fn about_kind(concept: &Concept, kind: &KindInfo) -> String {
@@ -271,13 +325,10 @@ fn columns_with(part: &str) -> Option<String> {
     (!seen.is_empty()).then(|| format!("columns of results with \"{part}\":\n\n{}", table.print()))
 }
 
-/// The page of the book that says what words mean.
-const WORDS: &str = include_str!(concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../../book/src/explanation/words.md"
-));
+/// The page of the book that defines words.
+const WORDS: &str = include_str!("../words.md");
 
-/// What the book says about a word: `lane`, `VL` and `virtual lane` are in one line of it.
+/// Returns the definition of a word; one line defines `lane`, `VL` and `virtual lane`.
 fn words(name: &str) -> Vec<String> {
     let rows = WORDS.lines().filter_map(|line| {
         let (word, meaning) = line
@@ -286,9 +337,20 @@ fn words(name: &str) -> Vec<String> {
             .split_once(" | ")?;
         let mut names = word.split([',', '(', ')']).map(str::trim);
         let is_it = names.any(|known| known.eq_ignore_ascii_case(name));
-        is_it.then(|| format!("{word}\n\n{}", wrapped(&format!("  {meaning}"), 90)))
+        is_it.then(|| format!("{word}\n\n  {}", wrapped(&without_links(meaning), 90)))
     });
     rows.collect()
+}
+
+/// Removes Markdown links in parentheses, such as `([verdicts](statistics.md))`.
+fn without_links(text: &str) -> String {
+    match text.split_once(" ([") {
+        Some((before, link)) => {
+            let after = link.split_once("))").map_or("", |(_, after)| after);
+            format!("{before}{after}")
+        }
+        None => text.to_owned(),
+    }
 }
 
 /// The paths of all keys.
@@ -364,6 +426,29 @@ mod tests {
     }
 
     #[test]
+    fn every_concept_can_be_listed() {
+        let concepts = spec::concepts(Kinds::built_in());
+        for (alias, name) in ALIASES {
+            let kinds = || concepts.iter().flat_map(|concept| &concept.kinds);
+            let is_known = concept(alias, &concepts).is_some()
+                || kinds().any(|kind| kind.name == name && kinds().all(|kind| kind.name != alias));
+            assert!(is_known, "{alias}");
+        }
+        let plurals = [
+            "arbiters",
+            "routings",
+            "flow-controls",
+            "congestion-controls",
+        ];
+        for plural in plurals
+            .iter()
+            .chain(&["allocators", "patterns", "workloads"])
+        {
+            assert!(concept(plural, &concepts).is_some(), "{plural}");
+        }
+    }
+
+    #[test]
     fn what_people_call_things_is_found() {
         let (concepts, sections) = (spec::concepts(Kinds::built_in()), spec::sections());
         assert!(!keys("link.class", &sections, &concepts).is_empty());
@@ -372,7 +457,14 @@ mod tests {
             assert!(paths.iter().any(|known| known == path), "{path}");
         }
         assert!(columns_with("p99").unwrap().contains("latency_p99_ns"));
-        for word in ["digest", "VL", "virtual lane", "mtu"] {
+        for word in [
+            "digest",
+            "VL",
+            "virtual lane",
+            "mtu",
+            "saturation",
+            "all-to-all",
+        ] {
             assert_eq!(words(word).len(), 1, "{word}");
         }
         for path in &paths {

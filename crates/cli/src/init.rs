@@ -1,4 +1,4 @@
-//! `netloom init`: an experiment to start from.
+//! `netloom init`: writes an experiment to start from.
 
 use std::path::PathBuf;
 
@@ -44,7 +44,7 @@ const TEMPLATES: &[Template] = &[
     },
     Template {
         name: "plan",
-        about: "What four classes need of a port with eight entries, planned and put to the test.",
+        about: "Four classes with shares and deadlines, planned for a port with eight entries and simulated.",
         text: include_str!("../templates/plan.toml"),
     },
     Template {
@@ -61,14 +61,14 @@ const TEMPLATES: &[Template] = &[
 
 #[derive(Args)]
 pub(crate) struct Init {
-    /// What to start from.
+    /// Template to copy.
     #[arg(long, default_value = "fat-tree", value_name = "NAME")]
     #[arg(value_parser = clap::builder::PossibleValuesParser::new(TEMPLATES.iter().map(|t| t.name)))]
     template: String,
     /// List the templates.
     #[arg(long)]
     list: bool,
-    /// Where to write, made if it does not exist; here without it.
+    /// Folder to write to [default: the current one].
     #[arg(value_name = "DIR")]
     directory: Option<PathBuf>,
 }
@@ -93,7 +93,7 @@ impl Init {
             .as_ref()
             .map_or(file.clone(), |directory| directory.join(file));
         if file.exists() {
-            bail!("{} exists; give another directory", file.display());
+            bail!("{} already exists; use another directory", file.display());
         }
         let made = self
             .directory

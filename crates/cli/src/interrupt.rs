@@ -1,4 +1,4 @@
-//! Ctrl-C and broken laws.
+//! Ctrl-C, and panics of a simulation.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -8,13 +8,14 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use super::Exit;
 
 const PLEASE: &str =
-    "This is a fault of netloom. Please report it with the experiment and the seed.";
+    "This is a bug in netloom. Please report it with the experiment file and the seed.";
 
 static INTERRUPTS: AtomicU32 = AtomicU32::new(0);
 static FABRIC_RUNS: AtomicBool = AtomicBool::new(false);
 static RESUMES_FROM: OnceLock<PathBuf> = OnceLock::new();
 
-/// From now on, Ctrl-C (or SIGTERM) once asks for a stop at the end of the epoch; twice stops at once.
+/// Handles Ctrl-C and SIGTERM from now on: the first one stops the run at the end of the epoch, the
+/// second one at once.
 pub(super) fn listen() -> anyhow::Result<()> {
     ctrlc::set_handler(|| {
         if INTERRUPTS.fetch_add(1, Ordering::SeqCst) > 0 {
@@ -24,26 +25,27 @@ pub(super) fn listen() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether a stop was asked for.
+/// Returns whether a stop was requested.
 pub(super) fn is_asked() -> bool {
     INTERRUPTS.load(Ordering::SeqCst) > 0
 }
 
-/// From now on, a panic is a law of the fabric that does not hold.
+/// Treats panics from now on as violated invariants of the fabric.
 pub(super) fn fabric_runs() {
     FABRIC_RUNS.store(true, Ordering::SeqCst);
 }
 
-/// From now on, a panic may come from a state that was changed after netloom saved it.
+/// Treats panics from now on as possible effects of a modified checkpoint.
 pub(super) fn resumes_from(checkpoint: &Path) {
     let _ = RESUMES_FROM.set(checkpoint.to_owned());
 }
 
-/// Refuses a checkpoint with which a run cannot go further: what is checked before it starts does not show everything.
+/// Reports a checkpoint from which a run cannot continue. The checks before the start do not find
+/// all modifications.
 fn refuse(checkpoint: &Path, panic: &std::panic::PanicHookInfo<'_>) {
-    let what = panic.payload_as_str().unwrap_or("a law is broken");
+    let what = panic.payload_as_str().unwrap_or("an invariant is violated");
     let why = format!(
-        "{} cannot be used: a law does not hold after it: {what}",
+        "cannot use {}: an invariant is violated: {what}",
         checkpoint.display()
     );
     let told = super::checkpoint::refused(&why, checkpoint);
@@ -51,11 +53,12 @@ fn refuse(checkpoint: &Path, panic: &std::panic::PanicHookInfo<'_>) {
     let place = place.unwrap_or_default();
     let _ = writeln!(
         std::io::stderr(),
-        "error: {told}. If the checkpoint was not changed, this is a fault of netloom at {place}: please report it."
+        "error: {told}. If the checkpoint was not modified, this is a bug in netloom at {place}: \
+         please report it."
     );
 }
 
-/// A panic is our mistake: say what to do with it, and end with the code for what was going on.
+/// Installs a panic hook that asks for a report and exits with the code of the current activity.
 pub(super) fn report_broken_laws() {
     let print = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

@@ -1,7 +1,7 @@
 //! One run over the processes of an MPI job (`--mpi`).
 //!
-//! Every rank loads the same experiment and simulates its partitions; all are told of the whole fabric, and the first
-//! one speaks and writes. A netloom that was built without the feature `mpi` has no ranks, and says so.
+//! Every rank loads the same experiment and simulates its own partitions. All ranks know the whole
+//! fabric; the first one prints and writes. Without the feature `mpi`, `--mpi` is an error.
 
 use netloom_experiment::Experiment;
 use netloom_fabric::SharedRanks;
@@ -11,20 +11,20 @@ use super::Exit;
 use super::machine;
 use super::output::Output;
 
-/// The processes that share a run, and which of them this one is; alone without MPI.
+/// The processes that share a run, and the rank of this one; a single process without MPI.
 pub(crate) struct Job {
     ranks: Option<SharedRanks>,
     rank: usize,
     size: usize,
     /// Processes on this machine.
     size_here: usize,
-    /// MPI ends when this goes.
+    /// Dropping it finalizes MPI.
     #[cfg(feature = "mpi")]
     _universe: Option<super::mpi_ranks::Universe>,
 }
 
 impl Job {
-    /// Joins the job that this process was started in, if that was asked for.
+    /// Joins the MPI job of this process if `is_asked`.
     pub(crate) fn join(is_asked: bool, output: &Output) -> Result<Job, Exit> {
         match is_asked {
             true => Job::over_mpi(output),
@@ -32,7 +32,7 @@ impl Job {
         }
     }
 
-    /// One process that shares its run with nobody.
+    /// Returns the job of a single process.
     pub(crate) fn alone() -> Job {
         Job {
             ranks: None,
@@ -47,7 +47,8 @@ impl Job {
     #[cfg(not(feature = "mpi"))]
     fn over_mpi(output: &Output) -> Result<Job, Exit> {
         output.error(
-            "this netloom was built without MPI; with it: cargo build --release -p netloom-cli --features mpi",
+            "this netloom was built without MPI; build it with: cargo build --release -p \
+             netloom-cli --features mpi",
         );
         Err(Exit::Usage)
     }
@@ -55,7 +56,7 @@ impl Job {
     #[cfg(feature = "mpi")]
     fn over_mpi(output: &Output) -> Result<Job, Exit> {
         let Some((universe, ranks)) = super::mpi_ranks::join() else {
-            output.error("MPI does not start, or allows no threads");
+            output.error("cannot start MPI with support for threads");
             return Err(Exit::Failed);
         };
         let ranks = SharedRanks::new(ranks);
@@ -63,12 +64,12 @@ impl Job {
             let ranks = ranks.lock();
             (ranks.rank(), ranks.size())
         };
-        // Records have no names on their way: all must be of one version.
+        // Ranks exchange records without field names, so all must have the same version.
         let versions = ranks.gather(&env!("NETLOOM_VERSION").as_bytes().to_vec());
         if let Some(other) = versions.iter().position(|other| *other != versions[0]) {
             if rank == 0 {
                 output.error(&format!(
-                    "rank {other} runs netloom {}, rank 0 runs {}",
+                    "all ranks must run the same netloom: rank {other} runs {}, rank 0 runs {}",
                     String::from_utf8_lossy(&versions[other]),
                     env!("NETLOOM_VERSION")
                 ));
@@ -86,33 +87,34 @@ impl Job {
         })
     }
 
-    /// The others, if there are any.
+    /// Returns the ranks of an MPI job.
     pub(crate) fn ranks(&self) -> Option<&SharedRanks> {
         self.ranks.as_ref()
     }
 
-    /// How many processes there are.
+    /// Returns the number of processes.
     pub(crate) fn size(&self) -> usize {
         self.size
     }
 
-    /// How many of them are on this machine, and share its memory.
+    /// Returns the number of processes on this machine, which share its memory.
     pub(crate) fn size_here(&self) -> usize {
         self.size_here
     }
 
-    /// Whether this process speaks and writes for all.
+    /// Returns whether this process prints and writes for all.
     pub(crate) fn leads(&self) -> bool {
         self.rank == 0
     }
 
-    /// Whether something is true of all processes. Where it is not, all of them end: who went on would wait for ever.
+    /// Returns whether `mine` is true in all processes. Otherwise all must end: one that continues
+    /// would wait forever.
     pub(crate) fn all(&self, mine: bool) -> bool {
         let least = |ranks: &SharedRanks| ranks.lock().least(u64::from(mine));
         self.ranks.as_ref().map_or(mine, |ranks| least(ranks) == 1)
     }
 
-    /// Whether each process has a partition to run.
+    /// Checks that each process has a partition to run.
     pub(crate) fn has_work_for_all(
         &self,
         experiment: &Experiment,
@@ -124,7 +126,7 @@ impl Job {
         })
     }
 
-    /// Sums of numbers that each process has.
+    /// Returns the sums of `mine` over all processes.
     pub(crate) fn sums<const N: usize>(&self, mine: [u64; N]) -> [u64; N] {
         let Some(ranks) = &self.ranks else {
             return mine;

@@ -1,20 +1,21 @@
-//! Whether a run kept what was planned for it.
+//! Compares a run with its plan.
 
 use netloom_design::plan::{Plan, PlannedClass, PortsOf, rounded};
 use netloom_results::{Run, Verdict, WaitScope, WaitSummary};
 
 use super::table::{Columns, nanos};
 
-/// A wait that was found in fewer choices among several queues says little.
+/// A longest wait from fewer contested choices is not significant.
 const FEW_CHOICES: u64 = 30;
 
-/// How much less of the link than given is a share that is not kept.
+/// A share is not kept if it is below the given one by more than this part of the link.
 const TOLERANCE: f64 = 0.01;
 
-/// Wanted, given and delivered shares, and bounds with the longest waits that were seen.
+/// Returns a table of wanted, given and delivered shares, and of bounds with the longest measured
+/// waits.
 ///
-/// Shares bind where all classes always have something to send, so those of a fabric with idle links differ;
-/// a wait beyond its bound never may.
+/// Shares are guaranteed only while all classes have packets to send, so they differ on idle links.
+/// A wait must never exceed its bound.
 pub(super) fn table(plan: &Plan, run: &Run) -> String {
     let own = |class: &PlannedClass| {
         let number = class.sl.0;
@@ -34,7 +35,7 @@ pub(super) fn table(plan: &Plan, run: &Run) -> String {
         let percent = |share: f64| format!("{:.2} %", share * 100.0);
         let seen = longest(plan, at, run);
         let part = delivered(class) / all.max(f64::MIN_POSITIVE);
-        // A class that offers more than arrives has packets waiting.
+        // A class that offers more than is delivered has packets waiting.
         let is_waiting = own(class).any(|sl| sl.summary.verdict == Verdict::Saturated);
         let is_short = is_waiting && part < class.share_given - TOLERANCE;
         let mut line = vec![
@@ -80,30 +81,32 @@ pub(super) fn table(plan: &Plan, run: &Run) -> String {
     let mut text = table.print();
     let mut say = |words: String| text.push_str(&format!("  {words}\n"));
     if run.waits.is_none() {
-        say("longest waits: run with --set measure.waits=true".to_owned());
+        say("to measure longest waits, run with --set measure.waits=true".to_owned());
     } else {
         say(
-            "bound and longest wait: at one output, from the head of the queue to the first flit"
+            "bound and longest wait are for one output, from the head of the queue to the first \
+             flit"
                 .to_owned(),
         );
     }
     if !not_kept.is_empty() {
         let names = not_kept.join(", ");
         say(format!(
-            "not kept: {names} had packets waiting and got less than the share given"
+            "not kept: {names} had packets waiting but got less than the given share"
         ));
     }
     if !untested.is_empty() {
         let names = untested.join(", ");
         say(format!(
-            "hardly tested: in fewer than {FEW_CHOICES} choices of an output another class was ready with {names}"
+            "hardly tested: {names} competed with another class in fewer than {FEW_CHOICES} \
+             choices of an output"
         ));
     }
     text
 }
 
-/// The longest wait of a class at any output, if it was measured, with what is planned for such an output: of those at
-/// switches and at NICs the one that is nearer to its bound.
+/// Returns the longest measured wait of a class at any output, with the plan of that output. Of
+/// switches and NICs, takes the wait that is closer to its bound.
 fn longest<'a>(
     plan: &'a Plan,
     at: usize,

@@ -1,4 +1,6 @@
-//! The command line of netloom: the tree of what a person types, and how a command ends.
+//! The command line of netloom: the tree of commands, and their exit codes.
+//!
+//! Each command is a file or folder of its own. Commands parse arguments, call the library and print.
 
 mod bench;
 mod check;
@@ -6,18 +8,14 @@ mod checkpoint;
 mod compare;
 mod completions;
 mod emit;
-mod emulate;
 mod explain;
-mod export;
-mod import;
 mod init;
 mod interrupt;
 mod job;
 mod kept;
-mod lint;
-mod list;
 mod load;
 mod machine;
+mod man;
 #[cfg(feature = "mpi")]
 mod mpi_ranks;
 mod note_lines;
@@ -33,19 +31,16 @@ mod reproduce;
 mod reproduced_page;
 mod reproduced_studies;
 mod results_lock;
-mod route;
 mod run;
 mod schema;
 mod shard;
 mod shared_run;
-mod site_files;
-mod site_routes;
+mod show;
+mod site;
 mod study;
 mod table;
-mod topo;
 mod trace;
 mod usage;
-mod verify;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -62,41 +57,38 @@ use output::Output;
 #[command(name = "netloom", version = env!("NETLOOM_VERSION"), max_term_width = 100)]
 #[command(after_help = "First steps:
   netloom init --template fat-tree demo      write a commented experiment
-  netloom check demo/fat-tree.toml           find every mistake, prove it free of deadlock
+  netloom check demo/fat-tree.toml           report mistakes and deadlocks
   netloom run demo/fat-tree.toml             simulate it
 
 Exit codes: netloom explain exit-codes")]
 struct Netloom {
     #[command(subcommand)]
     command: Command,
-    /// Say only what is wrong: no progress, no table after a run or a check.
+    /// Print errors only.
     #[arg(short, long, global = true)]
     quiet: bool,
-    /// Say more.
+    /// Print more detail.
     #[arg(short, long, global = true, conflicts_with = "quiet")]
     verbose: bool,
-    /// Colours in messages; NO_COLOR and CLICOLOR_FORCE are honoured.
+    /// Use colors in messages; NO_COLOR and CLICOLOR_FORCE are respected.
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     color: Color,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Color {
-    /// On a terminal.
     Auto,
-    /// In any case.
     Always,
-    /// Nowhere.
     Never,
 }
 
-/// How data is printed.
+/// Format of what a command prints.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// A table for people.
+    /// Text and tables.
     #[value(alias = "text")]
     Human,
-    /// JSON for machines.
+    /// JSON.
     Json,
 }
 
@@ -104,88 +96,67 @@ pub(crate) enum Format {
 enum Command {
     /// Write a commented experiment to start from.
     Init(init::Init),
-    /// Find every mistake in experiments and prove them free of deadlock; runs nothing.
+    /// Report all mistakes in experiments and prove them free of deadlock, without simulating.
     Check(check::Check),
-    /// Simulate an experiment and store its results.
+    /// Simulate an experiment or study, or resume it, and store the results.
     Run(run::RunCommand),
-    /// How far a study has come.
-    Status(study::Status),
-    /// Run what a study lacks.
-    Resume(study::Resume),
-    /// Put the runs of a study together as tables.
-    Merge(study::Merge),
-    /// Look on while a study runs, wherever it runs.
-    Watch(study::Watch),
-    /// Write a script that runs a study in shards, for Slurm, GNU parallel or Kubernetes, or one run over ranks.
-    #[command(subcommand)]
-    Emit(emit::Emit),
-    /// Run a paper again and see which of its claims hold.
-    Reproduce(reproduce::Reproduce),
-    /// Write one HTML file about folders of results: verdict, figures, tables; works offline and on paper.
+    /// Write an HTML report about one or more folders of results.
     Report(report::Report),
-    /// Compare two folders of results over their common seeds; fail if a limit is broken.
+    /// Compare two folders of results over their common seeds.
     Compare(compare::Compare),
-    /// Draw the figures of folders of results, for papers: SVG, PDF, PNG, PGFPlots, CSV.
+    /// Draw figures of results for papers: SVG, PDF, PNG, PGFPlots, CSV.
     Plot(plot::Plot),
-    /// List what can be named in an experiment.
-    List(list::List),
-    /// Explain a kind, a key, a column of results, an error code, or `exit-codes`.
-    Explain(explain::Explain),
-    /// Look at the fabric of an experiment.
-    #[command(subcommand)]
-    Topo(topo::Topo),
-    /// Look at the paths of an experiment.
-    #[command(subcommand)]
-    Route(route::Route),
-    /// Plan quality of service without simulating: tables for what classes need, or which connections a
-    /// fabric can guarantee.
+    /// Plan arbitration tables for what classes need, or the admission of connections.
     Plan(plan::Plan),
-    /// Make an experiment of a real site, from what its tools print.
-    #[command(subcommand)]
-    Import(import::Import),
-    /// Write plans and fabrics as files of other programs: OpenSM, ibsim, Omni-Path, SONiC, dcb, tc.
-    #[command(subcommand)]
-    Export(export::Export),
-    /// Find what is wrong with opensm.conf: what OpenSM will really do, and the cure.
-    Lint(lint::Lint),
-    /// Compare what the ports of a real fabric hold with a plan, port by port.
-    Verify(verify::Verify),
-    /// Let a real OpenSM configure an emulated subnet, and keep what it programmed.
-    Emulate(emulate::Emulate),
-    /// Follow one packet, stage by stage.
+    /// Follow one packet through the fabric, stage by stage.
     Trace(trace::Trace),
-    /// Print the JSON Schema of experiments, for editors.
-    Schema(schema::Schema),
+    /// Show the fabric of an experiment, its paths, and a proof that it cannot deadlock.
+    #[command(subcommand)]
+    Show(show::Show),
+    /// Explain a kind, key, column, word or error code; without a name, list all kinds.
+    Explain(explain::Explain),
+    /// Read, configure and verify a real fabric: OpenSM, ibsim, SONiC, dcb.
+    #[command(subcommand)]
+    Site(site::Site),
+    /// Watch and merge studies, and write job scripts for them.
+    #[command(subcommand)]
+    Study(study::StudyCommand),
+    /// Rerun a paper and judge its claims.
+    Reproduce(reproduce::Reproduce),
     /// Measure the speed of this machine on fixed fabrics.
     Bench(bench::Bench),
+    /// Print the JSON Schema of experiments, for editors.
+    Schema(schema::Schema),
     /// Print completions for a shell.
     Completions(completions::Completions),
+    /// Print or write the manual pages.
+    Man(man::Man),
 }
 
-/// How a command ends. The meanings are promises: `netloom explain exit-codes`.
+/// Exit codes. `netloom explain exit-codes` documents them; they are stable.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub(crate) enum Exit {
-    /// Done; a saturated fabric is a result like any other, and marked.
+    /// Done. Saturation is a result.
     Done = 0,
-    /// Something outside the experiment failed.
+    /// A file, folder or program failed.
     Failed = 1,
-    /// The command line makes no sense.
+    /// The command line is wrong.
     Usage = 2,
     /// The experiment has mistakes.
     Invalid = 3,
-    /// The fabric is at fault: a deadlock proved or met, a law broken, a guarantee it cannot give.
+    /// A deadlock was proved or met, an invariant was broken, or a connection was refused.
     Fault = 4,
-    /// Stored, but a job is unfinished, or the numbers are too short to tell, not stationary, or less exact than asked.
+    /// Results are stored, but a job is unfinished or the numbers are not reliable.
     NotConverged = 5,
-    /// What is compared is beyond a limit that was given.
+    /// A comparison exceeds a limit.
     BeyondLimit = 6,
     /// Stopped by the user.
     Interrupted = 130,
 }
 
 impl Exit {
-    /// How a command ends that ran something.
+    /// Returns the exit code of a command that simulated something.
     pub(crate) fn of(status: Status) -> Exit {
         match (status, status.verdict()) {
             (_, Some(verdict)) if verdict.is_result() => Exit::Done,
@@ -196,7 +167,7 @@ impl Exit {
     }
 }
 
-/// Runs the command of this process, with these kinds: the whole of `netloom`, for a program that brings its own.
+/// Runs `netloom` with these kinds, for programs that add their own.
 ///
 /// ```no_run
 /// fn main() -> std::process::ExitCode {
@@ -217,32 +188,23 @@ pub fn main(kinds: Kinds) -> ExitCode {
         Command::Init(command) => command.run(&output),
         Command::Check(command) => command.run(&kinds, &output),
         Command::Run(command) => command.run(&kinds, &output),
-        Command::Status(command) => command.run(&kinds, &output),
-        Command::Resume(command) => command.run(&kinds, &output),
-        Command::Merge(command) => command.run(&kinds, &output),
-        Command::Watch(command) => command.run(&kinds, &output),
-        Command::Emit(command) => command.run(&kinds, &output),
-        Command::Reproduce(command) => command.run(&output),
         Command::Report(command) => command.run(&output),
         Command::Compare(command) => command.run(&output),
         Command::Plot(command) => command.run(&output),
-        Command::List(command) => command.run(&kinds, &output),
-        Command::Explain(command) => command.run(&kinds, &output),
-        Command::Topo(command) => command.run(&kinds, &output),
-        Command::Route(command) => command.run(&kinds, &output),
         Command::Plan(command) => command.run(&kinds, &output),
-        Command::Import(command) => command.run(&output),
-        Command::Export(command) => command.run(&kinds, &output),
-        Command::Lint(command) => command.run(&output),
-        Command::Verify(command) => command.run(&kinds, &output),
-        Command::Emulate(command) => command.run(&output),
         Command::Trace(command) => command.run(&kinds, &output),
-        Command::Schema(command) => command.run(&kinds, &output),
+        Command::Show(command) => command.run(&kinds, &output),
+        Command::Explain(command) => command.run(&kinds, &output),
+        Command::Site(command) => command.run(&kinds, &output),
+        Command::Study(command) => command.run(&kinds, &output),
+        Command::Reproduce(command) => command.run(&output),
         Command::Bench(command) => command.run(&output),
+        Command::Schema(command) => command.run(&kinds, &output),
         Command::Completions(command) => command.run(&output),
+        Command::Man(command) => command.run(&output),
     };
     let exit = end.unwrap_or_else(|error| {
-        // Whoever closed our output has seen enough; that is no failure.
+        // A closed stdout, as in `netloom ... | head`, is not an error.
         if output::is_broken_pipe(&error) {
             return Exit::Done;
         }
@@ -252,8 +214,7 @@ pub fn main(kinds: Kinds) -> ExitCode {
     ExitCode::from(exit as u8)
 }
 
-/// What this program is called, for scripts and for hints at what to type next: `netloom`, or what a program with
-/// kinds of its own is called.
+/// Returns the name of this program, for scripts and hints: `netloom`, or that of a program with its own kinds.
 fn program() -> &'static str {
     PROGRAM.get().map_or("netloom", String::as_str)
 }

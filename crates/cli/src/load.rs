@@ -17,29 +17,56 @@ use super::{Exit, machine};
 /// The code of a routing that can deadlock.
 const CAN_DEADLOCK: &str = "E0501";
 
-/// What the command line says about a file.
-#[derive(Args, Clone, Default)]
-pub(super) struct Overrides {
-    /// Put a value over that of the file, such as `traffic.load=0.7`; may be repeated.
+/// Values on the command line over those of a file, for commands that simulate nothing.
+#[derive(Args)]
+pub(super) struct Values {
+    /// Set a value, such as `traffic.load=0.7`; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(super) sets: Vec<String>,
-    /// Take this seed instead of the file's.
+    /// Use this seed for what is drawn at random.
     #[arg(long, value_name = "N")]
     pub(super) seed: Option<u64>,
-    /// Simulate so long instead of what the file says, such as `50us`.
+}
+
+impl Values {
+    /// Returns the overrides, with or without `--force`.
+    pub(super) fn overrides(&self, force: bool) -> Overrides {
+        Overrides {
+            sets: self.sets.clone(),
+            seed: self.seed,
+            length: None,
+            partitions: None,
+            threads: None,
+            force,
+            ranks: 1,
+            ranks_here: 1,
+        }
+    }
+}
+
+/// What the command line says about a file.
+#[derive(Args, Clone)]
+pub(super) struct Overrides {
+    /// Set a value, such as `traffic.load=0.7`; may be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(super) sets: Vec<String>,
+    /// Use this seed instead of that of the file.
+    #[arg(long, value_name = "N")]
+    pub(super) seed: Option<u64>,
+    /// Simulated time of a run, such as `50us`.
     #[arg(long = "until", value_name = "TIME")]
     pub(super) length: Option<Time>,
-    /// Cut the fabric into so many partitions; results do not depend on it.
+    /// Number of partitions of the fabric; does not affect results.
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub(super) partitions: Option<usize>,
-    /// Threads: of a single run, those that share its partitions (1 without it), as of each run over ranks;
-    /// of a study in one process, runs at the same time (all cores without it). Results do not depend on it.
+    /// Number of threads of a run (default 1), or of runs of a study at the same time (default: all
+    /// cores); does not affect results.
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub(super) threads: Option<usize>,
-    /// Run what can deadlock, or needs more memory than there is.
+    /// Run even if the routing can deadlock or memory is too small.
     #[arg(long)]
     pub(super) force: bool,
-    /// Processes that share a run; each has a partition at least.
+    /// Processes that share a run; each has at least one partition.
     #[arg(skip = 1usize)]
     pub(super) ranks: usize,
     /// Those of them that share the memory of this machine.
@@ -54,11 +81,11 @@ impl Overrides {
     }
 }
 
-/// A number of things of which there must be one.
+/// Parses a whole number, 1 or more.
 pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(n) if n >= 1 => Ok(n),
-        _ => Err("write a whole number from 1".to_owned()),
+        _ => Err("expected a whole number from 1".to_owned()),
     }
 }
 

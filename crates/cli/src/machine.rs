@@ -1,8 +1,8 @@
-//! What this machine says about itself and about us.
+//! Queries about this machine and this process.
 
 use std::time::Duration;
 
-/// Processor time of this process so far, all threads together.
+/// Returns the processor time of this process so far, over all threads.
 #[cfg(unix)]
 pub(super) fn cpu_time() -> Option<Duration> {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
@@ -12,13 +12,13 @@ pub(super) fn cpu_time() -> Option<Duration> {
     ))
 }
 
-/// Processor time of this process so far; not known here.
+/// Returns `None`: this platform does not report processor time.
 #[cfg(not(unix))]
 pub(super) fn cpu_time() -> Option<Duration> {
     None
 }
 
-/// The most memory this process has used, where `/proc` tells.
+/// Returns the peak memory of this process in bytes, if `/proc` reports it.
 pub(super) fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status
@@ -28,21 +28,22 @@ pub(super) fn peak_memory() -> Option<u64> {
     Some(kibibytes * 1024)
 }
 
-/// Forgets the peak so far, so that the next one is that of what follows; where the system cannot, the
-/// peak stays that of the process.
+/// Resets the peak memory, so that the next query covers what follows. Has no effect if the system
+/// does not support it.
 pub(super) fn forget_peak_memory() {
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 
-/// The name of this machine.
+/// Returns the name of this machine.
 pub(super) fn host() -> Option<String> {
     let told = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
     let name = told.or_else(|| std::env::var("HOSTNAME").ok())?;
     Some(name.trim().to_owned()).filter(|name| !name.is_empty())
 }
 
-/// Bytes of memory that this process may still take: what the machine has free, or what control groups or its own
-/// limit leave if that is less. `None` where the system does not tell.
+/// Returns the bytes of memory that this process may still allocate: what the machine has free, or
+/// less if control groups or the limits of the process leave less. Returns `None` if the system
+/// does not report it.
 pub(super) fn available_memory() -> Option<u64> {
     let read = |path: &str| std::fs::read_to_string(path).ok();
     let free = read("/proc/meminfo").and_then(|text| kibibytes(&text, "MemAvailable:"));
@@ -56,14 +57,14 @@ pub(super) fn available_memory() -> Option<u64> {
     free.into_iter().chain(own).chain(groups).min()
 }
 
-/// A line of `/proc` such as `MemAvailable:   123 kB`, in bytes.
+/// Parses a line of `/proc` such as `MemAvailable:   123 kB`, and returns bytes.
 fn kibibytes(text: &str, key: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(key))?;
     let number: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     number.checked_mul(1024)
 }
 
-/// The limit on addresses (`ulimit -v`), unless there is none.
+/// Returns the limit on the address space (`ulimit -v`), if any.
 fn address_limit(text: &str) -> Option<u64> {
     let line = text
         .lines()
@@ -71,8 +72,8 @@ fn address_limit(text: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// Where the control groups of a line of `/proc/self/cgroup` are: the group itself and those above it, of version 2
-/// (`0::/a/b`) and of the memory controller of version 1 (`5:memory:/a/b`).
+/// Returns the folders of the control groups of a line of `/proc/self/cgroup`: the group and its
+/// ancestors, of version 2 (`0::/a/b`) or of the memory controller of version 1 (`5:memory:/a/b`).
 fn group_folders(line: &str) -> Vec<String> {
     let mut parts = line.splitn(3, ':');
     let (_, Some(controllers), Some(path)) = (parts.next(), parts.next(), parts.next()) else {
@@ -92,7 +93,8 @@ fn group_folders(line: &str) -> Vec<String> {
     folders
 }
 
-/// What a control group leaves: its limit less what it uses, but for what it can let go of at once.
+/// Returns the bytes that a control group leaves: its limit minus its use, not counting inactive
+/// file cache.
 fn left_in_group(file: &dyn Fn(&str) -> Option<String>) -> Option<u64> {
     let number = |name: &str| file(name)?.trim().parse::<u64>().ok();
     let limit = number("memory.max").or_else(|| number("memory.limit_in_bytes"))?;

@@ -10,18 +10,19 @@ use netloom_fabric::Ranks;
 
 pub(crate) use mpi::environment::Universe;
 
-/// Messages of a window.
+/// Tag of messages of a window.
 const WINDOW: mpi::Tag = 1;
-/// Results for the first rank.
+/// Tag of results for the first rank.
 const RESULTS: mpi::Tag = 2;
 
-/// The processes of the job. The communicator is asked for anew each time, because its handle belongs to no thread.
+/// The processes of the job. Each call gets the communicator again, because its handle cannot move
+/// between threads.
 pub(crate) struct MpiRanks {
     rank: usize,
     size: usize,
 }
 
-/// Starts MPI. Of several threads of a process one at a time calls it.
+/// Starts MPI in a mode where any thread may call it, one at a time.
 pub(crate) fn join() -> Option<(Universe, MpiRanks)> {
     let (universe, threading) = mpi::initialize_with_threading(Threading::Serialized)?;
     let world = universe.world();
@@ -32,7 +33,7 @@ pub(crate) fn join() -> Option<(Universe, MpiRanks)> {
     (threading >= Threading::Serialized).then_some((universe, ranks))
 }
 
-/// Bytes of a message that has been announced.
+/// Returns the size of a probed message in bytes.
 fn length(status: Status) -> usize {
     status.count(u8::equivalent_datatype()) as usize
 }
@@ -89,7 +90,7 @@ impl Ranks for MpiRanks {
     fn gather(&mut self, bytes: &[u8]) -> Vec<Vec<u8>> {
         let world = SimpleCommunicator::world();
         let mut counts = vec![0i32; self.size];
-        let own = i32::try_from(bytes.len()).expect("less than 2 GiB of each rank");
+        let own = i32::try_from(bytes.len()).expect("less than 2 GiB per rank");
         world.all_gather_into(&own, &mut counts[..]);
         let starts: Vec<i32> = counts
             .iter()

@@ -1,9 +1,9 @@
-//! What is noted about texts, for machines.
+//! Errors and warnings about files, as JSON.
 
 use netloom_catalog::{Document, Note, Severity};
 use serde::Serialize;
 
-/// A mistake or a warning.
+/// An error or a warning.
 #[derive(Serialize)]
 pub(super) struct NoteLine {
     code: &'static str,
@@ -11,11 +11,11 @@ pub(super) struct NoteLine {
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     help: Option<String>,
-    /// The first is where the mistake is.
+    /// The first one is the location of the error.
     places: Vec<PlaceLine>,
 }
 
-/// A place in a text; lines and columns count from 1.
+/// A place in a file; lines and columns count from 1.
 #[derive(Serialize)]
 struct PlaceLine {
     file: String,
@@ -29,7 +29,7 @@ impl NoteLine {
     pub(super) fn of(note: &Note, document: &Document) -> NoteLine {
         let places = note.places.iter().filter_map(|(place, label)| {
             let (file, text) = document.sources.get(usize::from(place.source))?;
-            // OpenSM cuts lines by bytes, so a place may be inside a character.
+            // OpenSM truncates lines by bytes, so a place may be inside a character.
             let before = &text[..text.floor_char_boundary(place.start as usize)];
             let line_start = before.rfind('\n').map_or(0, |at| at + 1);
             Some(PlaceLine {
@@ -51,7 +51,7 @@ impl NoteLine {
         }
     }
 
-    /// The message with its place and its help, in one line.
+    /// Returns the message with its place and its help, on one line.
     pub(super) fn sentence(&self) -> String {
         let place = self.places.first();
         let place = place.map(|place| format!("{}:{}", place.file, place.line));

@@ -1,4 +1,4 @@
-//! Where words go: data to stdout, words for people to stderr.
+//! Output: data to stdout, messages to stderr.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
@@ -7,15 +7,15 @@ use netloom_catalog::is_hidden;
 
 use super::{Color, table};
 
-/// What may be said, and how.
+/// Prints data and messages.
 pub(crate) struct Output {
-    /// Another process says it.
+    /// Prints nothing: another process prints for this one.
     pub(crate) is_silent: bool,
     pub(crate) quiet: bool,
     pub(crate) verbose: bool,
     /// Whether messages on stderr are coloured.
     pub(crate) color: bool,
-    /// Whether tables for people on stdout are.
+    /// Whether tables on stdout are coloured.
     pub(crate) is_data_coloured: bool,
 }
 
@@ -38,7 +38,7 @@ impl Output {
         }
     }
 
-    /// The same for a process for which another one speaks.
+    /// Returns an output that prints nothing, for a process for which another one prints.
     pub(crate) fn silent() -> Output {
         Output {
             is_silent: true,
@@ -49,18 +49,18 @@ impl Output {
         }
     }
 
-    /// Prints data that end a command. Whoever closed our output has seen enough: that is no failure, and what the
-    /// command found out still decides how it ends.
+    /// Prints the final data of a command. A closed stdout is not an error, and does not change the
+    /// exit code.
     pub(crate) fn data(&self, text: &str) -> anyhow::Result<()> {
         unless_closed(self.piece(text))
     }
 
-    /// Prints notes as data, with the colours that [`netloom_experiment::render`] gave them.
+    /// Prints notes as data, with the colours set by [`netloom_experiment::render`].
     pub(crate) fn rendered(&self, text: &str) -> anyhow::Result<()> {
         unless_closed(self.bytes(text.as_bytes()))
     }
 
-    /// Prints one piece of data among many: a closed output is an error, which ends a command that would print on.
+    /// Prints one piece of data among many. A closed stdout is an error, which ends the command.
     pub(crate) fn piece(&self, text: &str) -> anyhow::Result<()> {
         let text = &*printable(text, self.is_data_coloured);
         match text.is_empty() || text.ends_with('\n') {
@@ -69,7 +69,7 @@ impl Output {
         }
     }
 
-    /// Prints data that is no text, as it is.
+    /// Prints binary data unchanged.
     pub(crate) fn bytes(&self, bytes: &[u8]) -> anyhow::Result<()> {
         if self.is_silent {
             return Ok(());
@@ -80,12 +80,12 @@ impl Output {
         Ok(())
     }
 
-    /// Prints words and tables for people, no wider than what they are read on.
+    /// Prints text and tables, no wider than the terminal.
     pub(crate) fn text(&self, text: &str) -> anyhow::Result<()> {
         self.data(&table::within(text, table::width()))
     }
 
-    /// The same at the end of a command whose work is done without it: not if quiet was asked for.
+    /// Prints the outcome of a command that has other results; prints nothing with `--quiet`.
     pub(crate) fn outcome(&self, text: &str) -> anyhow::Result<()> {
         match self.quiet {
             true => Ok(()),
@@ -93,14 +93,14 @@ impl Output {
         }
     }
 
-    /// Says something to a person, unless they asked for quiet.
+    /// Prints a message, unless `--quiet` is given.
     pub(crate) fn say(&self, text: &str) {
         if !self.quiet {
             self.insist(text);
         }
     }
 
-    /// Says something more to a person who asked for more.
+    /// Prints a message if `--verbose` is given.
     pub(crate) fn detail(&self, text: &str) {
         if self.verbose {
             self.insist(text);
@@ -112,7 +112,7 @@ impl Output {
         self.to_stderr(&printable(text, false));
     }
 
-    /// Prints notes that [`netloom_experiment::render`] wrote, with their colours.
+    /// Prints notes rendered by [`netloom_experiment::render`], with their colours.
     pub(crate) fn notes(&self, text: &str) {
         self.to_stderr(text);
     }
@@ -125,7 +125,7 @@ impl Output {
         let _ = writeln!(io::stderr(), "{}", text.trim_end_matches('\n'));
     }
 
-    /// Says what went wrong.
+    /// Prints an error.
     pub(crate) fn error(&self, text: &str) {
         let word = if self.color {
             "\u{1b}[1;31merror\u{1b}[0m"
@@ -136,7 +136,8 @@ impl Output {
     }
 }
 
-/// A text without what a terminal would obey, except the colours of tables: names may come from anybody's files.
+/// Replaces characters that control a terminal, except the colours of tables: names come from
+/// untrusted files.
 pub(super) fn printable(text: &str, is_coloured: bool) -> Cow<'_, str> {
     let is_obeyed = |c: char| is_hidden(c) && !matches!(c, '\n' | '\t');
     if !text.contains(is_obeyed) {
@@ -170,7 +171,7 @@ fn unless_closed(printed: anyhow::Result<()>) -> anyhow::Result<()> {
     }
 }
 
-/// Whether an error is only that nobody reads our output any more.
+/// Returns whether an error is a closed stdout.
 pub(super) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()

@@ -1,4 +1,4 @@
-//! Says on stderr that something goes on, if it takes long.
+//! Messages on stderr about operations that take long.
 
 use std::io::{IsTerminal, Write};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -6,20 +6,20 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Nobody wonders before this.
+/// Time before the first message.
 const FIRST: Duration = Duration::from_secs(2);
-/// How often a terminal and a log hear of it afterwards.
+/// Time between later messages, on a terminal and in a log.
 const ON_A_TERMINAL: Duration = Duration::from_millis(500);
 const IN_A_LOG: Duration = Duration::from_secs(10);
 
-/// Something that may take long; ends with the value.
+/// Reports an operation that may take long, until it is dropped.
 pub(super) struct Patience {
     words: Arc<Mutex<String>>,
     end: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 impl Patience {
-    /// Begins to wait, with words for what goes on; says nothing if quiet is asked for.
+    /// Starts to report an operation, described by `words`; prints nothing if `quiet`.
     pub(super) fn new(words: String, quiet: bool) -> Patience {
         let words = Arc::new(Mutex::new(words));
         let shared = Arc::clone(&words);
@@ -39,13 +39,13 @@ impl Patience {
                     let _ = write!(std::io::stderr(), "\r\u{1b}[K");
                 }
             });
-            // Nobody is told if the system starts no thread for it.
+            // If the system cannot start a thread, nothing is reported.
             Some((sender, thread.ok()?))
         });
         Patience { words, end }
     }
 
-    /// Says how far it has come, from now on.
+    /// Changes the description in later messages.
     pub(super) fn update(&self, words: String) {
         if let Ok(mut shared) = self.words.lock() {
             *shared = words;

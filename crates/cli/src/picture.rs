@@ -1,26 +1,27 @@
-//! Pictures as files: SVG as it is drawn, PNG and PDF from it.
+//! Pictures as files: SVG, and PNG and PDF converted from it.
 //!
-//! The letters of PNG and PDF are Arimo, which is in the program: a picture looks the same wherever it is made, also on
-//! machines without fonts. It has the widths of Helvetica and Arial, for which figures are laid out.
+//! PNG and PDF use the font Arimo, which is part of the program, so a picture looks the same on
+//! every machine, with or without fonts. Arimo has the widths of Helvetica and Arial, for which
+//! figures are laid out.
 
 use std::path::Path;
 
-/// A format that a picture is written in.
+/// A format of picture files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 pub(super) enum PictureFormat {
-    /// Vectors, for browsers and for everything below.
+    /// Vector graphics for browsers.
     Svg,
-    /// Points, four for each of the picture's own: about 300 per inch.
+    /// Pixels, about 300 per inch.
     Png,
-    /// Vectors for papers, letters as outlines.
+    /// Vector graphics for papers, with text as outlines.
     Pdf,
 }
 
 impl PictureFormat {
-    /// The format that the name of a file promises; SVG where it promises none.
+    /// Returns the format for the extension of a file name; SVG without an extension.
     ///
     /// # Errors
-    /// If the name promises what nobody writes here.
+    /// If the extension is not supported.
     pub(super) fn of(file: &Path) -> Result<PictureFormat, String> {
         let ending = file.extension().map(|e| e.to_string_lossy().to_lowercase());
         match ending.as_deref() {
@@ -28,13 +29,13 @@ impl PictureFormat {
             Some("png") => Ok(PictureFormat::Png),
             Some("pdf") => Ok(PictureFormat::Pdf),
             Some(other) => Err(format!(
-                "{}: a picture is written as .svg, .png or .pdf, not as .{other}",
+                "{}: expected the extension .svg, .png or .pdf, found .{other}",
                 file.display()
             )),
         }
     }
 
-    /// How its files end.
+    /// Returns the extension of its files.
     pub(super) fn ending(self) -> &'static str {
         match self {
             PictureFormat::Svg => "svg",
@@ -43,10 +44,10 @@ impl PictureFormat {
         }
     }
 
-    /// The bytes of a picture in this format.
+    /// Converts a picture to this format.
     ///
     /// # Errors
-    /// If this program was built without it.
+    /// If this program was built without support for the format.
     pub(super) fn bytes(self, svg: &str) -> anyhow::Result<Vec<u8>> {
         match self {
             PictureFormat::Svg => Ok(svg.as_bytes().to_vec()),
@@ -63,7 +64,7 @@ mod drawn {
     use resvg::usvg::{Options, Tree, WriteOptions, fontdb};
 
     const LETTERS: &[u8] = include_bytes!("../fonts/Arimo-Regular.ttf");
-    /// Dots of a PNG for one unit of the picture: figures are in points, 72 to the inch.
+    /// Pixels of a PNG per unit of the picture, which is a point: 72 per inch.
     const DENSITY: f32 = 4.0;
 
     fn tree(svg: &str) -> anyhow::Result<Tree> {
@@ -83,8 +84,8 @@ mod drawn {
         let size = tree.size().to_int_size();
         let size = size.scale_by(DENSITY).unwrap_or(size);
         let mut dots = resvg::tiny_skia::Pixmap::new(size.width(), size.height())
-            .ok_or_else(|| anyhow::anyhow!("a picture of no size"))?;
-        // The last row of dots may be a part of one only, and paper is white there too.
+            .ok_or_else(|| anyhow::anyhow!("the picture is empty or too large"))?;
+        // The picture may cover only a part of the last row, which must be white too.
         dots.fill(resvg::tiny_skia::Color::WHITE);
         let scale = resvg::tiny_skia::Transform::from_scale(DENSITY, DENSITY);
         resvg::render(&tree, scale, &mut dots.as_mut());
@@ -92,7 +93,8 @@ mod drawn {
     }
 
     pub(super) fn pdf(svg: &str) -> anyhow::Result<Vec<u8>> {
-        // Letters become outlines: to embed the font itself takes a font compiler, as much code as all else here.
+        // Letters become outlines: embedding the font would need a font compiler, as much code as
+        // the rest.
         let outlined = tree(svg)?.to_string(&WriteOptions::default());
         let page = svg2pdf::PageOptions { dpi: 96.0 };
         svg2pdf::to_pdf(
@@ -109,7 +111,7 @@ use drawn::{pdf, png};
 
 #[cfg(not(feature = "pictures"))]
 fn png(_: &str) -> anyhow::Result<Vec<u8>> {
-    anyhow::bail!("this netloom was built without the feature `pictures`: it writes SVG only")
+    anyhow::bail!("this netloom was built without the feature `pictures`, and supports only SVG")
 }
 
 #[cfg(not(feature = "pictures"))]
@@ -127,7 +129,7 @@ mod tests {
         assert_eq!(of("a.svg"), Ok(PictureFormat::Svg));
         assert_eq!(of("a.PNG"), Ok(PictureFormat::Png));
         assert_eq!(of("a.b/c.pdf"), Ok(PictureFormat::Pdf));
-        assert!(of("a.jpg").unwrap_err().contains("not as .jpg"));
+        assert!(of("a.jpg").unwrap_err().contains("found .jpg"));
     }
 
     #[cfg(feature = "pictures")]

@@ -1,4 +1,4 @@
-//! The tables of InfiniBand that a file has or plans, as ports of a fabric are to hold them.
+//! The InfiniBand tables that a file defines or plans for the ports of a fabric.
 
 use std::path::Path;
 
@@ -14,7 +14,8 @@ use netloom_units::Vl;
 use super::load::{self, Overrides};
 use super::output::Output;
 
-/// What a file plans, and its fabric. Mistakes of the file are told, and nothing is given.
+/// Returns the tables that a file plans, and its fabric. Prints the errors of the file and returns
+/// `None` if it has any.
 pub(super) fn of_file(
     kinds: &Kinds,
     file: &Path,
@@ -31,7 +32,8 @@ pub(super) fn of_file(
 fn tables(wiring: &Wiring, file: &Path) -> anyhow::Result<Tables> {
     let Some((at_switches, at_nics)) = &wiring.tables else {
         bail!(
-            "{} has no tables of InfiniBand: write [plan], or qos.arbiter = {{ kind = \"ib-two-table\", … }}",
+            "{} has no InfiniBand tables; add [plan], or set qos.arbiter = {{ kind = \
+             \"ib-two-table\", … }}",
             file.display()
         );
     };
@@ -45,8 +47,8 @@ fn tables(wiring: &Wiring, file: &Path) -> anyhow::Result<Tables> {
         .max(named)
         .max(in_tables[0] as u8)
         .max(in_tables[1] as u8);
-    // A plan has a lane for every level. A level that a map of the file leaves out takes VL n modulo the lanes, as in
-    // a run.
+    // A plan has a lane for every service level. A level that the map of a file omits uses its
+    // number modulo the number of lanes, as in a run.
     let lane = |sl: usize| sl2vl.get(sl).copied().unwrap_or(sl as u8 % vls);
     let sl_to_vl = SlToVl(std::array::from_fn(|sl| Vl(lane(sl))));
     let of = |own: &IbTwoTable| PortTables {
@@ -55,7 +57,7 @@ fn tables(wiring: &Wiring, file: &Path) -> anyhow::Result<Tables> {
         high_limit: own.limit,
         sl_to_vl,
     };
-    // What a plan has for ports that no run has.
+    // The tables of a plan for ports that runs do not simulate.
     let planned = |ports: PortsOf| {
         let mut fitted = wiring.planned.iter().flat_map(|plan| &plan.fitted);
         let own = fitted.find(|fitted| fitted.ports == ports)?;
@@ -68,7 +70,7 @@ fn tables(wiring: &Wiring, file: &Path) -> anyhow::Result<Tables> {
     };
     let code = [1, 2, 4, 8, 15].iter().position(|most| vls <= *most);
     let code = code.context("a link has at most 15 data lanes")? as u8 + 1;
-    // The sets of hosts and switches are written out: OpenSM's own defaults would fill what is missing.
+    // The tables of hosts and switches are complete: OpenSM would fill gaps with its own defaults.
     Ok(Tables {
         channel_adapter: Some(of(at_nics)),
         switch_external: Some(of(at_switches)),

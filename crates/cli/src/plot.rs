@@ -1,4 +1,4 @@
-//! `netloom plot`: the figures of folders of results, for papers.
+//! `netloom plot`: draws figures of folders of results, for papers.
 
 use std::path::{Path, PathBuf};
 
@@ -18,67 +18,69 @@ use super::table::Columns;
 #[derive(Args)]
 #[command(after_help = "Examples:
   netloom plot study.out                            every figure as SVG into study.out/figures
-  netloom plot study.out --list                     which figures there are
+  netloom plot study.out --list                     list the figures
   netloom plot study.out latency --width 7.16in     one figure, two columns wide
-  netloom plot study.out latency -o latency.pdf     one figure as one file: .svg, .pdf, .png
-  netloom plot a.out b.out                          two runs or studies over each other
+  netloom plot study.out latency -o latency.pdf     one figure as one file: .svg, .pdf or .png
+  netloom plot a.out b.out                          two runs or studies in the same figures
   netloom plot study.out --y p99 --class bulk --by variant
   netloom plot study.out --y p99 --x delivered_load --label variant=Arbiter
   netloom plot study.out --y mean --x offered_load --by class
   netloom plot study.out --format pgfplots -o paper/figures
 
-Files of the same name in the folder are replaced, others stay. PNG has about 300 points per inch; \
-a PGFPlots figure is read with \\input and says what it needs.")]
+Existing files of the same name are replaced, other files are kept. PNG has about 300 pixels per \
+inch. Include a PGFPlots figure with \\input; its first lines list the packages that it needs.")]
 pub(crate) struct Plot {
-    /// The folder of results, of a study or a single run.
+    /// Folder of results of a study or a single run.
     dir: PathBuf,
-    /// Further folders, laid over the first; and the figures to draw: without any, all of them.
+    /// More folders to draw in the same figures, and names of figures to draw [default: all
+    /// figures].
     #[arg(value_name = "DIR|FIGURE")]
     more: Vec<String>,
-    /// How figures are written; without it, as the name of the file says, else SVG.
+    /// Format of the figures [default: the extension of the file, or svg].
     #[arg(long, value_enum)]
     format: Option<PlotFormat>,
-    /// Width of a figure in in, cm, mm or pt; `column` is 3.5in, `page` is 7.16in.
+    /// Width of a figure with its unit (in, cm, mm, pt); `column` is 3.5in, `page` is 7.16in.
     #[arg(long, default_value = "3.5in", value_parser = inches)]
     width: f64,
-    /// Where figures are written: a folder, or for one figure a file; without it, into `figures` in the folder of
-    /// results.
+    /// Folder of the figures, or file of a single figure [default: `figures` in the folder of
+    /// results].
     #[arg(short, long, value_name = "DIR|FILE")]
     output: Option<PathBuf>,
-    /// Only name the figures.
+    /// List the figures without drawing them.
     #[arg(long, conflicts_with = "output")]
     list: bool,
-    /// Draw this column of points.csv instead; `p99` is short for latency_p99_ns.
+    /// Draw this column of points.csv; `p99` is short for latency_p99_ns.
     #[arg(long, value_name = "COLUMN")]
     y: Option<String>,
-    /// Along this axis or column; without it, the axis that was varied most, load first. A measured load such as
-    /// `offered_load` is that of all traffic together, also for classes; `own.offered_load` is the class's own.
+    /// Axis or column to draw along [default: the load, or else the axis with the most values]. A
+    /// measured load such as `offered_load` is that of all traffic, even for a class;
+    /// `own.offered_load` is that of the class.
     #[arg(long, value_name = "KEY", requires = "y")]
     x: Option<String>,
-    /// One line for each value of this axis, or for each `class`; panels for the others.
+    /// Draw one line per value of this axis, or per `class`; other axes become panels.
     #[arg(long, value_name = "KEY", requires = "y")]
     by: Option<String>,
-    /// Only this class; without it, all traffic together.
+    /// Draw only this class [default: all traffic].
     #[arg(long, value_name = "NAME", requires = "y")]
     class: Option<String>,
-    /// Another name for an axis, a series or a panel, such as `traffic.load=Load`; may be repeated.
+    /// Rename an axis, a series or a panel, such as `traffic.load=Load`; may be repeated.
     #[arg(long, value_name = "OLD=NEW", value_parser = renaming)]
     label: Vec<(String, String)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PlotFormat {
-    /// Pictures for print.
+    /// Vector graphics for browsers.
     Svg,
-    /// Pictures for papers.
+    /// Vector graphics for papers.
     Pdf,
-    /// Pictures of points, for slides.
+    /// Pixels, for slides.
     Png,
-    /// A .tex file for LaTeX with its .dat files.
+    /// A .tex file for LaTeX, with .dat files.
     Pgfplots,
-    /// The numbers behind a figure.
+    /// The data of a figure.
     Csv,
-    /// All of these.
+    /// All formats.
     All,
 }
 
@@ -117,10 +119,7 @@ impl Plot {
         }
         all.retain(|figure| names.is_empty() || names.contains(&&figure.id));
         if all.is_empty() {
-            anyhow::bail!(
-                "{}: nothing was measured that could be drawn",
-                self.dir.display()
-            );
+            anyhow::bail!("{}: no measured values to draw", self.dir.display());
         }
         for figure in &mut all {
             self.label
@@ -141,7 +140,7 @@ impl Plot {
         }
     }
 
-    /// What is drawn instead of the usual figures.
+    /// Returns the figure that the options define, if any.
     fn choice(&self) -> Option<Choice> {
         Some(Choice {
             y: self.y.clone()?,
@@ -151,7 +150,7 @@ impl Plot {
         })
     }
 
-    /// The file that was asked for, if it is one.
+    /// Returns the output path if it is a file.
     fn file(&self) -> Option<&Path> {
         let path = self.output.as_deref()?;
         (path.extension().is_some() && !path.is_dir()).then_some(path)
@@ -160,7 +159,8 @@ impl Plot {
     fn one(&self, file: &Path, all: &[Figure], output: &Output) -> anyhow::Result<Exit> {
         let [figure] = all else {
             output.error(&format!(
-                "{} is one file, and there are {} figures; name one of them, or give -o a folder",
+                "{} is one file, but {} figures are selected; name one of them, or use a folder \
+                 with -o",
                 file.display(),
                 all.len()
             ));
@@ -173,7 +173,7 @@ impl Plot {
                 Some(format)
             }
             (Some(_), Ok(_)) => {
-                output.error("--format pgfplots and all are several files; give -o a folder");
+                output.error("--format pgfplots and all write several files; use a folder with -o");
                 return Ok(Exit::Usage);
             }
             (_, Err(error)) => {
@@ -214,7 +214,7 @@ impl Plot {
         Ok(Exit::Done)
     }
 
-    /// What is wrong with the names given.
+    /// Returns an error for each unknown name.
     fn unknown(&self, names: &[&String], all: &[Figure]) -> Vec<String> {
         let ids = || all.iter().map(|figure| figure.id.as_str());
         let unknown = names
@@ -225,7 +225,7 @@ impl Plot {
                 let near = nearest(name, ids()).map(|near| format!("; did you mean \"{near}\"?"));
                 let near = near.unwrap_or_else(|| {
                     format!(
-                        "; `netloom plot {} --list` names them all",
+                        "; `netloom plot {} --list` lists the figures",
                         self.dir.display()
                     )
                 });
@@ -242,7 +242,7 @@ impl Plot {
         svg(figure, &style)
     }
 
-    /// The files of a figure.
+    /// Returns the names and contents of the files of a figure.
     fn files(&self, figure: &Figure) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
         let asked = self.format.unwrap_or(PlotFormat::Svg);
         let is = |format: PlotFormat| asked == format || asked == PlotFormat::All;
@@ -275,7 +275,8 @@ fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
         .with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Makes the folder of figures. A user may name one behind a link; one among results is no link of ours.
+/// Creates the folder of figures. A folder named by the user may be a symbolic link; the default
+/// one must not be.
 fn make(folder: &Path, is_named: bool) -> std::io::Result<()> {
     match is_named && folder.is_dir() {
         true => Ok(()),
@@ -283,16 +284,16 @@ fn make(folder: &Path, is_named: bool) -> std::io::Result<()> {
     }
 }
 
-/// What is wrong with a choice.
+/// Returns the error for an unknown name in a choice.
 fn words(error: &NoSuch) -> String {
     let (what, name) = (error.what, &error.name);
     let known = || error.known.iter().map(String::as_str);
     match nearest(name, known()) {
-        Some(near) => format!("no {what} is called \"{name}\"; did you mean \"{near}\"?"),
+        Some(near) => format!("there is no {what} \"{name}\"; did you mean \"{near}\"?"),
         None => {
             let known: Vec<&str> = known().collect();
             format!(
-                "no {what} is called \"{name}\"; there are {}",
+                "there is no {what} \"{name}\"; expected one of {}",
                 known.join(", ")
             )
         }
@@ -302,11 +303,11 @@ fn words(error: &NoSuch) -> String {
 fn renaming(text: &str) -> Result<(String, String), String> {
     let (old, new) = text
         .split_once('=')
-        .ok_or("write the old name, an equals sign and the new one: wfq=Fair")?;
+        .ok_or("expected OLD=NEW, such as wfq=Fair")?;
     Ok((old.to_owned(), new.to_owned()))
 }
 
-/// A width with its unit, in inches.
+/// Parses a width with its unit, and returns inches.
 fn inches(text: &str) -> Result<f64, String> {
     const UNITS: [(&str, f64); 4] = [("in", 1.0), ("cm", 2.54), ("mm", 25.4), ("pt", 72.0)];
     const LIMITS: (f64, f64) = (1.5, 40.0);
@@ -320,9 +321,13 @@ fn inches(text: &str) -> Result<f64, String> {
     };
     match width {
         Some(width) if width >= LIMITS.0 && width <= LIMITS.1 => Ok(width),
-        Some(_) => Err(format!("a figure is {} to {} in wide", LIMITS.0, LIMITS.1)),
+        Some(_) => Err(format!(
+            "expected a width of {} to {} in",
+            LIMITS.0, LIMITS.1
+        )),
         None => Err(
-            "write a number and a unit, such as 3.5in, 89mm, 9cm or 252pt; or column, or page"
+            "expected a number with a unit, such as 3.5in, 89mm, 9cm or 252pt, or `column` or \
+             `page`"
                 .to_owned(),
         ),
     }

@@ -1,4 +1,4 @@
-//! How far a run has come, for terminals, logs and machines.
+//! Progress of runs, for terminals, logs and machines.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -12,23 +12,23 @@ use netloom_study::running::Progress as StudyProgress;
 use super::output::printable;
 use super::table::{count, nanos};
 
-/// How often a log gets a line.
+/// Time between lines of a log.
 const PERIOD: Duration = Duration::from_secs(10);
 
-/// How progress is shown, on stderr.
+/// How to show progress on stderr.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Style {
     /// A bar on a terminal, plain lines elsewhere.
     Auto,
     /// A line every 10 s.
     Plain,
-    /// A JSON object every second, one per line.
+    /// One JSON object per line, every second.
     Json,
-    /// Nothing.
+    /// No progress.
     None,
 }
 
-/// Shows progress.
+/// An active display of progress.
 pub(super) enum Shown {
     Bar(ProgressBar),
     Lines { next: Instant },
@@ -47,7 +47,7 @@ impl Shown {
             _ if quiet => Shown::Nothing,
             Style::Auto if is_terminal => {
                 let bar = ProgressBar::new(1000);
-                // What is too long for the line is cut: a bar that wraps scrolls the terminal away.
+                // A message that is too long is truncated: a wrapped bar would scroll the terminal.
                 let template = "  [{bar:24}] {percent:>3}%  {wide_msg}";
                 let style = ProgressStyle::with_template(template).expect("a sound template");
                 bar.set_style(style.progress_chars("#>-"));
@@ -95,7 +95,7 @@ impl Shown {
         }
     }
 
-    /// Shows how far a study, or the runs of a paper, have come.
+    /// Shows the progress of a study, or of the runs of a paper.
     pub(super) fn update_study(&mut self, study: &StudyProgress) {
         let share = study.done as f64 / study.of.max(1) as f64;
         match self {
@@ -168,7 +168,7 @@ fn words(progress: &Progress) -> String {
     words
 }
 
-/// A stretch of time on the clock: `12 s`, `3 min 05 s`.
+/// Formats a wall-clock duration: `12 s`, `3 min 05 s`.
 pub(super) fn span(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds {
@@ -178,15 +178,18 @@ pub(super) fn span(time: Duration) -> String {
     }
 }
 
-/// How fast runs end, from a rate per second: `2.5 runs/s`, or `a run in 40 s`.
+/// Formats a rate of runs per second: `2.5 runs/s`, or `one run every 40 s`.
 pub(super) fn pace(rate: f64) -> String {
     if rate < 0.1 {
-        return format!("a run in {}", span(Duration::from_secs_f64(1.0 / rate)));
+        return format!(
+            "one run every {}",
+            span(Duration::from_secs_f64(1.0 / rate))
+        );
     }
     format!("{rate:.1} runs/s")
 }
 
-/// Done, total, rate, remaining time and the worst point so far.
+/// Formats done, total, rate, remaining time and the worst point so far.
 fn study_words(study: &StudyProgress) -> String {
     let mut words = format!("{} of {} runs", study.done, study.of);
     if study.rate() > 0.0 {
@@ -221,7 +224,7 @@ mod tests {
         progress.saw(|| "S at 0.5".to_owned(), Status::Ok, Some(2500.0));
         progress.saw(|| "S at 0.9".to_owned(), Status::Saturated, Some(1500.0));
         progress.saw(|| "S at 0.1".to_owned(), Status::Ok, None);
-        // One was there, so two in four seconds; 27 are left.
+        // One run was already stored, so two took four seconds; 27 are left.
         progress.found = 1;
         assert_eq!(
             study_words(&progress),
@@ -230,7 +233,7 @@ mod tests {
         progress.elapsed = Duration::from_secs(130);
         let words = study_words(&progress);
         assert!(
-            words.contains("  a run in 1 min 05 s  29 min 15 s left  "),
+            words.contains("  one run every 1 min 05 s  29 min 15 s left  "),
             "{words}"
         );
     }

@@ -1,4 +1,4 @@
-//! `netloom report`: one HTML file about folders of results.
+//! `netloom report`: writes an HTML report of folders of results.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,20 +12,22 @@ use super::results_lock::lock_results;
 
 #[derive(Args)]
 pub(crate) struct Report {
-    /// Folders of studies or of single runs; several are laid over each other and compared.
+    /// Folders of studies or single runs; several folders are compared with each other.
     #[arg(required = true, value_name = "DIR")]
     folders: Vec<PathBuf>,
-    /// Where to write the report [default: report.html in the folder; for several folders, comparison.html in the first].
+    /// File of the report [default: report.html in the folder, or comparison.html in the first of
+    /// several folders].
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Open it in the browser.
+    /// Open the report in a browser.
     #[arg(long)]
     open: bool,
 }
 
 impl Report {
     pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
-        // Beside the results it was made from, or nowhere: nobody exchanges them meanwhile.
+        // No other process may replace the results before the report about them is written into
+        // their folder.
         let _lock = match &self.output {
             Some(_) => None,
             None => lock_results(&self.folders[0])?,
@@ -49,13 +51,13 @@ impl Report {
         netloom_results::store::write_file(&file, html.as_bytes())
             .with_context(|| format!("cannot write {}", file.display()))?;
         output.say(&format!(
-            "report: {} ({:.1} MB, needs no network)",
+            "wrote {} ({:.1} MB, works offline)",
             file.display(),
             html.len() as f64 / 1e6
         ));
         if self.open && !is_opened(&file) {
             output.error(&format!(
-                "found no program that opens {}; open it in a browser",
+                "cannot find a program to open {}; open it in a browser",
                 file.display()
             ));
             return Ok(Exit::Failed);
@@ -64,7 +66,7 @@ impl Report {
     }
 }
 
-/// Hands a file to the program that people look at pages with.
+/// Opens a file with the default program, and returns whether that worked.
 fn is_opened(file: &Path) -> bool {
     let commands: &[&[&str]] = if cfg!(target_os = "macos") {
         &[&["open"]]

@@ -1,4 +1,4 @@
-//! `netloom reproduce`: run a paper again and see which of its claims hold.
+//! `netloom reproduce`: repeats the experiments of a paper and judges its claims.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use netloom_reproduction::{
-    Failure, PAPERS, Paper, Size, Table, Variation, figures, paper, runs_csv,
+    Failure, PAPERS, Paper, Size, Table, Variation, Verdict, figures, paper, runs_csv,
 };
 use netloom_results::RESULTS_VERSION;
 use netloom_results::store::{FolderLock, Incoming, table_file};
@@ -19,7 +19,7 @@ use super::progress::Style;
 use super::reproduced_studies::{Executed, Studies};
 use super::{Exit, Format, interrupt};
 
-/// The file by which a folder is known to be ours; it is written last.
+/// The file that identifies the folder of a reproduction; it is written last.
 const LAST: &str = "claims.json";
 
 #[derive(Args)]
@@ -31,45 +31,47 @@ const LAST: &str = "claims.json";
   netloom reproduce 004 --vary strict-entries,no-header
   netloom reproduce 003 --size paper --vary voq --vary-only -o 003.out
 
-With -o DIR every run is stored as it ends, in DIR/SIZE/SCENARIO and under another reading in \
-DIR/SIZE-READING/SCENARIO: folders of studies, which resume, status, report and plot take as well. \
-The same command resumes where one was stopped or killed, and runs nothing twice; other sizes, \
-seeds and readings may share the folder. \
-With --scenario a part is run; claims are judged with it and with all that the folder holds, \
-each part with the seeds that it was run with.")]
+With -o DIR each run is stored when it ends: in DIR/SIZE/SCENARIO, or in DIR/SIZE-READING/SCENARIO \
+under another reading. These are folders of studies, which run, study status, report and plot also \
+take. After an interruption, the same command resumes and repeats no run. Other sizes, seeds and \
+readings may share the folder. \
+With --scenario only some scenarios run. Claims are judged with all runs in the folder, each \
+scenario with the seeds that it was run with; claims that these runs cannot decide are not printed.")]
 pub(crate) struct Reproduce {
     /// Number of the paper.
     #[arg(value_parser = PossibleValuesParser::new(PAPERS.iter().map(|paper| paper.id)))]
     paper: String,
-    /// How much is run: tiny (only that it runs), ci (minutes), paper (what the paper ran).
+    /// Extent of the runs: tiny (a smoke test), ci (minutes), paper (the runs of the paper).
     #[arg(long, default_value = "ci", value_name = "SIZE")]
     #[arg(value_parser = PossibleValuesParser::new(Size::ALL.map(Size::word)))]
     size: String,
-    /// Seeds of each point; otherwise as many as the size has.
+    /// Number of seeds per point [default: set by the size].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     seeds: Option<u32>,
-    /// Judge the claims again under other readings, by name; `all` for every one.
+    /// Also judge the claims under these other readings; `all` for every reading.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     vary: Vec<String>,
-    /// Run only the readings of --vary; claims under our own are judged by what the folder holds.
+    /// Run only the readings of --vary; claims under netloom's own reading are judged by the runs
+    /// in the folder.
     #[arg(long, requires = "vary")]
     vary_only: bool,
-    /// Run only these scenarios, by their ids; left out, all of them.
+    /// Run only the scenarios with these ids [default: all scenarios].
     #[arg(long, value_name = "ID", value_delimiter = ',')]
     scenario: Vec<String>,
-    /// Where runs, claims and measured points go; nowhere without it. Runs that are there are not run again.
+    /// Store runs, claims and measured points in this folder; stored runs are not repeated.
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Write into the folder even if it holds other files. Runs of a study that has changed are run again.
+    /// Write to the folder even if it holds other files, and repeat the runs of studies that have
+    /// changed.
     #[arg(long)]
     overwrite: bool,
-    /// Runs at the same time; otherwise as many as there are cores. Results do not depend on it.
+    /// Number of parallel runs [default: all cores]; does not affect results.
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     threads: Option<usize>,
-    /// What is printed on stdout.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
-    /// How progress is shown on stderr.
+    /// How to show progress on stderr.
     #[arg(long, value_enum, default_value_t = Style::Auto, value_name = "HOW")]
     progress: Style,
 }
@@ -81,7 +83,7 @@ impl Reproduce {
         let size = known.context("clap knows the sizes")?;
         let variations = self.variations(paper)?;
         self.refuse_unknown(paper, size)?;
-        // Until the end: two at once would not see each other's runs.
+        // Held until the end: two processes at the same time would not see each other's runs.
         let _lock = match &self.output {
             Some(folder) => Some(self.take(folder)?),
             None => None,
@@ -105,7 +107,7 @@ impl Reproduce {
         let (results, varied) = executed
             .results
             .split_first()
-            .context("the runs under our readings come first")?;
+            .context("the runs under netloom's own reading come first")?;
         let mut table = Table::new(paper, results);
         let mut files = vec![("runs.csv".to_owned(), runs_csv(results))];
         let named = |(name, text)| (format!("{name}.csv"), text);
@@ -119,10 +121,12 @@ impl Reproduce {
         }
         let progress = &executed.progress;
         let is_interrupted = interrupt::is_asked() && progress.done < progress.of;
-        let mut text = table.to_text();
+        let (mut text, mut printed) = (table.to_text(), self.printed(&table));
         if is_interrupted {
             let missing = progress.of - progress.done;
-            text.push_str(&format!("\ninterrupted: {missing} runs are missing\n"));
+            let note = format!("\ninterrupted: {missing} runs are missing\n");
+            text.push_str(&note);
+            printed.push_str(&note);
         }
         let seconds = began.elapsed().as_secs_f64();
         if let Some(folder) = &self.output {
@@ -139,30 +143,31 @@ impl Reproduce {
             write(folder, files, is_interrupted)?;
         }
         match self.format {
-            Format::Human => output.data(&text)?,
+            Format::Human => output.data(&printed)?,
             Format::Json => output.data(&table.to_json())?,
         }
         let ran = progress.done - progress.found;
         let found = match progress.found {
             0 => String::new(),
-            found => format!(", {found} were there"),
+            found => format!(", {found} already done"),
         };
         output.say(&format!("{ran} runs in {seconds:.0} s{found}"));
         if is_interrupted {
             let missing = progress.of - progress.done;
             let further = match &self.output {
-                Some(_) => "the same command goes on from here",
-                None => "nothing is kept without -o DIR",
+                Some(_) => "run the same command to resume",
+                None => "use -o DIR to keep runs",
             };
             output.say(&format!(
-                "interrupted: {missing} runs are missing, and the claims that need them are not-run; {further}"
+                "interrupted: {missing} runs are missing, so claims that need them are not-run; \
+                 {further}"
             ));
             return Ok(Exit::Interrupted);
         }
         Ok(Exit::Done)
     }
 
-    /// Runs what the folders of a paper's studies lack.
+    /// Runs what is missing in the folders of the studies of a paper.
     fn studies(
         &self,
         paper: &Paper,
@@ -174,7 +179,7 @@ impl Reproduce {
         if self.output.is_none() {
             // It must be new, since it is removed at the end.
             std::fs::create_dir(&passing)
-                .with_context(|| format!("cannot make {}", passing.display()))?;
+                .with_context(|| format!("cannot create {}", passing.display()))?;
         }
         let studies = Studies {
             plan: paper.plan,
@@ -200,12 +205,34 @@ impl Reproduce {
         self.threads.and_then(NonZeroUsize::new).unwrap_or(cores)
     }
 
-    /// Scenarios that a paper does not have, or not at this size.
+    /// Returns the claims as text. With `--scenario`, omits those that the runs cannot decide.
+    fn printed(&self, table: &Table) -> String {
+        if self.scenario.is_empty() {
+            return table.to_text();
+        }
+        let mut decided = table.clone();
+        decided.rows.retain(|row| {
+            let under = row.under.iter().map(|under| under.judged.verdict);
+            std::iter::once(row.ours.verdict)
+                .chain(under)
+                .any(|verdict| verdict != Verdict::NotRun)
+        });
+        let mut text = decided.to_text();
+        let omitted = table.rows.len() - decided.rows.len();
+        if omitted > 0 {
+            text.push_str(&format!(
+                "\n  claims that these runs cannot decide, and that are not printed: {omitted}\n"
+            ));
+        }
+        text
+    }
+
+    /// Refuses scenarios that a paper does not have at this size.
     fn refuse_unknown(&self, paper: &Paper, size: Size) -> anyhow::Result<()> {
         let known = paper.scenarios(size);
         match self.scenario.iter().find(|id| !known.contains(id)) {
             Some(id) => bail!(
-                "paper {} has no scenario `{id}` at size {}; write of {}",
+                "paper {} has no scenario `{id}` at size {}; expected one of {}",
                 paper.id,
                 self.size,
                 known.join(", ")
@@ -224,7 +251,7 @@ impl Reproduce {
             found.with_context(|| {
                 let known = known.join(", ");
                 format!(
-                    "paper {} has no variation `{name}`; write all, or of {known}",
+                    "paper {} has no reading `{name}`; expected all, or one of {known}",
                     paper.id
                 )
             })
@@ -232,8 +259,8 @@ impl Reproduce {
         self.vary.iter().map(find).collect()
     }
 
-    /// Takes a folder for us, and tries that it can be written. One with something else in it is refused; one that was
-    /// left before its claims were written is ours.
+    /// Locks a folder and checks that it is writable. Refuses a folder with other files, but
+    /// accepts a reproduction that ended before its claims were written.
     fn take(&self, folder: &Path) -> anyhow::Result<FolderLock> {
         let lock = FolderLock::alone(folder)?;
         let is_taken = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
@@ -243,26 +270,27 @@ impl Reproduce {
             .find(|name| holds(name));
         if let Some(other) = other {
             bail!(
-                "{} holds files that are no claims, such as {other}; give another folder with -o DIR",
+                "{} is not the folder of a reproduction: it holds {other}; use another folder with \
+                 -o DIR",
                 folder.display()
             );
         }
         let has_studies = Size::ALL.iter().any(|size| holds(size.word()));
         if is_taken && !self.overwrite && !holds(LAST) && !has_studies {
             bail!(
-                "{} holds files that are no claims; give another folder with -o DIR, or write beside them with \
-                 --overwrite",
+                "{} is not the folder of a reproduction; use another folder with -o DIR, or add to \
+                 this one with --overwrite",
                 folder.display()
             );
         }
         let cannot = || format!("cannot write {}", folder.display());
         netloom_results::store::make_folder(lock.target()).with_context(cannot)?;
-        // Now, not after hours: it leaves nothing.
+        // Fails now instead of after hours of runs, and leaves no files.
         Incoming::begin(lock.target()).with_context(cannot)?;
         Ok(lock)
     }
 
-    /// Where, how and how fast: what differs between machines.
+    /// Returns the manifest: the version, the command and the time, which differ between machines.
     fn manifest(&self, paper: &Paper, seeds: u32, runs: usize, seconds: f64) -> String {
         let manifest = serde_json::json!({
             "netloom": env!("CARGO_PKG_VERSION"),
@@ -279,7 +307,7 @@ impl Reproduce {
     }
 }
 
-/// Says why there are no results.
+/// Prints why there are no results.
 fn failed(failure: &Failure, output: &Output) -> Exit {
     match failure {
         Failure::Mistakes(messages) => {
@@ -297,8 +325,8 @@ fn failed(failure: &Failure, output: &Output) -> Exit {
     }
 }
 
-/// Puts all files into the folder at once. Tables of a reproduction that was interrupted are called partial, and those of
-/// the other kind leave.
+/// Writes all files to the folder at once. Partial tables of an interrupted reproduction replace
+/// complete ones, and vice versa.
 fn write(folder: &Path, files: Vec<(String, String)>, is_interrupted: bool) -> anyhow::Result<()> {
     let cannot = || format!("cannot write {}", folder.display());
     let mut incoming = Incoming::begin(folder).with_context(cannot)?;

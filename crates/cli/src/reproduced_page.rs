@@ -1,10 +1,11 @@
-//! The page of a reproduction: which claims hold, and the figures of the paper drawn from what was measured.
+//! The HTML page of a reproduction: the claims, and the figures of the paper drawn from the
+//! measurements.
 
 use netloom_figures::{Figure, SvgStyle, svg};
 use netloom_reproduction::Paper;
 use netloom_results::view::escaped;
 
-/// One HTML file that needs nothing else.
+/// Returns a self-contained HTML page.
 pub(super) fn page(paper: &Paper, claims: &str, figures: &[Figure]) -> String {
     let style = style();
     let mut drawn = String::new();
@@ -26,7 +27,7 @@ pub(super) fn page(paper: &Paper, claims: &str, figures: &[Figure]) -> String {
     )
 }
 
-/// Every figure by itself: names of files and their texts.
+/// Returns the file name and the SVG of each figure.
 pub(super) fn pictures(figures: &[Figure]) -> impl Iterator<Item = (String, String)> {
     let drawn = |figure: &Figure| (format!("{}.svg", figure.id), svg(figure, &style()));
     figures.iter().map(drawn)

@@ -1,8 +1,8 @@
-//! The studies of a paper: run what their folders lack, and collect what they hold.
+//! The studies of a paper: runs what is missing in their folders, and collects the results.
 //!
 //! ```text
-//!  DIR/ci/S000-1/        a folder of a study like any other: resume, status, merge, report, plot
-//!  DIR/ci-voq/S000-1/    the same under another reading
+//!  DIR/ci/S000-1/        an ordinary folder of a study, as for run, study status, report and plot
+//!  DIR/ci-voq/S000-1/    the same study under another reading
 //! ```
 
 use std::collections::VecDeque;
@@ -21,35 +21,37 @@ use super::output::Output;
 use super::progress::{Shown, Style};
 use super::{interrupt, machine, study};
 
-/// What is asked for.
+/// What to run.
 pub(super) struct Studies<'a> {
     pub(super) plan: &'static Plan,
     pub(super) size: Size,
     pub(super) seeds: Option<u32>,
-    /// The scenarios that are run, by their ids; all, if none is named.
+    /// Ids of the scenarios to run; empty for all.
     pub(super) scenarios: &'a [String],
-    /// Run only what other readings ask for; of our own, what the folder holds.
+    /// Whether to run only other readings. The runs under netloom's own reading are read from the
+    /// folder.
     pub(super) vary_only: bool,
-    /// Where folders of studies go.
+    /// Parent of the folders of studies.
     pub(super) folder: &'a Path,
-    /// Whether the folder stays, so that tables are worth their time.
+    /// Whether the folder is kept, so that tables are written.
     pub(super) is_kept: bool,
-    /// Put a study in the place of another one.
+    /// Whether a study may replace another one.
     pub(super) overwrite: bool,
     pub(super) threads: NonZeroUsize,
     pub(super) progress: Style,
 }
 
-/// What came out.
+/// The results.
 pub(super) struct Executed {
-    /// Under our readings, then under each of the others.
+    /// Under netloom's own reading first, then under each other one.
     pub(super) results: Vec<Results>,
-    /// How far all studies have come.
+    /// Of all studies together.
     pub(super) progress: Progress,
 }
 
 impl Studies<'_> {
-    /// Runs what is missing under our readings and under others; results of ours come first.
+    /// Runs what is missing under netloom's own reading and under the others. The results of its
+    /// own come first.
     pub(super) fn run(
         &self,
         variations: &[&'static Variation],
@@ -87,8 +89,8 @@ impl Studies<'_> {
         Ok(Ok(executed))
     }
 
-    /// What is there of the scenarios that are asked for after the first one and how many runs they have at most, in the order in
-    /// which they are run.
+    /// Returns the progress of all requested scenarios after the first one, in the order of their
+    /// runs.
     fn later(&self, readings: &[(Option<&Variation>, Vec<Scenario>)]) -> VecDeque<Progress> {
         let own = readings.iter().flat_map(|(variation, scenarios)| {
             scenarios.iter().map(move |scenario| (scenario, *variation))
@@ -114,7 +116,8 @@ impl Studies<'_> {
             && (variation.is_some() || !self.vary_only)
     }
 
-    /// Runs a scenario if it is asked for, and then `after` is what comes after it; what there is of it.
+    /// Returns the results of a scenario. Runs it first if it is requested; `after` is then the
+    /// progress of later ones.
     fn scenario(
         &self,
         scenario: &Scenario,
@@ -127,7 +130,7 @@ impl Studies<'_> {
             let results = match held(&scenario.study, path) {
                 Some((folder, own)) => {
                     let mut scenario = scenario.clone();
-                    // What nobody asked for has the seeds that it was run with.
+                    // A scenario that is not requested keeps the seeds that it was run with.
                     if after.is_none() {
                         scenario.study = own;
                     }
@@ -139,7 +142,7 @@ impl Studies<'_> {
                 let n = results.outcomes.len() as u64;
                 all.done += n;
                 all.found += n;
-                // What nobody asked for is not missing.
+                // Runs that are not requested are not missing.
                 all.of += n + after.map_or(0, |_| results.lacking.len() as u64);
             }
             return Ok(results);
@@ -181,14 +184,14 @@ impl Studies<'_> {
     }
 }
 
-/// The folder of a study, if it is there, and the study with the seeds that it has there.
+/// Returns the folder of a study, if it exists, and the study with the seeds of that folder.
 fn held(study: &Study, path: &Path) -> Option<(StudyFolder, Study)> {
     let folder = StudyFolder::open(path).ok()?;
     let own = folder.own_of(study)?;
     Some((folder, own))
 }
 
-/// How far a study has come that nobody is at.
+/// Returns the progress of a study that is not running.
 fn there(study: &Study, path: &Path) -> Progress {
     let recorded = held(study, path).and_then(|(folder, _)| Recorded::read(&folder).ok());
     let (done, missing) = match recorded {
@@ -207,7 +210,7 @@ fn there(study: &Study, path: &Path) -> Progress {
     }
 }
 
-/// How far all studies have come, from those before and others in their order.
+/// Adds the progress of other studies, in their order.
 fn together<'a>(before: &Progress, others: impl IntoIterator<Item = &'a Progress>) -> Progress {
     let is_worse = |one: &running::Worst, other: &running::Worst| one.status > other.status;
     let mut all = before.clone();

@@ -1,11 +1,11 @@
-//! Who puts a report or figures beside results.
+//! Locks results while a report or figures are added to them.
 
 use std::path::Path;
 
 use netloom_results::store::FolderLock;
 
-/// Keeps others from exchanging a folder of results while something is made from them and put beside them. A folder
-/// that is not there is told by whoever reads it.
+/// Keeps other processes from replacing a folder of results while a report or figures are added to
+/// it. Returns `None` for a missing folder, which the reader of the results reports.
 pub(super) fn lock_results(folder: &Path) -> anyhow::Result<Option<FolderLock>> {
     match folder.is_dir() {
         true => Ok(Some(FolderLock::shared(folder)?)),

@@ -1,4 +1,4 @@
-//! `netloom run`: simulate, show, store.
+//! `netloom run`: simulate an experiment or study, print and store the results.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -29,7 +29,7 @@ use super::{Exit, Format, interrupt, machine, program};
 #[derive(Args)]
 #[command(
     after_help = "A file with [study] describes many runs. Their results go to one folder, and all cores are used. A run \
-that is done is not repeated: the same command resumes after an interruption, and several processes may share a folder.
+that is done is not repeated: the same command resumes a study, and several processes may share a folder.
 
 Examples:
   netloom run fat-tree.toml
@@ -38,37 +38,38 @@ Examples:
   netloom run fat-tree.toml --checkpoint-every 10min
   netloom run study.toml
   netloom run study.toml --shard 3/8 -o study.out
+  netloom run study.out
   mpirun -np 4 netloom run large.toml --mpi"
 )]
 pub(crate) struct RunCommand {
-    /// The experiment or study.
+    /// Experiment, study, or the folder of a study to resume.
     file: PathBuf,
     #[command(flatten)]
     overrides: Overrides,
-    /// Where results go; NAME.out without it.
+    /// Folder for the results [default: NAME.out].
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Replace the run or study that the folder holds, all of it.
+    /// Replace all results in the folder.
     #[arg(long)]
     overwrite: bool,
-    /// What is printed on stdout.
+    /// Format of stdout.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
-    /// How progress is shown on stderr.
+    /// How to show progress on stderr.
     #[arg(long, value_enum, default_value_t = Style::Auto, value_name = "HOW")]
     progress: Style,
-    /// Of a study, run only this part: `3/8`, or `auto` for what Slurm, PBS, MPI, Kubernetes or GNU parallel say.
+    /// Run one part of a study: `3/8`, or `auto` to use the job index of Slurm, PBS, MPI, Kubernetes or
+    /// GNU parallel.
     #[arg(long, value_name = "I/N", value_parser = Part::from_argument)]
     shard: Option<Part>,
-    /// Every run over all processes of the MPI job that this is started in (mpirun, srun), of a study one after the other;
-    /// results do not depend on it.
+    /// Divide each run among the processes of this MPI job (mpirun, srun); does not affect results.
     #[arg(long)]
     mpi: bool,
-    /// Keep the state of a single run so often, such as `90s`, `10min` or `2h`, and when it is interrupted; the same
-    /// command resumes from there.
+    /// Save the state of a single run at this interval (`90s`, `10min`, `2h`) and when it is interrupted;
+    /// the same command resumes from it.
     #[arg(long, value_name = "TIME", value_parser = checkpoint::wall_time)]
     checkpoint_every: Option<Duration>,
-    /// Run with the slow twins (heap, boxed arbiters); results do not depend on it.
+    /// Use the reference implementation (slow); does not affect results.
     #[arg(long)]
     reference: bool,
 }
@@ -76,6 +77,9 @@ pub(crate) struct RunCommand {
 impl RunCommand {
     pub(super) fn run(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
         interrupt::listen()?;
+        if self.file.is_dir() {
+            return self.resume(kinds, output);
+        }
         let job = match Job::join(self.mpi, output) {
             Ok(job) => job,
             Err(exit) => return Ok(exit),
@@ -88,7 +92,7 @@ impl RunCommand {
             ..self.overrides.clone()
         };
         let opened = load::open_study(kinds, &self.file, &overrides, Purpose::Run);
-        // A file that one machine has and another has not.
+        // A file may exist on one machine and not on another.
         if !job.all(opened.is_ok()) {
             opened?;
             return Ok(Exit::Failed);
@@ -98,7 +102,7 @@ impl RunCommand {
             return self.study(opened, &job, output);
         }
         if self.shard.is_some() {
-            output.error("--shard divides a study, and this file has no [study]");
+            output.error("--shard divides a study, but this file has no [study]");
             return Ok(Exit::Usage);
         }
         let loaded = load::load_file(kinds, &self.file, &overrides, Purpose::Run, output)?;
@@ -154,7 +158,7 @@ impl RunCommand {
         let kept = CheckpointFolder::beside(&path);
         let mut result = result.map_err(|why| checkpoint::refused(&why, &kept))?;
         let Ok(Some(folder)) = folder else {
-            // The first process says how the run ended. Slurm would take any other code for a lost rank.
+            // The first process reports the outcome. Slurm takes any other exit code for a lost rank.
             return Ok(Exit::Done);
         };
         let timing = Timing {
@@ -196,11 +200,11 @@ impl RunCommand {
         let is_kept = keeper.is_some();
         if status == Status::Interrupted {
             let then = match is_kept {
-                true => "resumes from the checkpoint",
-                false => "runs it again",
+                true => "Run the same command to resume from the checkpoint.",
+                false => "The same command starts again from the beginning.",
             };
             output.say(&format!(
-                "interrupted: these are the results up to here, in tables called partial; the same command {then}"
+                "Interrupted. Partial results are in the tables named \"partial\". {then}"
             ));
         } else if let Some(keeper) = keeper {
             keeper.remove();
@@ -208,7 +212,7 @@ impl RunCommand {
         let is_silent = |run: &&Run| run.counters.injected_packets == 0;
         if let Some(run) = result.document.runs().find(is_silent) {
             output.say(&format!(
-                "warning: nothing was sent with seed {}: no message came before the end of the run",
+                "warning: nothing was sent with seed {}: no message was generated before the end of the run",
                 run.seed
             ));
         }
@@ -219,7 +223,7 @@ impl RunCommand {
         };
         if let Some(run) = result.document.runs().find(is_over) {
             output.say(&format!(
-                "warning: nothing was sent or received after the warm-up of {} with seed {}: set a shorter one",
+                "warning: nothing was sent or received after the warm-up of {} with seed {}; set a shorter warm-up",
                 nanos(run.warmup_ns),
                 run.seed
             ));
@@ -227,20 +231,18 @@ impl RunCommand {
         let program = program();
         output.say(&format!("results in {here}; next: {program} report {here}"));
         if let Some(why) = &result.not_built {
-            output.error(&format!(
-                "{why}; the results are those of the seeds before it"
-            ));
+            output.error(&format!("{why}; the results cover the seeds before it"));
             return Ok(Exit::Invalid);
         }
         Ok(Exit::of(status))
     }
 
-    /// What the command line says about the file.
+    /// Returns the overrides of the command line.
     pub(super) fn overrides(&self) -> &Overrides {
         &self.overrides
     }
 
-    /// The file describes many runs.
+    /// Runs a study.
     fn study(&self, opened: OpenedStudy, job: &Job, output: &Output) -> anyhow::Result<Exit> {
         if !job.all(opened.study.is_some()) {
             load::tell(&opened.document, &opened.notes, output);
@@ -250,23 +252,23 @@ impl RunCommand {
             return Ok(Exit::Invalid);
         };
         if self.reference {
-            output.error("--reference is for single runs");
+            output.error("--reference works with single runs only");
             return Ok(Exit::Usage);
         }
         if self.checkpoint_every.is_some() {
             output.error(
-                "--checkpoint-every is for single runs; a study goes on after every run that is done",
+                "--checkpoint-every works with single runs only; a study resumes after the last finished run",
             );
             return Ok(Exit::Usage);
         }
         load::tell(&opened.document, &opened.notes, output);
-        // Only the first process looks at the folder, so the others must hear how that ended.
+        // Only the first process opens the folder; the others learn the outcome.
         let begin = || self.begin(&study, job, output);
         let begun = job.leads().then(begin).transpose();
         if !job.all(!matches!(begun, Err(_) | Ok(Some(Err(_))))) {
             return Ok(match begun? {
                 Some(Err(exit)) => exit,
-                // The first process says why.
+                // The first process reports the error.
                 _ => Exit::Done,
             });
         }
@@ -284,7 +286,46 @@ impl RunCommand {
         }
     }
 
-    /// The folder of a study and the part of it that is run here, or how the command ends without them.
+    /// Runs what the study of a folder lacks.
+    fn resume(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
+        let overrides = &self.overrides;
+        let fixed = [
+            (self.output.is_some(), "--output"),
+            (self.overwrite, "--overwrite"),
+            (self.mpi, "--mpi"),
+            (self.checkpoint_every.is_some(), "--checkpoint-every"),
+            (self.reference, "--reference"),
+            (!overrides.sets.is_empty(), "--set"),
+            (overrides.seed.is_some(), "--seed"),
+            (overrides.length.is_some(), "--until"),
+        ];
+        if let Some((_, option)) = fixed.iter().find(|(is_given, _)| *is_given) {
+            output.error(&format!(
+                "{option} cannot be used with the folder of a study; pass its file instead"
+            ));
+            return Ok(Exit::Usage);
+        }
+        let shard = match self.shard.map(|part| part.shard(false)) {
+            Some(Err(why)) => {
+                output.error(&why);
+                return Ok(Exit::Usage);
+            }
+            Some(Ok(shard)) => Some(shard),
+            None => None,
+        };
+        let (folder, study) = study::joined(kinds, &self.file)?;
+        let running = study::Running {
+            study: &study,
+            job: &Job::alone(),
+            threads: overrides.threads,
+            partitions: overrides.partitions,
+            format: self.format,
+            progress: self.progress,
+        };
+        running.run(&folder, shard, output)
+    }
+
+    /// Opens the folder of a study and selects the shard of this process, or returns the exit code.
     fn begin(
         &self,
         study: &Study,
@@ -303,7 +344,7 @@ impl RunCommand {
             Some(path) => path.clone(),
             None => study::folder_of(study),
         };
-        // Of several shards each would say the same.
+        // One shard reports for all.
         let is_new = !path.join("study.json").exists();
         if is_new
             && shard.is_none_or(|shard| shard.index == 1)
@@ -346,7 +387,7 @@ impl RunCommand {
     }
 }
 
-/// The table that ends a run.
+/// Returns the table that a run prints at its end.
 fn for_people(document: &Document, plan: Option<&Plan>, is_coloured: bool) -> String {
     let run = &document.run;
     let status = document.status();
@@ -358,26 +399,37 @@ fn for_people(document: &Document, plan: Option<&Plan>, is_coloured: bool) -> St
         document.run_id
     );
     let warmup = match run.warmup_found {
-        // Jobs and lists have none unless the file sets one.
+        // Jobs and lists have no warm-up unless the file sets one.
         true if run.warmup_ns == 0.0 && run.jobs.len() == run.classes.len() => {
             "no warm-up".to_owned()
         }
         true => format!("after a warm-up of {}", nanos(run.warmup_ns)),
         false if run.warmup_ns > 0.0 => {
             format!(
-                "no steady state found, first {} dropped",
+                "no steady state found, first {} discarded",
                 nanos(run.warmup_ns)
             )
         }
-        false => "no steady state found, nothing dropped".to_owned(),
+        false => "no steady state found, nothing discarded".to_owned(),
     };
     text.push_str(&format!(
         "  simulated {}, {warmup}\n\n",
         nanos(run.length_ns)
     ));
     text.push_str(&classes(run, is_coloured));
-    for job in run.jobs.iter().filter(|job| !job.finished) {
-        text.push_str(&unfinished(job));
+    let is_unfinished = |run: &&Run| run.jobs.iter().any(|job| !job.finished);
+    let mut unfinished_runs = document.runs().filter(is_unfinished);
+    if let Some(first) = unfinished_runs.next() {
+        if first.seed != run.seed {
+            text.push_str(&format!("  unfinished with seed {}:\n", first.seed));
+        }
+        for job in first.jobs.iter().filter(|job| !job.finished) {
+            text.push_str(&unfinished(job));
+        }
+        let more = unfinished_runs.count();
+        if more > 0 {
+            text.push_str(&format!("  also unfinished with {more} more seeds\n"));
+        }
     }
     if run.latency_order.len() > 1 {
         let order = run.latency_order.join(" < ");
@@ -403,8 +455,8 @@ fn for_people(document: &Document, plan: Option<&Plan>, is_coloured: bool) -> St
             "\n  deadlock at {time} with {packets} packets in the fabric"
         ));
         match deadlock.cycle.len() {
-            0 => text.push_str(": nothing moves, but no circle of waits shows\n"),
-            n => text.push_str(&format!(": {n} buffers wait in a circle\n")),
+            0 => text.push_str(": nothing moves, but no cycle of waits was found\n"),
+            n => text.push_str(&format!(": a cycle of {n} buffers\n")),
         }
         for wait in &deadlock.cycle {
             text.push_str(&format!("    {wait} waits for\n"));
@@ -456,7 +508,7 @@ fn for_people(document: &Document, plan: Option<&Plan>, is_coloured: bool) -> St
     text
 }
 
-/// How far a job or a list has come, and which of its ranks wait for which.
+/// Returns the progress of an unfinished job or list, and which ranks wait for which.
 fn unfinished(job: &JobSummary) -> String {
     /// Waits that are printed.
     const SHOWN: usize = 5;
@@ -514,7 +566,7 @@ fn classes(run: &Run, is_coloured: bool) -> String {
     table.print()
 }
 
-/// Shares of packets in time, by service level and for its best and worst connection.
+/// Returns the punctuality of each service level and of its best and worst connection.
 fn connections(summary: &ConnectionsSummary) -> String {
     let mut table = Columns::numbers();
     table.line([
@@ -582,7 +634,7 @@ fn links(run: &Run) -> String {
     table.print()
 }
 
-/// Acknowledgements, congestion control, stashes and errors, where something of the kind happened.
+/// Returns lines about congestion control, stashes and errors, if there were any.
 fn protocol_lines(protocol: &ProtocolSummary) -> String {
     let mut text = String::new();
     if protocol.marked_packets > 0 {
@@ -594,12 +646,12 @@ fn protocol_lines(protocol: &ProtocolSummary) -> String {
     }
     if protocol.stashed_packets > 0 {
         text.push_str(&format!(
-            "\n  stashes: {} packets put there, at most {} flits in one switch at a time",
+            "\n  stashes: {} packets stored, at most {} flits in one switch at a time",
             count(protocol.stashed_packets as f64),
             count(protocol.stash_peak_flits as f64)
         ));
         if let Some(mean) = protocol.copy_time_mean_ns {
-            text.push_str(&format!(", a copy kept for {} on average", nanos(mean)));
+            text.push_str(&format!(", copies kept for {} on average", nanos(mean)));
         }
         text.push('\n');
     }
@@ -607,7 +659,7 @@ fn protocol_lines(protocol: &ProtocolSummary) -> String {
         ("damaged", protocol.corrupted_packets),
         ("lost", protocol.lost_packets),
         ("repeated by links", protocol.link_repeats),
-        ("sent again from stashes", protocol.retransmitted_packets),
+        ("resent from stashes", protocol.retransmitted_packets),
         ("received twice", protocol.duplicate_packets),
     ];
     let errors: Vec<String> = errors
@@ -621,8 +673,9 @@ fn protocol_lines(protocol: &ProtocolSummary) -> String {
     text
 }
 
-/// The longest waits, and how often arbiters had a choice. Both ends of a wait are told, since a packet in
-/// flight may have been there before it or with it.
+/// Returns the longest waits, and how often arbiters had a choice.
+///
+/// A wait has a lower and an upper bound: a packet in flight may have been sent before the wait began.
 fn waits(waits: &Waits) -> String {
     let mut table = Columns::numbers();
     table.line([

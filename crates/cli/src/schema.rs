@@ -1,4 +1,4 @@
-//! `netloom schema`: what editors need to complete and check experiments.
+//! `netloom schema`: the JSON Schema of experiments, for editors.
 
 use clap::Args;
 use netloom_experiment::Kinds;

@@ -1,54 +1,55 @@
-//! Which part of a study a process does: `3/8`, or what the batch system says about this process.
+//! The part of a study that a process runs: `3/8`, or the part that the batch system assigns.
 //!
-//! A study has units, numbered from 0; shard i of n owns every n-th of them from the (i-1)-th. So neighbours,
-//! which cost about the same, go to different shards, and nobody has to talk to anybody.
+//! The units of a study are numbered from 0. Shard i of n owns every n-th unit, starting with unit
+//! i-1. Neighbouring units cost about the same and go to different shards, and the shards need no
+//! communication.
 
 use std::fmt;
 
-/// The number of shards, for batch systems that tell a process its index but not how many there are, and
-/// for arrays of which only some members are run again.
+/// Variable with the number of shards, for batch systems that set the index of a process but not
+/// the number of members, and for arrays of which only some members run again.
 pub(super) const SHARDS: &str = "NETLOOM_SHARDS";
 
 /// One of several equal parts of a study.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Shard {
-    /// Which part, from 1.
+    /// Counts from 1.
     pub(super) index: u32,
-    /// How many parts there are.
+    /// Number of parts.
     pub(super) of: u32,
 }
 
-/// What a batch system tells the members of an array, which it starts independently of each other.
+/// The variables that a batch system sets for the members of an array, which start independently.
 struct Array {
     name: &'static str,
     id: &'static str,
-    /// The id of the first member, where [`SHARDS`] says how many there are.
+    /// The id of the first member if [`SHARDS`] is set.
     from: u32,
-    /// The smallest id; 1 where there is no such variable.
+    /// Variable with the smallest id; `None` means 1.
     first: Option<&'static str>,
-    /// From one id to the next; 1 where there is no such variable.
+    /// Variable with the step between ids; `None` means 1.
     step: Option<&'static str>,
     members: Members,
 }
 
-/// How many members an array has.
+/// The source of the number of members.
 enum Members {
     Count(&'static str),
-    /// The largest id.
+    /// Variable with the largest id.
     Last(&'static str),
-    /// Only the user knows: [`SHARDS`].
+    /// The user sets [`SHARDS`].
     Unknown,
 }
 
-/// The processes of one start, numbered from 0.
+/// The variables of processes that start together, numbered from 0.
 struct Ranks {
     name: &'static str,
     rank: &'static str,
     size: &'static str,
 }
 
-/// The first that is there counts. GNU parallel is last because what it sets leaks into the jobs that are
-/// submitted under it.
+/// The first one in the environment is used. GNU parallel is last because its variables leak into
+/// jobs that are submitted under it.
 const ARRAYS: &[Array] = &[
     Array {
         name: "a Slurm array",
@@ -83,7 +84,7 @@ const ARRAYS: &[Array] = &[
         members: Members::Last("SGE_TASK_LAST"),
     },
     Array {
-        name: "an indexed Job of Kubernetes",
+        name: "an indexed Kubernetes Job",
         id: "JOB_COMPLETION_INDEX",
         from: 0,
         first: None,
@@ -100,9 +101,9 @@ const ARRAYS: &[Array] = &[
     },
 ];
 
-/// The first that is there counts. `mpirun` under Slurm starts its daemons with srun, whose variables then
-/// count daemons, so those of MPI come first. srun tells the size of a step in SLURM_STEP_NUM_TASKS;
-/// SLURM_NTASKS is also there in a batch script, which runs once with rank 0.
+/// The first one in the environment is used. Under Slurm, `mpirun` starts its daemons with srun,
+/// whose variables then count daemons, so those of MPI come first. srun sets the size of a step in
+/// SLURM_STEP_NUM_TASKS; SLURM_NTASKS is also set in a batch script, which runs once with rank 0.
 const RANKS: &[Ranks] = &[
     Ranks {
         name: "Open MPI",
@@ -126,7 +127,7 @@ const RANKS: &[Ranks] = &[
 pub(crate) enum Part {
     /// `3/8`.
     This(Shard),
-    /// `auto`: what the environment of this process says.
+    /// `auto`: taken from the environment of this process.
     Auto,
 }
 
@@ -138,7 +139,8 @@ impl Part {
         }
     }
 
-    /// Which shard it is. Where processes that were started together share every run, only an array tells.
+    /// Returns the shard. If processes that start together share every run, only arrays are
+    /// considered.
     pub(super) fn shard(self, is_shared_by_ranks: bool) -> Result<Shard, String> {
         let lookup = |name: &str| std::env::var(name).ok();
         match (self, is_shared_by_ranks) {
@@ -151,15 +153,14 @@ impl Part {
 }
 
 impl Shard {
-    /// Reads `3/8`.
+    /// Parses `3/8`.
     pub(super) fn parse(text: &str) -> Result<Shard, String> {
-        const FORM: &str =
-            "write which part of how many, such as 3/8, or `auto` under a batch system";
+        const FORM: &str = "expected INDEX/NUMBER, such as 3/8, or `auto` under a batch system";
         let (index, of) = text.split_once('/').ok_or(FORM)?;
         let number = |text: &str| text.trim().parse::<u32>().map_err(|_| FORM);
         let (index, of) = (number(index)?, number(of)?);
         if of == 0 {
-            return Err("there must be at least one shard, such as 1/1".to_owned());
+            return Err("expected at least one shard, such as 1/1".to_owned());
         }
         if index == 0 {
             return Err(format!("shards count from 1: the first is 1/{of}"));
@@ -170,8 +171,8 @@ impl Shard {
         Ok(Shard { index, of })
     }
 
-    /// The part of this process by what its batch system put into the environment: the member of an array,
-    /// the rank among processes started together, or both, where each member starts several processes.
+    /// Returns the part that the batch system assigns to this process: the member of an array, the
+    /// rank among processes that start together, or both if each member starts several processes.
     pub(super) fn auto(lookup: impl Fn(&str) -> Option<String>) -> Result<Shard, String> {
         let lookup = |name: &str| said(&lookup, name);
         let array = member(&lookup)?;
@@ -194,21 +195,21 @@ impl Shard {
         }
     }
 
-    /// The part of a member of an array, all of whose processes share it.
+    /// Returns the part of a member of an array, which all its processes share.
     pub(super) fn of_array(lookup: impl Fn(&str) -> Option<String>) -> Result<Shard, String> {
         let array = member(&|name: &str| said(&lookup, name))?;
         array.ok_or_else(|| nothing_found([]))
     }
 
-    /// Whether a unit of the study, counted from 0, is this shard's to do.
+    /// Returns whether this shard owns a unit of the study, counted from 0.
     pub(super) fn owns(self, unit: usize) -> bool {
         unit % self.of as usize == self.index as usize - 1
     }
 
-    /// The part of a part.
+    /// Returns a part of this part.
     fn divided(self, by: Shard) -> Result<Shard, String> {
         let of = self.of.checked_mul(by.of);
-        let of = of.ok_or_else(|| format!("{} times {} are too many shards", self.of, by.of))?;
+        let of = of.ok_or_else(|| format!("{} times {} shards are too many", self.of, by.of))?;
         Ok(Shard {
             index: (self.index - 1) * by.of + by.index,
             of,
@@ -226,8 +227,8 @@ impl Array {
     fn shard(&self, lookup: &dyn Fn(&str) -> Option<String>) -> Result<Shard, String> {
         let Array { name, id, .. } = self;
         let value = number(lookup, id)?;
-        // Whoever says how many shards there are numbers them from 1; so members 3 and 7 of an array, run
-        // again alone, do what they did before.
+        // If the user sets the number of shards, ids give the index directly. So members 3 and 7 of
+        // an array that run again alone keep their parts.
         if lookup(SHARDS).is_some() {
             let of = number(lookup, SHARDS)?;
             let from = self.from;
@@ -235,7 +236,8 @@ impl Array {
             let at = at.ok_or_else(|| {
                 let last = (of + from).saturating_sub(1);
                 format!(
-                    "{id} is {value} in {name}; with {SHARDS}={of} its members are {from} to {last}"
+                    "{id} is {value} in {name}, but with {SHARDS}={of} its members are {from} to \
+                     {last}"
                 )
             })?;
             return Ok(Shard { index: at + 1, of });
@@ -248,8 +250,8 @@ impl Array {
             Members::Unknown => {
                 let from = self.from;
                 return Err(format!(
-                    "{name} does not say how many members it has; number them from {from} and set {SHARDS} to how \
-                     many there are"
+                    "{name} does not report its number of members; number them from {from} and set \
+                     {SHARDS} to their number"
                 ));
             }
         };
@@ -260,7 +262,7 @@ impl Array {
             Some((at, 0)) if at < of => Ok(Shard { index: at + 1, of }),
             _ => Err(format!(
                 "{id} is {value}, but {name} of {of} from {first} in steps of {step} has no such member; number \
-                 them from 1 and set {SHARDS} to how many shards there are in all"
+                 the members from 1 and set {SHARDS} to the total number of shards"
             )),
         }
     }
@@ -282,29 +284,30 @@ impl Ranks {
 
 fn number(lookup: &dyn Fn(&str) -> Option<String>, name: &str) -> Result<u32, String> {
     let value = lookup(name).ok_or_else(|| format!("{name} is not set"))?;
-    let wrong = |_| format!("{name} is \"{value}\", which is no whole number");
+    let wrong = |_| format!("expected a whole number in {name}, found \"{value}\"");
     value.parse().map_err(wrong)
 }
 
-/// The shard of the array that this process belongs to, if to any.
+/// Returns the shard of this process in its array, if it belongs to one.
 fn member(lookup: &dyn Fn(&str) -> Option<String>) -> Result<Option<Shard>, String> {
     let array = ARRAYS.iter().find(|array| lookup(array.id).is_some());
     array.map(|array| array.shard(lookup)).transpose()
 }
 
-/// What the environment says, if anything. Grid Engine says "undefined" where there is no array.
+/// Returns the value of a variable, if it has one. Grid Engine sets "undefined" outside of arrays.
 fn said(lookup: &dyn Fn(&str) -> Option<String>, name: &str) -> Option<String> {
     lookup(name)
         .map(|value| value.trim().to_owned())
         .filter(|value| !value.is_empty() && value != "undefined")
 }
 
-/// `ranks` are the variables of processes started together, where those count.
+/// Returns the error if no variable is set. `ranks` are the variables of processes that start
+/// together, if considered.
 fn nothing_found(ranks: impl IntoIterator<Item = &'static str>) -> String {
     let arrays = ARRAYS.iter().map(|array| array.id);
     let names: Vec<&str> = arrays.chain(ranks).collect();
     format!(
-        "no batch system says which part this process is; looked for {}. Write the part, such as --shard 3/8",
+        "no batch system found; looked for {}. Set the part, such as --shard 3/8",
         names.join(", ")
     )
 }
@@ -340,11 +343,11 @@ mod tests {
             @r#"
             0/8    shards count from 1: the first is 1/8
             9/8    there are 8 shards: the last is 8/8
-            1/0    there must be at least one shard, such as 1/1
-            3      write which part of how many, such as 3/8, or `auto` under a batch system
-            a/b    write which part of how many, such as 3/8, or `auto` under a batch system
-            3/8/9  write which part of how many, such as 3/8, or `auto` under a batch system
-            -1/8   write which part of how many, such as 3/8, or `auto` under a batch system
+            1/0    expected at least one shard, such as 1/1
+            3      expected INDEX/NUMBER, such as 3/8, or `auto` under a batch system
+            a/b    expected INDEX/NUMBER, such as 3/8, or `auto` under a batch system
+            3/8/9  expected INDEX/NUMBER, such as 3/8, or `auto` under a batch system
+            -1/8   expected INDEX/NUMBER, such as 3/8, or `auto` under a batch system
             "#
         );
     }
@@ -360,7 +363,7 @@ mod tests {
         for (environment, shard) in [
             (slurm, "3/8"),
             (from_zero, "3/5"),
-            // A batch script of several tasks runs once: its rank means nothing.
+            // A batch script of several tasks runs once, so its rank is ignored.
             (&format!("{slurm} {batch}"), "3/8"),
             (
                 "SLURM_PROCID=2 SLURM_NTASKS=4 SLURM_STEP_NUM_TASKS=4",
@@ -412,7 +415,7 @@ mod tests {
         assert_eq!(Shard::of_array(lookup), Ok(Shard { index: 3, of: 8 }));
         assert_eq!(Shard::auto(lookup), Ok(Shard { index: 10, of: 32 }));
         let alone = Shard::of_array(|name| lookup(name).filter(|_| name.starts_with("OMPI")));
-        insta::assert_snapshot!(alone.unwrap_err(), @"no batch system says which part this process is; looked for SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, PBS_ARRAYID, SGE_TASK_ID, JOB_COMPLETION_INDEX, PARALLEL_SEQ. Write the part, such as --shard 3/8");
+        insta::assert_snapshot!(alone.unwrap_err(), @"no batch system found; looked for SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, PBS_ARRAYID, SGE_TASK_ID, JOB_COMPLETION_INDEX, PARALLEL_SEQ. Set the part, such as --shard 3/8");
     }
 
     #[test]
@@ -435,23 +438,23 @@ mod tests {
             .join("\n"),
             @r#"
 
-              no batch system says which part this process is; looked for SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, PBS_ARRAYID, SGE_TASK_ID, JOB_COMPLETION_INDEX, PARALLEL_SEQ, OMPI_COMM_WORLD_SIZE, PMI_SIZE, SLURM_STEP_NUM_TASKS. Write the part, such as --shard 3/8
+              no batch system found; looked for SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, PBS_ARRAYID, SGE_TASK_ID, JOB_COMPLETION_INDEX, PARALLEL_SEQ, OMPI_COMM_WORLD_SIZE, PMI_SIZE, SLURM_STEP_NUM_TASKS. Set the part, such as --shard 3/8
             SLURM_PROCID=0 SLURM_NTASKS=4
-              no batch system says which part this process is; looked for SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, PBS_ARRAYID, SGE_TASK_ID, JOB_COMPLETION_INDEX, PARALLEL_SEQ, OMPI_COMM_WORLD_SIZE, PMI_SIZE, SLURM_STEP_NUM_TASKS. Write the part, such as --shard 3/8
+              no batch system found; looked for SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, PBS_ARRAYID, SGE_TASK_ID, JOB_COMPLETION_INDEX, PARALLEL_SEQ, OMPI_COMM_WORLD_SIZE, PMI_SIZE, SLURM_STEP_NUM_TASKS. Set the part, such as --shard 3/8
             PBS_ARRAY_INDEX=2
-              a PBS array does not say how many members it has; number them from 1 and set NETLOOM_SHARDS to how many there are
+              a PBS array does not report its number of members; number them from 1 and set NETLOOM_SHARDS to their number
             PARALLEL_SEQ=4
-              GNU parallel does not say how many members it has; number them from 1 and set NETLOOM_SHARDS to how many there are
+              GNU parallel does not report its number of members; number them from 1 and set NETLOOM_SHARDS to their number
             JOB_COMPLETION_INDEX=0
-              an indexed Job of Kubernetes does not say how many members it has; number them from 0 and set NETLOOM_SHARDS to how many there are
+              an indexed Kubernetes Job does not report its number of members; number them from 0 and set NETLOOM_SHARDS to their number
             JOB_COMPLETION_INDEX=5 NETLOOM_SHARDS=5
-              JOB_COMPLETION_INDEX is 5 in an indexed Job of Kubernetes; with NETLOOM_SHARDS=5 its members are 0 to 4
+              JOB_COMPLETION_INDEX is 5 in an indexed Kubernetes Job, but with NETLOOM_SHARDS=5 its members are 0 to 4
             PBS_ARRAYID=0 NETLOOM_SHARDS=5
-              PBS_ARRAYID is 0 in a Torque array; with NETLOOM_SHARDS=5 its members are 1 to 5
+              PBS_ARRAYID is 0 in a Torque array, but with NETLOOM_SHARDS=5 its members are 1 to 5
             PBS_ARRAYID=1 NETLOOM_SHARDS=many
-              NETLOOM_SHARDS is "many", which is no whole number
+              expected a whole number in NETLOOM_SHARDS, found "many"
             SLURM_ARRAY_TASK_ID=9 SLURM_ARRAY_TASK_MIN=2 SLURM_ARRAY_TASK_COUNT=3 SLURM_ARRAY_TASK_STEP=1
-              SLURM_ARRAY_TASK_ID is 9, but a Slurm array of 3 from 2 in steps of 1 has no such member; number them from 1 and set NETLOOM_SHARDS to how many shards there are in all
+              SLURM_ARRAY_TASK_ID is 9, but a Slurm array of 3 from 2 in steps of 1 has no such member; number the members from 1 and set NETLOOM_SHARDS to the total number of shards
             SLURM_ARRAY_TASK_ID=9
               SLURM_ARRAY_TASK_MIN is not set
             PMI_RANK=2 PMI_SIZE=2
@@ -461,14 +464,14 @@ mod tests {
     }
 
     proptest! {
-        /// Every unit is done by exactly one shard.
+        /// Exactly one shard owns each unit.
         #[test]
         fn shards_share_out_all_units(of in 1u32..40, unit in 0usize..10_000) {
             let owners = (1..=of).filter(|&index| Shard { index, of }.owns(unit)).count();
             prop_assert_eq!(owners, 1);
         }
 
-        /// An array whose members start several processes each covers every part once.
+        /// An array whose members start several processes covers every part once.
         #[test]
         fn members_and_ranks_together_cover_all_parts(members in 1u32..20, ranks in 1u32..20) {
             let mut parts: Vec<u32> = (1..=members)

@@ -1,4 +1,4 @@
-//! How `check --ranks` tells of a run over several processes.
+//! The part of `check --ranks` about a run over several processes.
 
 use netloom_experiment::TooManyRanks;
 use netloom_experiment::shared_run::SharedRun;
@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use super::table::count;
 
-/// The run of a file over so many ranks, if that was asked for and the file is sound.
+/// Returns how `ranks` processes share the run of a file, if `ranks` is given and the file is
+/// valid.
 pub(super) fn of(loaded: &Loaded, ranks: Option<usize>) -> Result<Option<SharedRun>, TooManyRanks> {
     let (Some(ranks), Some(experiment), Some(cost)) = (ranks, &loaded.experiment, &loaded.cost)
     else {
@@ -17,7 +18,7 @@ pub(super) fn of(loaded: &Loaded, ranks: Option<usize>) -> Result<Option<SharedR
     Ok(Some(SharedRun::new(experiment, cost, ranks)))
 }
 
-/// A word and a sentence each.
+/// Returns the facts about the run, each with a keyword.
 pub(super) fn facts(run: &SharedRun) -> Vec<(String, String)> {
     let ranks = run.sharing.shares.len();
     let (switches, nics) = (
@@ -28,7 +29,7 @@ pub(super) fn facts(run: &SharedRun) -> Vec<(String, String)> {
         (
             "ranks",
             format!(
-                "{ranks}, with {} partitions in all; {} switches and {} NICs each",
+                "{ranks}, with {} partitions in total; {} switches and {} NICs each",
                 run.partitions,
                 from_to(switches),
                 from_to(nics)
@@ -37,7 +38,7 @@ pub(super) fn facts(run: &SharedRun) -> Vec<(String, String)> {
         (
             "cut",
             format!(
-                "{} of {} cables between switches are between ranks",
+                "{} of {} cables between switches connect different ranks",
                 run.sharing.cut, run.sharing.cables
             ),
         ),
@@ -53,18 +54,19 @@ pub(super) fn facts(run: &SharedRun) -> Vec<(String, String)> {
     facts.push((
         "memory",
         format!(
-            "about {} of the largest rank: {} that every rank has, {} its part",
+            "about {} for the largest rank: {} common to all ranks, {} for its part",
             bytes_in_words(run.memory_bytes),
             bytes_in_words(run.whole_bytes),
             bytes_in_words(part)
         ),
     ));
     let efficiency = run.efficiency.map_or_else(
-        || "not known: the file does not say how much is sent".to_owned(),
+        || "unknown: the file does not define the offered load".to_owned(),
         |efficiency| {
             format!(
-                "about {efficiency:.2} on one machine, computed and not measured: in a window the largest rank works for \
-                 {:.1} us ({:.2} of the mean) and exchanges for {:.1} us",
+                "about {efficiency:.2} on one machine (computed, not measured): per window, the \
+                 largest rank computes for {:.1} us ({:.2} of the mean) and exchanges data for \
+                 {:.1} us",
                 run.work_seconds * 1e6,
                 run.imbalance(),
                 run.window_seconds * 1e6
@@ -76,7 +78,7 @@ pub(super) fn facts(run: &SharedRun) -> Vec<(String, String)> {
     facts.into_iter().map(owned).collect()
 }
 
-/// `4`, or `4 to 5`.
+/// Formats a range: `4`, or `4 to 5`.
 fn from_to((least, most): (u64, u64)) -> String {
     match least == most {
         true => least.to_string(),
@@ -84,7 +86,7 @@ fn from_to((least, most): (u64, u64)) -> String {
     }
 }
 
-/// The same for machines.
+/// The same facts as JSON.
 #[derive(Serialize)]
 pub(super) struct SharedRunLine {
     ranks: usize,
@@ -97,7 +99,7 @@ pub(super) struct SharedRunLine {
     windows_at_most: f64,
     memory_bytes_of_the_largest_rank: u64,
     memory_bytes_of_every_rank: u64,
-    /// What follows is computed, not measured.
+    /// Not measured.
     computed: Computed,
 }
 

@@ -1,25 +1,25 @@
-//! Tables and numbers for people, no wider than what they are read on.
+//! Tables and numbers as text, no wider than the terminal.
 
 use std::collections::BTreeSet;
 
 use netloom_results::Verdict;
 use netloom_results::view::number::{TimeUnit, three_digits};
 
-/// Lines of cells, set in columns: the first column to the left, the others to the right.
+/// Lines of cells in columns. Numbers are right-aligned, except in the first column.
 pub(super) struct Columns {
     lines: Vec<Vec<String>>,
     is_text: bool,
-    /// Columns to the left among numbers.
+    /// Left-aligned columns of a table of numbers.
     left: BTreeSet<usize>,
 }
 
-/// Between columns, and before the first.
+/// Blanks before each column.
 const GAP: usize = 2;
-/// No column of a table that is too wide becomes narrower than this.
+/// Least width of a column that is shrunk to fit.
 const NARROWEST: usize = 6;
 
-/// How wide lines may be: as `COLUMNS` says, else as the terminal is. Nothing where neither says it: what reads a
-/// pipe wants lines whole.
+/// Returns the greatest width of lines: that of `COLUMNS`, else that of the terminal. Returns
+/// `None` for a pipe, whose reader needs whole lines.
 pub(super) fn width() -> Option<usize> {
     let asked = std::env::var("COLUMNS").ok();
     let asked = asked.and_then(|text| text.parse().ok());
@@ -27,14 +27,14 @@ pub(super) fn width() -> Option<usize> {
     asked.or_else(seen).filter(|width: &usize| *width >= 20)
 }
 
-/// How wide running text is set: no wider than is read with ease.
+/// Returns the width of running text, which has an upper limit for legibility.
 pub(super) fn page() -> usize {
     width().unwrap_or(PAGE).min(PAGE)
 }
 
 const PAGE: usize = 100;
 
-/// A text whose long lines go on below, under their beginning.
+/// Wraps the long lines of a text, and keeps their indentation.
 pub(super) fn within(text: &str, width: Option<usize>) -> String {
     let Some(width) = width else {
         return text.to_owned();
@@ -59,7 +59,7 @@ pub(super) fn within(text: &str, width: Option<usize>) -> String {
 }
 
 impl Columns {
-    /// A table of numbers.
+    /// Returns an empty table of numbers.
     pub(super) fn numbers() -> Columns {
         Columns {
             lines: vec![],
@@ -68,7 +68,7 @@ impl Columns {
         }
     }
 
-    /// A table of words: every column to the left.
+    /// Returns an empty table of words, with left-aligned columns.
     pub(super) fn words() -> Columns {
         Columns {
             lines: vec![],
@@ -77,7 +77,7 @@ impl Columns {
         }
     }
 
-    /// The same with these columns to the left.
+    /// Left-aligns these columns too.
     pub(super) fn left(mut self, columns: impl IntoIterator<Item = usize>) -> Columns {
         self.left.extend(columns);
         self
@@ -88,30 +88,44 @@ impl Columns {
         self.lines.push(cells.into_iter().map(Into::into).collect());
     }
 
-    /// The table, each line indented by two blanks.
+    /// Formats the table, with lines indented by two blanks. A table that is too wide for the
+    /// terminal is divided into blocks of columns.
     pub(super) fn print(&self) -> String {
         self.print_within(width())
     }
 
     fn print_within(&self, most: Option<usize>) -> String {
         let widths = self.widths(most);
+        let blocks = blocks(&widths, most.unwrap_or(usize::MAX));
+        let blocks: Vec<String> = blocks
+            .iter()
+            .map(|columns| self.block(columns, &widths))
+            .collect();
+        blocks.join("\n")
+    }
+
+    /// Formats these columns.
+    fn block(&self, columns: &[usize], widths: &[usize]) -> String {
         let mut text = String::new();
         for line in &self.lines {
-            // A cell that is too wide goes on in further lines.
-            let cells: Vec<Vec<String>> = line
+            // A cell that is too wide is wrapped.
+            let cells: Vec<(usize, Vec<String>)> = columns
                 .iter()
-                .zip(&widths)
-                .map(|(cell, &width)| match width_of(cell) <= width {
-                    true => vec![cell.clone()],
-                    false => wrapped(cell, width).lines().map(str::to_owned).collect(),
+                .filter_map(|&column| {
+                    let (cell, width) = (line.get(column)?, widths[column]);
+                    let parts = match width_of(cell) <= width {
+                        true => vec![cell.clone()],
+                        false => wrapped(cell, width).lines().map(str::to_owned).collect(),
+                    };
+                    Some((column, parts))
                 })
                 .collect();
-            for nth in 0..cells.iter().map(Vec::len).max().unwrap_or(0) {
-                let parts = cells.iter().zip(&widths).enumerate();
-                let parts = parts.map(|(column, (cell, &width))| {
-                    let part = cell.get(nth).map_or("", String::as_str);
-                    let blanks = " ".repeat(width.saturating_sub(width_of(part)));
-                    match self.is_text || self.left.contains(&column) {
+            let height = cells.iter().map(|(_, parts)| parts.len()).max();
+            for nth in 0..height.unwrap_or(0) {
+                let parts = cells.iter().map(|(column, parts)| {
+                    let part = parts.get(nth).map_or("", String::as_str);
+                    let blanks = " ".repeat(widths[*column].saturating_sub(width_of(part)));
+                    match self.is_text || self.left.contains(column) {
                         true => format!("{part}{blanks}"),
                         false => format!("{blanks}{part}"),
                     }
@@ -124,8 +138,8 @@ impl Columns {
         text
     }
 
-    /// The widths of columns: those of their longest cells; where that is too wide, the widest give way as far as
-    /// their longest words allow.
+    /// Returns the widths of columns: those of their longest cells. In a table that is too wide,
+    /// the widest columns shrink as far as their longest words allow.
     fn widths(&self, most: Option<usize>) -> Vec<usize> {
         let n = self.lines.iter().map(Vec::len).max().unwrap_or(0);
         let longest = |column: usize, length: fn(&str) -> usize| {
@@ -156,7 +170,24 @@ impl Columns {
     }
 }
 
-/// How many places of a line a cell takes: colours take none.
+/// Divides columns into blocks that are at most `most` wide. Each block starts with the first
+/// column and has at least one more.
+fn blocks(widths: &[usize], most: usize) -> Vec<Vec<usize>> {
+    let first = widths.first().map_or(0, |width| width + GAP);
+    let (mut blocks, mut block, mut total) = (vec![], vec![0], first);
+    for (column, width) in widths.iter().enumerate().skip(1) {
+        if block.len() > 1 && total + width + GAP > most {
+            blocks.push(std::mem::replace(&mut block, vec![0]));
+            total = first;
+        }
+        block.push(column);
+        total += width + GAP;
+    }
+    blocks.push(block);
+    blocks
+}
+
+/// Returns the width of a cell; colours have no width.
 fn width_of(cell: &str) -> usize {
     let mut parts = cell.split('\u{1b}');
     let plain = parts.next().map_or(0, |first| first.chars().count());
@@ -167,10 +198,10 @@ fn width_of(cell: &str) -> usize {
     plain + parts.map(after_color).sum::<usize>()
 }
 
-/// Colours of tables: red, yellow, and the end of either.
+/// Colours of tables: red, yellow, and the reset.
 pub(super) const COLOURS: [&str; 3] = ["\u{1b}[31m", "\u{1b}[33m", "\u{1b}[0m"];
 
-/// A word of a table with the colour of a verdict.
+/// Returns a word in the colour of a verdict.
 pub(super) fn painted(word: &str, verdict: Option<Verdict>, is_coloured: bool) -> String {
     let [red, yellow, end] = COLOURS;
     let colour = match verdict {
@@ -184,7 +215,7 @@ pub(super) fn painted(word: &str, verdict: Option<Verdict>, is_coloured: bool) -
     }
 }
 
-/// What a table says of a verdict: nothing if all is well.
+/// Returns the words of a verdict in a table; an empty text for `Ok`.
 pub(super) fn marked(verdict: Verdict, is_coloured: bool) -> String {
     match verdict {
         Verdict::Ok => String::new(),
@@ -192,7 +223,7 @@ pub(super) fn marked(verdict: Verdict, is_coloured: bool) -> String {
     }
 }
 
-/// Text with lines of at most so many characters; empty lines stay.
+/// Wraps a text into lines of at most `width` characters; keeps empty lines.
 pub(super) fn wrapped(text: &str, width: usize) -> String {
     let mut out = String::new();
     for line in text.lines() {
@@ -215,18 +246,18 @@ pub(super) fn wrapped(text: &str, width: usize) -> String {
     out
 }
 
-/// A duration of nanoseconds with the unit that suits it: `812 ns`, `1.31 us`.
+/// Formats a duration with a suitable unit: `812 ns`, `1.31 us`.
 pub(super) fn nanos(nanos: f64) -> String {
     let unit = TimeUnit::of(nanos.abs());
     format!("{} {}", three_digits(nanos / unit.ns), unit.ascii)
 }
 
-/// The same for a value that may be missing.
+/// Formats a duration that may be missing.
 pub(super) fn maybe_nanos(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), nanos)
 }
 
-/// A count with the prefix that suits it: `18.4 M`.
+/// Formats a count with a suitable prefix: `18.4 M`.
 pub(super) fn count(count: f64) -> String {
     let (value, unit) = match count {
         n if n < 1e4 => (count, ""),
@@ -269,10 +300,23 @@ mod tests {
             "  d-mod-k  One path per destination,\n           spread over the roots.\n  det      The same for every pair.\n"
         );
         assert!(table.print_within(None).lines().count() == 2);
-        // What cannot be broken between words is not broken.
+        // Words are not broken.
         let mut numbers = Columns::numbers();
         numbers.line(["class", "latency_p99_ns"]);
         assert_eq!(numbers.print_within(Some(20)), "  class  latency_p99_ns\n");
+    }
+
+    #[test]
+    fn a_table_of_numbers_is_divided_into_blocks_of_columns() {
+        let mut table = Columns::numbers();
+        table.line(["class", "share", "wait"]);
+        table.line(["bulk", "50.00 %", "3.14 us"]);
+        assert_eq!(
+            table.print_within(Some(20)),
+            "  class    share\n  bulk   50.00 %\n\n  class     wait\n  bulk   3.14 us\n"
+        );
+        assert_eq!(table.print_within(Some(25)).lines().count(), 2);
+        assert_eq!(Columns::numbers().print_within(Some(20)), "");
     }
 
     #[test]

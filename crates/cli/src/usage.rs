@@ -1,11 +1,11 @@
-//! Tips for mistakes on the command line: what people write, and what does it here.
+//! Tips for mistakes on the command line.
 
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{Command, CommandFactory};
 
 use super::Netloom;
 
-/// Arguments of other simulators, and what to write.
+/// Arguments of other simulators, and what to use.
 const ARGUMENTS: [(&str, &str); 6] = [
     ("--load", "to change the load, use '--set traffic.load=0.5'"),
     (
@@ -30,15 +30,30 @@ const ARGUMENTS: [(&str, &str); 6] = [
     ),
 ];
 
-/// Commands of other simulators, and ours.
-const COMMANDS: [(&str, &str); 4] = [
+/// Commands of other tools and former names, and what to type.
+const COMMANDS: [(&str, &str); 19] = [
     ("simulate", "run"),
     ("sim", "run"),
-    ("validate", "check"),
     ("sweep", "run"),
+    ("resume", "run"),
+    ("validate", "check"),
+    ("list", "explain"),
+    ("topo", "show"),
+    ("route", "show"),
+    ("import", "site import"),
+    ("export", "site export"),
+    ("lint", "site lint"),
+    ("verify", "site verify"),
+    ("emulate", "site emulate"),
+    ("status", "study status"),
+    ("watch", "study watch"),
+    ("merge", "study merge"),
+    ("emit", "study emit"),
+    ("draw", "show picture"),
+    ("graph", "plot"),
 ];
 
-/// The same error, with tips that fit: similar words are not always similar in meaning.
+/// Replaces clap's suggestions, which go by spelling, where the meaning is known.
 pub(super) fn with_fitting_tips(mut error: Error) -> Error {
     match error.kind() {
         ErrorKind::UnknownArgument => {
@@ -46,7 +61,7 @@ pub(super) fn with_fitting_tips(mut error: Error) -> Error {
             let mut command = Netloom::command();
             command.build();
             let command = called(&mut command, &path);
-            // Only a command that starts another one takes arguments of others behind `--`.
+            // Only commands that start another program accept its arguments after `--`.
             if command
                 .get_arguments()
                 .all(|argument| !argument.is_last_set())
@@ -83,7 +98,7 @@ pub(super) fn with_fitting_tips(mut error: Error) -> Error {
     error
 }
 
-/// The command of a command line.
+/// Returns the command that a command line calls.
 fn called<'a>(command: &'a mut Command, path: &[String]) -> &'a mut Command {
     let Some((word, rest)) = path.split_first() else {
         return command;

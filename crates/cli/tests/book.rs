@@ -1,19 +1,20 @@
-//! What the book and the README show is what happens: their commands run, their links lead somewhere.
+//! The commands in the book and the README print what the pages show, and their links have targets.
 //!
-//! In a page, every fenced block of the language `console` is run line by line, in a folder of the page's own:
+//! Every fenced block of the language `console` in a page runs line by line, in a folder for the
+//! page:
 //!
 //! ```text
-//! $ netloom check ring.toml        # exit 4        the exit code, 0 if nothing is said
-//! error[E0501]: ... can deadlock                   output, if any is shown; `...` stands for any text,
-//! ...                                              and a line of its own for any lines
+//! $ netloom check ring.toml        # exit 4        the exit code, 0 by default
+//! error[E0501]: ... can deadlock the output, if shown; `...` stands for any text, ... and on its
+//! own line for any lines
 //! ```
 //!
-//! A line "File `ring.toml`:" before a block puts its text into that file. A block of TOML that begins with
-//! `netloom = 1` and is no such file is checked. Programs that are not ours to test are listed in `NOT_RUN`.
+//! A line "File `ring.toml`:" before a block writes its text to that file. Any other block of TOML
+//! that starts with `netloom = 1` is checked. External programs are listed in `NOT_RUN`.
 //!
-//! A page that shows `pictures/NAME` draws it with one of its commands; the committed picture is held to that. The README
-//! shows what pages of the book draw.
-//! `NETLOOM_WRITE_PICTURES=1 cargo test -p netloom-cli --test book` writes them again.
+//! A page that shows `pictures/NAME` draws it with one of its commands, and the committed picture
+//! must be equal. The README shows pictures that pages of the book draw. `NETLOOM_WRITE_PICTURES=1
+//! cargo test -p netloom-cli --test book` writes them again.
 
 mod place;
 
@@ -24,11 +25,11 @@ use std::process::Command;
 
 use place::Place;
 
-/// What a page may run.
+/// Programs that a page may run.
 const RUN: &[&str] = &[
     "cmp", "grep", "netloom", "cd", "cat", "head", "ls", "cp", "cut", "diff",
 ];
-/// What a page may show and nobody runs here: other people's programs, and builds.
+/// Programs that a page may show but the test does not run: external programs and builds.
 const NOT_RUN: &[&str] = &[
     "cargo", "pip", "python", "python3", "duckdb", "git", "jq", "mdbook", "sbatch",
 ];
@@ -42,7 +43,7 @@ fn root() -> PathBuf {
         .unwrap()
 }
 
-/// The pages people wrote; those of the reference are tested by `manual.rs`.
+/// Returns the hand-written pages; `manual.rs` tests those of the reference.
 fn pages() -> Vec<PathBuf> {
     let mut pages = vec![root().join("README.md")];
     pages.extend(
@@ -53,7 +54,7 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// Every page in a folder and its folders, in order of their names.
+/// Returns every page in a folder and its subfolders, in the order of names.
 fn below(folder: &Path) -> Vec<PathBuf> {
     let mut entries: Vec<PathBuf> = std::fs::read_dir(folder)
         .unwrap()
@@ -71,7 +72,7 @@ fn below(folder: &Path) -> Vec<PathBuf> {
     pages
 }
 
-/// A fenced block: its language, the file it is for, its lines, and where it begins.
+/// A fenced block: its language, its file, its lines, and its first line.
 struct Block {
     language: String,
     file: Option<String>,
@@ -105,11 +106,11 @@ fn blocks(text: &str) -> Vec<Block> {
             }
         }
     }
-    assert!(open.is_none(), "a block that does not end");
+    assert!(open.is_none(), "a block without an end");
     blocks
 }
 
-/// A command of a block and what the page shows of its output.
+/// A command of a block, with the output that the page shows.
 struct Step {
     command: String,
     exit: i32,
@@ -134,7 +135,7 @@ fn steps(block: &Block) -> Vec<Step> {
             (None, None) => panic!("line {}: output before the first command", block.at),
         }
     }
-    // Empty lines between commands are for the eye.
+    // Empty lines between commands are ignored.
     for step in &mut steps {
         while step.shown.last().is_some_and(|line| line.is_empty()) {
             step.shown.pop();
@@ -143,7 +144,7 @@ fn steps(block: &Block) -> Vec<Step> {
     steps
 }
 
-/// The programs of a line: the first word of each part of a pipe.
+/// Returns the programs of a line: the first word of each part of a pipe.
 fn programs(command: &str) -> Vec<&str> {
     let parts = command.split(" | ").flat_map(|part| part.split(" && "));
     parts
@@ -151,7 +152,7 @@ fn programs(command: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Whether lines are as shown.
+/// Returns whether lines match those of the page.
 fn is_shown(shown: &[&str], lines: &[&str]) -> bool {
     match (shown.split_first(), lines.split_first()) {
         (None, rest) => rest.is_none(),
@@ -169,7 +170,8 @@ fn is_shown(shown: &[&str], lines: &[&str]) -> bool {
     }
 }
 
-/// Whether a line is as shown, where `...` stands for any text and blanks count once.
+/// Returns whether a line matches that of the page, where `...` stands for any text and blanks
+/// count once.
 fn fits(shown: &str, line: &str) -> bool {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let (shown, line) = (words(shown), words(line));
@@ -191,7 +193,7 @@ fn fits(shown: &str, line: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Runs a page; returns what is wrong with it.
+/// Runs a page, and returns its errors.
 fn run(page: &Path, number: usize) -> String {
     let text = std::fs::read_to_string(page).unwrap();
     let place = Place::new(&format!("book-{number}"));
@@ -264,7 +266,8 @@ fn run(page: &Path, number: usize) -> String {
             continue; // see `the_book_draws_what_the_readme_shows`
         }
         let committed = page.parent().unwrap().join(&link);
-        // A figure of a paper takes minutes: its page names the command, and stage papers of CI draws it.
+        // A figure of a paper takes minutes. Its page names the command, and the stage `papers` of
+        // CI draws it.
         let name = committed.file_name().and_then(|name| name.to_str());
         if name.is_some_and(|name| name.starts_with("paper-")) {
             assert!(committed.exists(), "{link}");
@@ -280,7 +283,7 @@ fn run(page: &Path, number: usize) -> String {
     wrong
 }
 
-/// What is wrong with a committed picture; it is written again if that is wanted.
+/// Returns an error if a committed picture differs; with NETLOOM_WRITE_PICTURES, writes it again.
 fn stale(committed: &Path, drawn: &str) -> String {
     if std::env::var_os("NETLOOM_WRITE_PICTURES").is_some() {
         std::fs::write(committed, drawn).unwrap();
@@ -294,7 +297,7 @@ fn stale(committed: &Path, drawn: &str) -> String {
     }
 }
 
-/// Runs a line in a shell, both outputs together.
+/// Runs a line in a shell, with stdout and stderr together.
 fn execute(folder: &Path, command: &str) -> (Option<i32>, String) {
     let binary = Path::new(env!("CARGO_BIN_EXE_netloom"));
     let path = std::env::join_paths(std::iter::once(binary.parent().unwrap().to_owned()).chain(
@@ -307,7 +310,7 @@ fn execute(folder: &Path, command: &str) -> (Option<i32>, String) {
         .env("PATH", path.unwrap())
         .env_remove("COLUMNS")
         .env_remove("CLICOLOR_FORCE");
-    // Help is set to the width of a page; tables are shown whole.
+    // Help has the width of a page; tables have their full width.
     if command.contains("--help") {
         shell.env("COLUMNS", "96");
     }
@@ -321,7 +324,7 @@ fn execute(folder: &Path, command: &str) -> (Option<i32>, String) {
 #[test]
 fn every_command_of_the_book_does_what_its_page_says() {
     let pages = pages();
-    // Two pages at a time: a page is a story, and stories do not know each other.
+    // Two pages at a time: pages are independent of each other.
     let next = std::sync::atomic::AtomicUsize::new(0);
     let wrong = std::sync::Mutex::new(String::new());
     std::thread::scope(|scope| {
@@ -345,7 +348,7 @@ fn every_command_of_the_book_does_what_its_page_says() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// The targets of the links of a page: `[words](target)`, outside of blocks and code.
+/// Returns the targets of the links of a page: `[words](target)`, outside of blocks and code.
 fn links(text: &str) -> Vec<String> {
     let mut links = vec![];
     let mut is_code = false;
@@ -364,14 +367,14 @@ fn links(text: &str) -> Vec<String> {
     links
 }
 
-/// The pictures that a page shows.
+/// Returns the pictures that a page shows.
 fn pictures(text: &str) -> Vec<String> {
     let mut links = links(text);
     links.retain(|link| link.contains("pictures/"));
     links
 }
 
-/// The anchors of a page, as mdBook makes them of its headings.
+/// Returns the anchors of a page, as mdBook derives them from its headings.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut anchors = BTreeSet::new();
     let mut is_code = false;
@@ -437,7 +440,7 @@ fn the_kinds_of_the_book_are_those_of_the_examples() {
     );
 }
 
-/// The code of a how-to is that of the example of its name.
+/// Checks that the code of a how-to is that of the example with its name.
 fn shows_example(name: &str, files: &[&str], least_lines: usize) {
     let folder = root().join("examples").join(name).join("src");
     let read = |file: &&str| std::fs::read_to_string(folder.join(file)).unwrap();
@@ -450,7 +453,7 @@ fn shows_example(name: &str, files: &[&str], least_lines: usize) {
     let lines: Vec<String> = code.flat_map(|block| block.lines).collect();
     assert!(lines.len() > least_lines);
     for line in lines {
-        // Bodies are left out on the page, and remarks stand in their place.
+        // The page omits bodies, and has comments in their place.
         let shown = line.split(" {").next().unwrap_or_default();
         let shown = shown.split(" /*").next().unwrap_or_default().trim();
         assert!(example.iter().any(|text| text.contains(shown)), "{line}");
@@ -461,7 +464,7 @@ fn shows_example(name: &str, files: &[&str], least_lines: usize) {
 fn the_summary_names_every_page_once() {
     let source = root().join("book/src");
     let summary = std::fs::read_to_string(source.join("SUMMARY.md")).unwrap();
-    // A page that is still to come has no file.
+    // A planned page has no file.
     let mut listed: Vec<String> = links(&summary)
         .into_iter()
         .filter(|l| !l.is_empty())
@@ -519,7 +522,7 @@ fn output_is_compared_line_by_line_and_word_by_word() {
         is_shown(&lines(shown), &lines(printed))
     };
     assert!(is("one\ntwo", "one\ntwo"));
-    assert!(is("a   b", "a b"), "blanks are for the eye");
+    assert!(is("a   b", "a b"), "repeated blanks are ignored");
     assert!(!is("one\ntwo", "one\n2"));
     assert!(!is("one", "one\ntwo") && !is("one\ntwo", "one"));
     assert!(is("one\n...", "one\ntwo\nthree") && is("...\nthree", "one\ntwo\nthree"));
@@ -531,7 +534,7 @@ fn output_is_compared_line_by_line_and_word_by_word() {
 
 #[test]
 fn blocks_and_steps_are_found() {
-    let text = "File `a.toml`:\n\n```toml\nx = 1\n```\n\n```console\n$ netloom check a.toml # exit 3\nwrong\n\n$ netloom list | head -1\n```\n";
+    let text = "File `a.toml`:\n\n```toml\nx = 1\n```\n\n```console\n$ netloom check a.toml # exit 3\nwrong\n\n$ netloom explain | head -1\n```\n";
     let found = blocks(text);
     assert_eq!(found[0].file.as_deref(), Some("a.toml"));
     assert_eq!(

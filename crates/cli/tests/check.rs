@@ -1,4 +1,4 @@
-//! `netloom check` and `explain` through the binary: whether what they say is what holds, and helps.
+//! `netloom check` and `explain` through the binary: their output is correct and helpful.
 
 mod place;
 
@@ -14,7 +14,7 @@ fn torus(name: &str) -> Place {
 
 const SMALL: &str = "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 2\nlevels = 2\n";
 
-/// Checks the small fabric with these lines more.
+/// Checks the small fabric with these additional lines.
 fn small(name: &str, more: &str) -> Ended {
     let place = Place::new(name);
     place.file("small.toml", &format!("{SMALL}{more}"));
@@ -62,7 +62,7 @@ fn a_run_over_ranks_is_told_before_it_runs() {
     );
     assert_eq!(one["computed"]["efficiency"], 1.0);
     let number = |run: &Value, key: &str| run[key].as_f64().unwrap();
-    // Every cable of the torus: each of its switches has as many as it has dimensions.
+    // Every cable of the torus: as many per switch as it has dimensions.
     assert_eq!(one["cables"], two["cables"]);
     assert!(number(&two, "cut_cables") < number(&four, "cut_cables"));
     let memory = |run: &Value| number(run, "memory_bytes_of_the_largest_rank");
@@ -77,10 +77,10 @@ fn a_run_over_ranks_is_told_before_it_runs() {
         let is_told = |line: &str| line.trim_start().starts_with(word);
         assert!(told.lines().any(is_told), "{word}: {told}");
     }
-    assert!(told.contains("computed and not measured"), "{told}");
+    assert!(told.contains("computed, not measured"), "{told}");
     let refused = check(&["--ranks", "1000"]).with(2).stderr;
     assert!(
-        refused.contains("torus.toml: 1000 ranks, and the fabric has"),
+        refused.contains("torus.toml: 1000 ranks, but the fabric has"),
         "{refused}"
     );
 }
@@ -92,7 +92,7 @@ fn a_study_is_told_by_its_first_point() {
     place.file("small.toml", &format!("{SMALL}{study}"));
     let line = ["check", "small.toml", "--ranks", "2", "--format", "json"];
     let run = place.run(&line).with(0).json()["shared_run"].clone();
-    // A root with the leaf beside it, and one with the other: each leaf has one of its two cables cut.
+    // Each rank has a root and a leaf, so one of the two cables of each leaf is cut.
     assert_eq!((&run["cables"], &run["cut_cables"]), (&4.into(), &2.into()));
     assert_eq!(run["nics_of_a_rank"], serde_json::json!([2, 2]));
     place.run(&["check", "small.toml", "--ranks", "9"]).with(2);
@@ -113,7 +113,7 @@ fn a_key_of_another_kind_is_told_whose_it_is() {
 fn a_routing_that_does_not_fit_is_told_with_those_that_do() {
     let traffic = "[routing]\nkind = \"minimal\"\n[[traffic]]\nload = 0.5\n";
     let told = small("check-fit", traffic).with(3).stderr;
-    assert!(told.contains("what fits here: d-mod-k"), "{told}");
+    assert!(told.contains("use one of: d-mod-k"), "{told}");
     assert!(told.contains("up-down, shortest"), "{told}");
 }
 
@@ -130,9 +130,9 @@ fn slips_are_told_once_and_with_what_to_write() {
         "{misspelt}"
     );
     let percent = told("check-percent", "load = \"50 %\"");
-    assert!(percent.contains("write 0.5, without quotes"), "{percent}");
+    assert!(percent.contains("use 0.5, without quotes"), "{percent}");
     let size = told("check-size", "load = 0.5\nsize = \"2 KiB\"");
-    assert!(size.contains("write message = \"2 KiB\""), "{size}");
+    assert!(size.contains("use message = \"2 KiB\""), "{size}");
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn what_lanes_leave_to_chance_is_warned_of() {
     let left_out = "[qos]\nsl2vl = [0, 1]\n[[traffic]]\nsl = 3\nload = 0.3\n";
     let told = small("check-left-out", left_out).with(0).stderr;
     assert!(
-        told.contains("W0416") && told.contains("it takes VL1"),
+        told.contains("W0416") && told.contains("it uses VL1"),
         "{told}"
     );
 }
@@ -156,13 +156,19 @@ fn oversubscription_and_bisection_are_told_by_level() {
     let place = Place::new("check-levels");
     let text = "netloom = 1\n[topology]\nkind = \"pgft\"\nchildren = [8, 4]\nparents = [1, 4]\n[[traffic]]\nload = 0.1\n";
     place.file("half.toml", text);
-    for command in [&["check"][..], &["topo", "stats"]] {
+    for command in [&["check"][..], &["show", "stats"]] {
         let seen = place
             .run(&[command, &["half.toml"]].concat())
             .with(0)
             .stdout;
-        assert!(seen.contains("2:1 level 1 to 2 (16 cables)"), "{seen}");
-        assert!(seen.contains("800 Gbps each way, 50.0 %"), "{seen}");
+        assert!(
+            seen.contains("2:1 between levels 1 and 2 (16 cables)"),
+            "{seen}"
+        );
+        assert!(
+            seen.contains("800 Gbps in each direction, 50.0 %"),
+            "{seen}"
+        );
     }
 }
 
@@ -217,7 +223,7 @@ fn words_parts_and_ends_are_explained() {
     let explained = |name: &str| place.run(&["explain", name]).with(0).stdout;
     assert!(explained("load").contains("traffic.load, a key of traffic"));
     assert!(explained("p99").contains("latency_p99_ns"));
-    assert!(explained("digest").contains("a fingerprint of all deliveries"));
+    assert!(explained("digest").contains("a hash of all deliveries"));
     assert!(explained("link.class").contains("[link.class.*]"));
 }
 
@@ -244,7 +250,7 @@ fn a_plan_counts_the_headers_of_its_links() {
     assert!(wait("[link]\nmtu = \"1 KiB\"\n") < plain);
     let of_level = wait("[qos]\nsl-mtu = [\"1 KiB\", \"1 KiB\"]\n");
     assert_eq!(of_level, wait("[link]\nmtu = \"1 KiB\"\n"));
-    // The class says 1 KiB, and sends 512 bytes of header more.
+    // The class plans 1 KiB, and sends another 512 bytes of header.
     planned("[link]\nheader = \"512 B\"\n", "packet = \"1 KiB\"\n").with(0);
     let told = place.run(&["check", "plan.toml"]).with(0).stderr;
     assert!(told.contains("W0906"), "{told}");

@@ -1,4 +1,4 @@
-//! `netloom compare`, as a person uses it.
+//! `netloom compare` through the binary.
 
 mod place;
 
@@ -12,7 +12,7 @@ const SMALL: &str = "netloom = 1\nname = \"small\"\n\
     [[traffic]]\nname = \"probe\"\nload = 0.05\n\
     [measure]\nlength = \"300 us\"\nrepeat = 3\n";
 
-/// A folder `a`, and what else the test wants.
+/// Returns a place with the results `a` of a run.
 fn with_a(name: &str) -> Place {
     let place = Place::new(name);
     place.file("small.toml", SMALL);
@@ -20,7 +20,7 @@ fn with_a(name: &str) -> Place {
     place
 }
 
-/// Runs the experiment with some keys changed. How exact it is does not matter here.
+/// Runs the experiment with some keys changed. The precision does not matter here.
 fn run(place: &Place, folder: &str, sets: &[&str]) {
     let mut arguments = vec!["run", "small.toml", "-o", folder];
     sets.iter().for_each(|set| arguments.extend(["--set", set]));
@@ -32,7 +32,7 @@ fn compare(place: &Place, arguments: &[&str]) -> Ended {
     place.run(&[&["compare"], arguments].concat())
 }
 
-/// The line of a class, or of the total, and a metric.
+/// Returns the line of a metric for a class, or for the total.
 fn line<'a>(json: &'a Value, class: Option<&str>, metric: &str) -> &'a Value {
     let lines = json["lines"].as_array().unwrap();
     lines
@@ -62,7 +62,7 @@ fn more_load_is_seen_in_its_class_and_breaks_limits() {
     // The other class has the same seeds, hence the same messages.
     let probe = line(&json, Some("probe"), "delivered_load");
     assert!(probe["relative"].as_f64().unwrap().abs() < 0.02, "{probe}");
-    // The document is that of the stored results.
+    // The document has the values of the stored results.
     let stored: Value = serde_json::from_str(&place.read("a/results.json")).unwrap();
     let runs = std::iter::once(&stored).chain(stored["repeats"].as_array().unwrap());
     let p99s = runs.map(|run| run["total"]["latency_p99_ns"].as_f64().unwrap());
@@ -70,7 +70,7 @@ fn more_load_is_seen_in_its_class_and_breaks_limits() {
     let total = line(&json, None, "latency_p99_ns");
     assert!((total["mean_a"].as_f64().unwrap() - mean).abs() < 1e-6);
 
-    // A reader that closes first does not hide what was found.
+    // The exit code is the same if the reader closes stdout first.
     let limit = "bulk:latency_mean_ns > +5%";
     let mut child = place
         .command(&["compare", "a", "b", "--fail-if", limit])
@@ -97,7 +97,7 @@ fn more_load_is_seen_in_its_class_and_breaks_limits() {
     let kept = limit("latency_mean_ns > +100000%").with(0);
     assert!(kept.stdout.contains("> +100000%: kept"), "{}", kept.stdout);
     limit("delivered_load < -0.01").with(0);
-    // The other way round, less is delivered.
+    // In the other direction, less is delivered.
     compare(&place, &["b", "a", "--fail-if", "delivered_load < -0.01"]).with(6);
     // Short names are those of `plot --y`.
     let of = |name: &str| {
@@ -107,7 +107,7 @@ fn more_load_is_seen_in_its_class_and_breaks_limits() {
     };
     assert_eq!(of("p99"), of("latency_p99_ns"));
     compare(&place, &["b", "a", "--fail-if", "delivered < -0.01"]).with(6);
-    // A limit brings its metric with it.
+    // A limit adds its metric.
     let other = limit("fairness_jain < -0.9").with(0);
     assert!(other.stdout.contains("fairness_jain"));
 }
@@ -123,7 +123,7 @@ fn a_folder_does_not_differ_from_itself() {
     ];
     let same = compare(&place, &[&["a", "a", "--all"][..], &limit].concat()).with(0);
     assert_eq!(
-        same.stdout.matches("the same with all 3 seeds").count(),
+        same.stdout.matches("equal for all 3 seeds").count(),
         3 * 3,
         "{}",
         same.stdout
@@ -179,15 +179,15 @@ fn what_cannot_be_compared_is_said_at_once() {
     for part in [
         "only A (a) has the class probe: not compared",
         "only B (late) has the class control: not compared",
-        "only A (a) has the seeds 1, 2: left out",
-        "only B (late) has the seeds 4, 5: left out",
+        "only A (a) has the seeds 1, 2: skipped",
+        "only B (late) has the seeds 4, 5: skipped",
     ] {
         assert!(one.stderr.contains(part), "{part}: {}", one.stderr);
     }
     let wrong_class = ["a", "late", "--fail-if", "probe:latency_p99_ns > 0"];
     let error = compare(&place, &wrong_class).with(2).stderr;
     assert!(
-        error.contains("no class of both is called \"probe\""),
+        error.contains("there is no common class \"probe\""),
         "{error}"
     );
 
@@ -209,7 +209,7 @@ fn what_cannot_be_compared_is_said_at_once() {
         "{error}"
     );
     let error = compare(&place, &["nowhere", "small.toml"]).with(1).stderr;
-    assert!(error.contains("error: nowhere holds no results"), "{error}");
+    assert!(error.contains("error: nowhere has no results"), "{error}");
     assert!(error.contains("error: small.toml is a file"), "{error}");
 }
 
@@ -243,12 +243,12 @@ fn a_limit_without_values_does_not_pass_for_kept() {
     ];
     let ended = compare(&place, &limit).with(1);
     assert!(
-        ended.stderr.contains("cannot be judged"),
+        ended.stderr.contains("cannot judge --fail-if"),
         "{}",
         ended.stderr
     );
     assert!(ended.stdout.contains("no seed with a value in both"));
-    // Where others have values, those are judged.
+    // Only lines with values are judged.
     let limit = ["a", "silent", "--fail-if", "latency_p99_ns > +500%"];
     let ended = compare(&place, &limit).with(0);
     assert!(
@@ -271,16 +271,17 @@ fn all_unknown_metrics_are_told_with_the_nearest() {
     ];
     let error = compare(&place, &arguments).with(2).stderr;
     assert!(
-        error.contains("no metric is called \"latncy_p99_ns\"; did you mean \"latency_p99_ns\"?"),
+        error.contains("there is no metric \"latncy_p99_ns\"; did you mean \"latency_p99_ns\"?"),
         "{error}"
     );
     assert!(
-        error.contains("no metric is called \"deliverd_load\"; did you mean \"delivered_load\"?"),
+        error.contains("there is no metric \"deliverd_load\"; did you mean \"delivered_load\"?"),
         "{error}"
     );
 }
 
-/// Two axes, six seeds: so many that differences remain after a correction for many comparisons.
+/// Two axes and six seeds, enough for differences that remain after a correction for many
+/// comparisons.
 const STUDY: &str = "netloom = 1\nname = \"study\"\n\
     [topology]\nkind = \"single-switch\"\nports = 8\n\
     [[traffic]]\nname = \"bulk\"\nload = 0.5\n\
@@ -358,8 +359,8 @@ fn studies_are_compared_point_by_point() {
         "(Holm's correction)",
         "delivered_load of control: better (higher) at 4 (",
         "of 4 common points\n",
-        "largest change by Holm's correction: ",
-        "saturation along traffic.0.load (qos.arbiter = round-robin): A steady up to 0.4, B steady up to 0.4: \
+        "largest change after Holm's correction: ",
+        "saturation along traffic.0.load (qos.arbiter = round-robin): A steady up to 0.4, B steady up to 0.4; \
          saturated in neither",
     ] {
         assert!(people.contains(part), "{part}:\n{people}");
@@ -397,12 +398,11 @@ fn studies_are_compared_point_by_point() {
         "{same}"
     );
     let same = compare(&place, &["a", "a", "--all"]).with(0).stdout;
-    assert_eq!(
-        same.matches("the same with all 6 seeds").count(),
-        36,
+    assert_eq!(same.matches("equal for all 6 seeds").count(), 36, "{same}");
+    assert!(
+        same.contains("0 of 36 differences are significant"),
         "{same}"
     );
-    assert!(same.contains("0 of 36 differences lie beyond"), "{same}");
 }
 
 #[test]
@@ -423,12 +423,12 @@ fn studies_with_other_axes_are_paired_where_that_is_unique() {
     // Two arbiters for each load of the other.
     let error = compare(&place, &["a", "loads"]).with(1).stderr;
     for part in [
-        "belongs to a single one of loads",
+        "matches exactly one of loads",
         "only A (a) has the axis qos.arbiter",
     ] {
         assert!(error.contains(part), "{part}: {error}");
     }
-    // One arbiter: loads decide.
+    // With one arbiter, only the loads matter.
     let ended = compare(&place, &["one", "loads", "--format", "json"]).with(0);
     let json = ended.json();
     assert_eq!(json["overall"]["points"], 1);
@@ -443,13 +443,9 @@ fn studies_with_other_axes_are_paired_where_that_is_unique() {
     ] {
         assert!(ended.stderr.contains(part), "{part}: {}", ended.stderr);
     }
-    // The arbiter of `loads` is the same, hence the numbers.
+    // `loads` has the same arbiter, and therefore the same numbers.
     let table = compare(&place, &["one", "loads", "--all"]).with(0).stdout;
-    assert_eq!(
-        table.matches("the same with all 6 seeds").count(),
-        9,
-        "{table}"
-    );
+    assert_eq!(table.matches("equal for all 6 seeds").count(), 9, "{table}");
 
     study(&place, "far", &["study.axes.\"traffic.0.load\"=[0.7]"]);
     let error = compare(&place, &["a", "far"]).with(1).stderr;
@@ -492,7 +488,7 @@ fn saturation_is_seen_to_move_along_the_load() {
     );
     let back = compare(&place, &["even", "hot"]).with(0).stdout;
     assert!(
-        back.contains("A steady up to 0.4, B between 0.1 and 0.2: earlier in B"),
+        back.contains("A steady up to 0.4, B between 0.1 and 0.2; earlier in B"),
         "{back}"
     );
 }

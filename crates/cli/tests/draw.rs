@@ -1,4 +1,4 @@
-//! `netloom topo draw`, through the binary.
+//! `netloom show picture`, through the binary.
 
 mod place;
 
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use place::Place;
 
-/// No traffic: a picture needs none.
+/// A picture needs no traffic.
 const TORUS: &str = "netloom = 1\nname = \"ring of rings\"\n\
     [topology]\nkind = \"torus\"\nsides = [3, 3]\nhosts = 2\ntrunk = 2\n";
 
@@ -14,7 +14,7 @@ const TORUS: &str = "netloom = 1\nname = \"ring of rings\"\n\
 fn a_picture_goes_to_a_file_or_to_the_output() {
     let place = Place::new("draw");
     place.file("torus.toml", TORUS);
-    let printed = place.run(&["topo", "draw", "torus.toml"]).with(0);
+    let printed = place.run(&["show", "picture", "torus.toml"]).with(0);
     assert_eq!(printed.stderr, "");
     assert!(printed.stdout.starts_with("<svg "), "{}", printed.stdout);
     assert!(
@@ -23,33 +23,33 @@ fn a_picture_goes_to_a_file_or_to_the_output() {
             .contains("ring of rings: 3x3 torus, 9 switches, 18 NICs, 54 cables.")
     );
     let stored = place
-        .run(&["topo", "draw", "torus.toml", "-o", "torus.svg"])
+        .run(&["show", "picture", "torus.toml", "-o", "torus.svg"])
         .with(0);
     assert_eq!(
         (stored.stdout.as_str(), stored.stderr.as_str()),
         ("", "wrote torus.svg\n")
     );
     assert_eq!(place.read("torus.svg"), printed.stdout);
-    // A file is what its name says.
+    // The extension of a file selects the format.
     for (name, start) in [("torus.png", b"\x89PNG"), ("torus.pdf", b"%PDF")] {
         place
-            .run(&["topo", "draw", "torus.toml", "-o", name])
+            .run(&["show", "picture", "torus.toml", "-o", name])
             .with(0);
         assert_eq!(&std::fs::read(place.0.join(name)).unwrap()[..4], start);
     }
     let other = place
-        .run(&["topo", "draw", "torus.toml", "-o", "torus.jpg"])
+        .run(&["show", "picture", "torus.toml", "-o", "torus.jpg"])
         .with(2);
-    assert!(other.stderr.contains("not as .jpg"), "{}", other.stderr);
+    assert!(other.stderr.contains("found .jpg"), "{}", other.stderr);
     assert!(!place.0.join("torus.jpg").exists());
 
     let bare = place
-        .run(&["topo", "draw", "torus.toml", "--no-hosts"])
+        .run(&["show", "picture", "torus.toml", "--no-hosts"])
         .with(0)
         .stdout;
     assert!(bare.contains("<title>s8</title>") && !bare.contains("<title>n0</title>"));
     let nowhere = place
-        .run(&["topo", "draw", "torus.toml", "-o", "no/such/folder.svg"])
+        .run(&["show", "picture", "torus.toml", "-o", "no/such/folder.svg"])
         .with(1);
     assert!(
         nowhere.stderr.contains("cannot write no/such/folder.svg"),
@@ -60,7 +60,7 @@ fn a_picture_goes_to_a_file_or_to_the_output() {
         "wrong.toml",
         &TORUS.replace("torus\"\nsides", "tours\"\nsides"),
     );
-    place.run(&["topo", "draw", "wrong.toml"]).with(3);
+    place.run(&["show", "picture", "wrong.toml"]).with(3);
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn the_layout_has_the_names_and_ports_of_the_links_of_a_run() {
     place.file("torus.toml", &format!("{TORUS}{traffic}"));
     place.run(&["run", "torus.toml", "-o", "out", "--progress", "none"]);
     let layout = place
-        .run(&["topo", "draw", "torus.toml", "--format", "json"])
+        .run(&["show", "picture", "torus.toml", "--format", "json"])
         .with(0)
         .json();
     let mut drawn = BTreeSet::new();
@@ -112,12 +112,12 @@ fn a_large_fabric_is_an_overview() {
         "netloom = 1\n[topology]\nkind = \"pgft\"\nchildren = [32, 32, 64]\nparents = [1, 32, 32]\n",
     );
     let drawn = place
-        .run(&["topo", "draw", "large.toml", "-o", "large.svg"])
+        .run(&["show", "picture", "large.toml", "-o", "large.svg"])
         .with(0);
     assert!(
         drawn
             .stderr
-            .contains("an overview: of more than 400 switches"),
+            .contains("more than 400 switches: the picture shows groups"),
         "{}",
         drawn.stderr
     );

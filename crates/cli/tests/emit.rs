@@ -1,4 +1,5 @@
-//! The scripts of `netloom emit`, as text, under shellcheck, and run with stand-ins for what they call.
+//! The scripts of `netloom study emit`, as text, under shellcheck, and run with stubs for the
+//! programs that they call.
 
 #![cfg(unix)]
 
@@ -9,11 +10,11 @@ use std::process::{Command, Stdio};
 
 use place::{Ended, Place};
 
-/// Says what it was called with.
+/// Prints its arguments.
 const STAND_IN: &str =
     "#!/bin/sh\necho \"$(basename \"$0\")[$NETLOOM_SHARDS] $*\" | tee -a calls >&2\n";
 
-/// A place with a study and stand-ins for programs.
+/// Returns a place with a study and stubs for programs.
 fn place(name: &str, programs: &[&str]) -> Place {
     let place = Place::new(name);
     let text = "netloom = 1\n[topology]\nkind = \"single-switch\"\nports = 4\n\
@@ -32,7 +33,7 @@ fn place(name: &str, programs: &[&str]) -> Place {
     place
 }
 
-/// Runs a script of a place, whose programs come first.
+/// Runs a script of a place, with its programs first on the PATH.
 fn bash(place: &Place, script: &str, environment: &[(&str, &str)]) -> Ended {
     let path = format!("{}:{}", place.0.display(), std::env::var("PATH").unwrap());
     let mut command = Command::new("bash");
@@ -55,17 +56,18 @@ fn has(program: &str) -> bool {
 fn a_script_for_slurm() {
     let place = place("emit-slurm", &[]);
     let script = place
-        .run(&["emit", "slurm", "study.toml", "--shards", "8"])
+        .run(&["study", "emit", "slurm", "study.toml", "--shards", "8"])
         .with(0)
         .stdout;
     insta::assert_snapshot!(script, @r#"
     #!/bin/bash
-    # A study as an array job of Slurm. From the folder in which this file was written:
-    #   bash study.slurm.sh                   submit the array, and a merge that follows it
-    #   sbatch study.slurm.sh                 submit the array alone; then: netloom merge study.out
+    # Runs a study as a Slurm array job.
+    # Usage, in the folder where this file was generated:
+    #   bash study.slurm.sh                   submit the array, and a merge that runs after it
+    #   sbatch study.slurm.sh                 submit only the array; then: netloom study merge study.out
     #   sbatch --array=3,7 study.slurm.sh     submit two of the shards again
-    # A run that is done is never done again: after any failure, submit once more.
-    # These lines are yours to edit; for another number of shards, write a new script.
+    # Finished runs are not repeated: after a failure, submit again.
+    # Edit these lines as needed; for another number of shards, generate a new script.
     #SBATCH --job-name=study
     #SBATCH --array=1-3
     #SBATCH --time=1:00:00
@@ -81,23 +83,23 @@ fn a_script_for_slurm() {
     folder=study.out
 
     command -v "$netloom" >/dev/null || {
-        echo "no $netloom here: put it on the PATH, or set NETLOOM to where it is" >&2
+        echo "cannot find $netloom: add it to PATH, or set NETLOOM to its path" >&2
         exit 1
     }
     [ -r "$file" ] || {
-        echo "no $file in $PWD: start this script in the folder from which $file is named so" >&2
+        echo "cannot read $file in $PWD: run this script in the folder where it was generated" >&2
         exit 1
     }
 
     if [ "${1:-}" = merge ]; then
-        exec "$netloom" merge "$folder"
+        exec "$netloom" study merge "$folder"
     elif [ -z "${SLURM_ARRAY_TASK_ID:-}" ]; then
         array=$(sbatch --parsable "$0")
         array=${array%%;*}
-        # After any end of the array: a merge says which runs are missing.
+        # Merge even after a failure: the merge reports missing runs.
         merge=$(sbatch --parsable --dependency="afterany:$array" --array=1 \
             --job-name=study-merge --output=study-merge-%A.log "$0" merge)
-        echo "submitted array $array and merge ${merge%%;*}; see: $netloom status $folder"
+        echo "submitted array $array and merge ${merge%%;*}; see: $netloom study status $folder"
         exit
     fi
     exec "$netloom" run "$file" -o "$folder" --shard auto \
@@ -109,6 +111,7 @@ fn a_script_for_slurm() {
 fn a_script_for_one_run_over_ranks() {
     let place = place("emit-ranks", &[]);
     let line = [
+        "study",
         "emit",
         "slurm",
         "run.toml",
@@ -126,11 +129,12 @@ fn a_script_for_one_run_over_ranks() {
     ];
     insta::assert_snapshot!(place.run(&line).with(0).stdout, @r#"
     #!/bin/bash
-    # One run over 4 ranks of an MPI job, for Slurm. From the folder in which this file was written:
+    # Runs an experiment over 4 ranks of an MPI job under Slurm.
+    # Usage, in the folder where this file was generated:
     #   bash run.slurm.sh                   submit it
-    # Its state is kept every ten minutes, and two minutes before its time is over: after that, or after any failure, submit it
-    # once more, and it goes on. Over however many ranks, it has the same results.
-    # These lines are yours to edit; ranks are --ntasks, and may be any number up to that of the switches.
+    # It writes a checkpoint every ten minutes, and two minutes before its time limit. To resume after
+    # that, or after a failure, submit it again. The number of ranks does not affect results.
+    # Edit these lines as needed; --ntasks is the number of ranks, at most that of the switches.
     #SBATCH --job-name=run
     #SBATCH --time=1:00:00
     #SBATCH --ntasks=4
@@ -147,11 +151,11 @@ fn a_script_for_one_run_over_ranks() {
     folder=run.out
 
     command -v "$netloom" >/dev/null || {
-        echo "no $netloom here: put it on the PATH, or set NETLOOM to where it is" >&2
+        echo "cannot find $netloom: add it to PATH, or set NETLOOM to its path" >&2
         exit 1
     }
     [ -r "$file" ] || {
-        echo "no $file in $PWD: start this script in the folder from which $file is named so" >&2
+        echo "cannot read $file in $PWD: run this script in the folder where it was generated" >&2
         exit 1
     }
 
@@ -169,15 +173,16 @@ fn a_script_for_one_run_over_ranks() {
 #[test]
 fn a_script_for_a_study_over_ranks() {
     let place = place("emit-study-ranks", &[]);
-    let line = ["emit", "slurm", "tree.toml", "--ranks", "2"];
+    let line = ["study", "emit", "slurm", "tree.toml", "--ranks", "2"];
     insta::assert_snapshot!(place.run(&line).with(0).stdout, @r#"
     #!/bin/bash
-    # A study as an array job of Slurm, every run over 2 ranks. From the folder in which this file was written:
-    #   bash tree.slurm.sh                   submit the array, and a merge that follows it
-    #   sbatch tree.slurm.sh                 submit the array alone; then: netloom merge tree.out
+    # Runs a study as a Slurm array job, with each run over 2 ranks.
+    # Usage, in the folder where this file was generated:
+    #   bash tree.slurm.sh                   submit the array, and a merge that runs after it
+    #   sbatch tree.slurm.sh                 submit only the array; then: netloom study merge tree.out
     #   sbatch --array=3,7 tree.slurm.sh     submit two of the shards again
-    # A run that is done is never done again: after any failure, submit once more.
-    # These lines are yours to edit; for another number of shards, write a new script.
+    # Finished runs are not repeated: after a failure, submit again.
+    # Edit these lines as needed; for another number of shards, generate a new script.
     #SBATCH --job-name=tree
     #SBATCH --array=1-3
     #SBATCH --time=1:00:00
@@ -194,23 +199,23 @@ fn a_script_for_a_study_over_ranks() {
     folder=tree.out
 
     command -v "$netloom" >/dev/null || {
-        echo "no $netloom here: put it on the PATH, or set NETLOOM to where it is" >&2
+        echo "cannot find $netloom: add it to PATH, or set NETLOOM to its path" >&2
         exit 1
     }
     [ -r "$file" ] || {
-        echo "no $file in $PWD: start this script in the folder from which $file is named so" >&2
+        echo "cannot read $file in $PWD: run this script in the folder where it was generated" >&2
         exit 1
     }
 
     if [ "${1:-}" = merge ]; then
-        exec "$netloom" merge "$folder"
+        exec "$netloom" study merge "$folder"
     elif [ -z "${SLURM_ARRAY_TASK_ID:-}" ]; then
         array=$(sbatch --parsable "$0")
         array=${array%%;*}
-        # After any end of the array: a merge says which runs are missing.
+        # Merge even after a failure: the merge reports missing runs.
         merge=$(sbatch --parsable --dependency="afterany:$array" --array=1 --ntasks=1 --ntasks-per-node=1 \
             --job-name=tree-merge --output=tree-merge-%A.log "$0" merge)
-        echo "submitted array $array and merge ${merge%%;*}; see: $netloom status $folder"
+        echo "submitted array $array and merge ${merge%%;*}; see: $netloom study status $folder"
         exit
     fi
     exec srun --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" \
@@ -223,6 +228,7 @@ fn a_script_for_a_study_over_ranks() {
 fn a_manifest_for_kubernetes() {
     let place = place("emit-kubernetes", &[]);
     let line = [
+        "study",
         "emit",
         "kubernetes",
         "study.toml",
@@ -237,12 +243,12 @@ fn a_manifest_for_kubernetes() {
         "1 ms",
     ];
     insta::assert_snapshot!(place.run(&line).with(0).stdout, @r##"
-    # A study as an indexed Job of Kubernetes:
+    # Runs a study as an indexed Kubernetes Job:
     #   kubectl apply -f study.yaml
-    #   kubectl logs --prefix -l app=study --tail=3     how far the shards are
-    #   kubectl delete -f study.yaml                all of it, results included
-    # Results are in /results/study.out. A run that is done is never done again: a pod that is lost is started again and goes on.
-    # The shard that ends last merges. For another number of shards, write a new file.
+    #   kubectl logs --prefix -l app=study --tail=3     show the progress of the shards
+    #   kubectl delete -f study.yaml                delete everything, including the results
+    # Results are in /results/study.out. Finished runs are not repeated: a lost pod restarts and resumes.
+    # The last shard merges the results. For another number of shards, generate a new file.
     apiVersion: v1
     kind: ConfigMap
     metadata:
@@ -294,12 +300,12 @@ fn a_manifest_for_kubernetes() {
       parallelism: 3
       podFailurePolicy:
         rules:
-          # A pod that makes room for another is no failure.
+          # The preemption of a pod is not a failure.
           - action: Ignore
             onPodConditions:
               - type: DisruptionTarget
                 status: "True"
-          # A mistake in the study or in an option is the same in every pod.
+          # An error in the study or in an option affects every pod.
           - action: FailJob
             onExitCodes:
               operator: In
@@ -319,7 +325,7 @@ fn a_manifest_for_kubernetes() {
                   netloom run /study/study.toml -o /results/study.out --shard auto --threads 4 --progress plain \
                     --until \
                     '1 ms' || exit $?
-                  netloom merge /results/study.out || echo "merged by the shard that ends last"
+                  netloom study merge /results/study.out || echo "the last shard merges"
               env:
                 - name: NETLOOM_SHARDS
                   value: "3"
@@ -343,8 +349,8 @@ fn a_manifest_for_kubernetes() {
               persistentVolumeClaim:
                 claimName: study
     "##);
-    // It is no program, and a claim that is there is not made.
-    let line = [&line[..5], &["--claim", "scratch", "-o", "it.yaml"]].concat();
+    // A manifest is not executable, and an existing claim is not created.
+    let line = [&line[..6], &["--claim", "scratch", "-o", "it.yaml"]].concat();
     let said = place.run(&line).with(0).stderr;
     assert!(
         said.contains("wrote it.yaml: 1 shard of 3 units. Next: kubectl apply -f it.yaml"),
@@ -356,7 +362,7 @@ fn a_manifest_for_kubernetes() {
     assert_eq!(mode.permissions().mode() & 0o111, 0);
 }
 
-/// Prints the documents of a manifest as a YAML 1.1 reader has them.
+/// Prints the documents of a manifest as a YAML 1.1 reader sees them.
 const READ_YAML: &str = "import json, sys, yaml\nprint(json.dumps(list(yaml.safe_load_all(open('it.yaml', encoding='utf-8')))))\n";
 
 /// A study whose text has every line end that YAML 1.1 knows, each followed by a document of its own.
@@ -384,6 +390,7 @@ fn no_text_of_a_study_becomes_a_document_of_its_manifest() {
     let place = place("emit-yaml", &[]);
     place.file("lines.toml", &study_with_line_ends());
     let emit = [
+        "study",
         "emit",
         "kubernetes",
         "lines.toml",
@@ -447,6 +454,7 @@ fn a_name_is_no_command_of_parallel() {
     let study = place.read("study.toml");
     place.file("study.toml", &format!("name = \"{name}\"\n{study}"));
     let emit = [
+        "study",
         "emit",
         "parallel",
         "study.toml",
@@ -472,7 +480,7 @@ fn what_no_pod_could_do_is_refused() {
         [[traffic]]\nflows = \"flows.csv\"\n[study]\n";
     place.file("listed.toml", listed);
     let said = |file: &str, arguments: &[&str], code: i32| {
-        let line = [&["emit", "kubernetes", file], arguments].concat();
+        let line = [&["study", "emit", "kubernetes", file], arguments].concat();
         let ended = place.run(&line).with(code);
         ended.stderr.lines().next().unwrap_or_default().to_owned()
     };
@@ -490,13 +498,13 @@ fn what_no_pod_could_do_is_refused() {
         .join("\n"),
         @"
         error: the following required arguments were not provided:
-        error: there is nothing to divide: the file has no [study]; netloom run runs it as it is, and netloom emit slurm --ranks N over the ranks of an MPI job
-        error: invalid value 'a b' for '--image <IMAGE>': write it as registry/name:tag
-        error: invalid value '4GB' for '--mem <SIZE>': write it as Kubernetes does, such as 4Gi or 500Mi
-        error: invalid value 'My Disk' for '--claim <NAME>': write small letters, digits, and dashes or dots between them
+        error: expected a study, found a file without [study]; use netloom run, or netloom study emit slurm --ranks N for the ranks of an MPI job
+        error: invalid value 'a b' for '--image <IMAGE>': expected registry/name:tag
+        error: invalid value '4GB' for '--mem <SIZE>': expected a Kubernetes quantity such as 4Gi or 500Mi
+        error: invalid value 'My Disk' for '--claim <NAME>': expected lowercase letters, digits, and dashes or dots between them
         error: the argument '--claim <NAME>' cannot be used with '--storage <SIZE>'
-        error: --results is a folder of the volume: write /there without a leading / and without ..
-        error: the study names flows.csv, which no pod has: copy it to the volume and name it as /results/flows.csv
+        error: --results is a folder of the volume: expected a relative path without .., found /there
+        error: the study uses flows.csv, which pods do not have; copy it to the volume and name it /results/flows.csv
         "
     );
 }
@@ -505,16 +513,16 @@ fn what_no_pod_could_do_is_refused() {
 fn a_script_for_parallel() {
     let place = place("emit-parallel", &[]);
     let script = place
-        .run(&["emit", "parallel", "study.toml", "--shards", "8"])
+        .run(&["study", "emit", "parallel", "study.toml", "--shards", "8"])
         .with(0)
         .stdout;
     insta::assert_snapshot!(script, @r#"
     #!/bin/bash
-    # A study in shards by GNU parallel, and its tables merged at the end. Options are handed on to parallel:
+    # Runs a study in shards with GNU parallel, then merges its tables. Options are passed to parallel:
     #   bash study.parallel.sh                                   one shard after the other; each uses all cores
     #   bash study.parallel.sh --sshloginfile machines.txt       on machines that share this folder
     #   bash study.parallel.sh --jobs 4                          four shards at a time on each machine
-    # A run that is done is never done again: after any failure, start it once more.
+    # Finished runs are not repeated: after a failure, run this script again.
     set -euo pipefail
     shards=3
     netloom=${NETLOOM:-netloom}
@@ -522,28 +530,28 @@ fn a_script_for_parallel() {
     folder=study.out
 
     command -v "$netloom" >/dev/null || {
-        echo "no $netloom here: put it on the PATH, or set NETLOOM to where it is" >&2
+        echo "cannot find $netloom: add it to PATH, or set NETLOOM to its path" >&2
         exit 1
     }
     [ -r "$file" ] || {
-        echo "no $file in $PWD: start this script in the folder from which $file is named so" >&2
+        echo "cannot read $file in $PWD: run this script in the folder where it was generated" >&2
         exit 1
     }
     command -v parallel >/dev/null || {
-        echo "no GNU parallel here: install the package parallel" >&2
+        echo "cannot find GNU parallel: install the package parallel" >&2
         exit 1
     }
 
-    # Each shard is a line that parallel runs: in a command it would replace {} and run what is in {= =}.
+    # Each shard is a line of input: in a command, parallel would replace {} and evaluate {= =}.
     run=("$netloom" run "$file" -o "$folder" --progress plain)
     code=0
     for shard in $(seq "$shards"); do
         printf '%s ' "${run[@]@Q}" --shard "$shard/$shards"
         echo
     done | parallel --jobs 1 --workdir . --line-buffer --tagstring "{#}/$shards" "$@" || code=$?
-    [ "$code" = 0 ] || echo "parallel ended with $code: so many shards did not end well" >&2
-    # In any case: a merge says what is missing.
-    "$netloom" merge "$folder" || exit
+    [ "$code" = 0 ] || echo "parallel exited with code $code, the number of failed shards" >&2
+    # Merge even after a failure: the merge reports missing runs.
+    "$netloom" study merge "$folder" || exit
     exit "$code"
     "#);
 }
@@ -553,6 +561,7 @@ fn what_the_user_says_is_taken_over() {
     let place = place("emit-options", &[]);
     let script = place
         .run(&[
+            "study",
             "emit",
             "slurm",
             "study.toml",
@@ -605,8 +614,9 @@ fn what_the_user_says_is_taken_over() {
             "{line} is not in\n{text}"
         );
     }
-    // A script is not replaced unless that was asked for.
+    // An existing script is replaced only with --overwrite.
     let again = [
+        "study",
         "emit",
         "parallel",
         "study.toml",
@@ -619,7 +629,7 @@ fn what_the_user_says_is_taken_over() {
     assert!(
         refused
             .stderr
-            .contains("it.sh exists; --overwrite replaces it"),
+            .contains("it.sh already exists; use --overwrite to replace it"),
         "{}",
         refused.stderr
     );
@@ -632,6 +642,7 @@ fn a_shard_has_at_least_one_unit() {
     let place = place("emit-units", &[]);
     let said = |shards: &str, script: &str| {
         let line = [
+            "study",
             "emit",
             "slurm",
             "study.toml",
@@ -643,7 +654,7 @@ fn a_shard_has_at_least_one_unit() {
         place.run(&line).with(0).stderr
     };
     insta::assert_snapshot!([said("64", "a.sh"), said("2", "b.sh"), said("1", "c.sh")].concat(), @"
-    64 shards for 3 units: one for each
+    64 shards for 3 units: using one shard per unit
     wrote a.sh: 3 shards of 1 unit. Next: bash a.sh
     wrote b.sh: 2 shards of 1 to 2 units. Next: bash b.sh
     wrote c.sh: 1 shard of 3 units. Next: bash c.sh
@@ -657,7 +668,7 @@ fn mistakes_are_found_before_any_shard_meets_them() {
     place.file("plain.toml", "netloom = 1\n");
     let said = |arguments: &[&str], code: i32| {
         let ended = place
-            .run(&[&["emit", "slurm"], arguments].concat())
+            .run(&[&["study", "emit", "slurm"], arguments].concat())
             .with(code);
         ended.stderr.lines().next().unwrap_or_default().to_owned()
     };
@@ -682,20 +693,20 @@ fn mistakes_are_found_before_any_shard_meets_them() {
         ]
         .join("\n"),
         @r#"
-        error: there is nothing to divide: the file has no [study]; netloom run runs it as it is, and netloom emit slurm --ranks N over the ranks of an MPI job
-        error: invalid value '0' for '--shards <N>': write a whole number from 1
-        error: invalid value 'one hour' for '--time <TIME>': write it as Slurm does, without spaces and quotes
-        error: `netloom run` does not take what follows `--`: unexpected argument '--sett' found
-        error: `netloom run` does not take what follows `--`: the argument '--output <DIR>' cannot be used multiple times
-        error: `netloom run` does not take what follows `--`: the argument '--threads <N>' cannot be used multiple times
-        error: invalid value '4 GB' for '--mem <SIZE>': write it as Slurm does: a whole number and K, M, G or T
+        error: expected a study, found a file without [study]; use netloom run, or netloom study emit slurm --ranks N for the ranks of an MPI job
+        error: invalid value '0' for '--shards <N>': expected a whole number from 1
+        error: invalid value 'one hour' for '--time <TIME>': expected a Slurm value without spaces and quotes
+        error: `netloom run` does not accept the options after `--`: unexpected argument '--sett' found
+        error: `netloom run` does not accept the options after `--`: the argument '--output <DIR>' cannot be used multiple times
+        error: `netloom run` does not accept the options after `--`: the argument '--threads <N>' cannot be used multiple times
+        error: invalid value '4 GB' for '--mem <SIZE>': expected a whole number with K, M, G or T
         error: the following required arguments were not provided:
-        error: 2 ranks, and the fabric has 1 switch: start at most 1
-        error: 7 ranks, and the fabric has 4 switches: start at most 4
-        error: invalid value '0' for '--ranks <N>': write a whole number from 1
-        error: --shards divides a study, and this file has no [study]
-        error: invalid value 'a b' for '--mpi <TYPE>': write it as Slurm does, without spaces and quotes
-        error: `netloom run` does not take what follows `--`: the argument '--mpi' cannot be used multiple times
+        error: 2 ranks, but the fabric has 1 switch: start at most 1
+        error: 7 ranks, but the fabric has 4 switches: start at most 4
+        error: invalid value '0' for '--ranks <N>': expected a whole number from 1
+        error: --shards needs a study, but this file has no [study]
+        error: invalid value 'a b' for '--mpi <TYPE>': expected a Slurm value without spaces and quotes
+        error: `netloom run` does not accept the options after `--`: the argument '--mpi' cannot be used multiple times
         error[E0105]: `topology` is missing
         error: cannot read absent.toml: No such file or directory (os error 2)
         "#
@@ -729,7 +740,7 @@ fn shellcheck_has_nothing_to_say() {
         for options in options {
             let target = ["-o", "it.sh", "--overwrite"];
             place
-                .run(&[&["emit"], kind, &target, options].concat())
+                .run(&[&["study", "emit"], kind, &target, options].concat())
                 .with(0);
             let mut shellcheck = Command::new("shellcheck");
             let found = shellcheck
@@ -751,6 +762,7 @@ fn the_script_for_slurm_submits_runs_and_merges() {
     );
     place
         .run(&[
+            "study",
             "emit",
             "slurm",
             "study.toml",
@@ -766,7 +778,7 @@ fn the_script_for_slurm_submits_runs_and_merges() {
     let submitted = bash(&place, "it.sh", &[]).with(0).stdout;
     assert_eq!(
         submitted,
-        "submitted array 17 and merge 17; see: netloom status study.out\n"
+        "submitted array 17 and merge 17; see: netloom study status study.out\n"
     );
     bash(&place, "it.sh", &[("SLURM_ARRAY_TASK_ID", "3")]).with(0);
     insta::assert_snapshot!(place.read("calls"), @r#"
@@ -774,14 +786,17 @@ fn the_script_for_slurm_submits_runs_and_merges() {
     sbatch --parsable --dependency=afterany:17 --array=1 --job-name=study-merge --output=study-merge-%A.log it.sh merge
     netloom[3] run study.toml -o study.out --shard auto --threads 1 --progress plain --set a=b c
     "#);
-    // The job says what is missing rather than how bash failed.
+    // The script reports what is missing, instead of an error of bash.
     std::fs::remove_file(place.0.join("study.toml")).unwrap();
     let missing = bash(&place, "it.sh", &[]).with(1).stderr;
-    assert!(missing.starts_with("no study.toml in "), "{missing}");
+    assert!(
+        missing.starts_with("cannot read study.toml in "),
+        "{missing}"
+    );
     let missing = bash(&place, "it.sh", &[("NETLOOM", "absent")])
         .with(1)
         .stderr;
-    assert!(missing.starts_with("no absent here"), "{missing}");
+    assert!(missing.starts_with("cannot find absent: "), "{missing}");
 }
 
 #[test]
@@ -792,7 +807,7 @@ fn scripts_over_ranks_submit_themselves_and_start_with_srun() {
         "#!/bin/sh\necho \"sbatch $*\" >>calls\necho '17;cluster'\n",
     );
     let emit = |file: &str, script: &str| {
-        let line = ["emit", "slurm", file, "--ranks", "2", "-o", script];
+        let line = ["study", "emit", "slurm", file, "--ranks", "2", "-o", script];
         let said = place.run(&line).with(0).stderr;
         said.lines().next().unwrap_or_default().to_owned()
     };
@@ -800,7 +815,7 @@ fn scripts_over_ranks_submit_themselves_and_start_with_srun() {
         [emit("run.toml", "run.sh"), emit("tree.toml", "tree.sh")].join("\n"),
         @"
         wrote run.sh: one run over 2 ranks. Next: bash run.sh
-        wrote tree.sh: 3 shards of 1 unit, every run over 2 ranks. Next: bash tree.sh
+        wrote tree.sh: 3 shards of 1 unit, each run over 2 ranks. Next: bash tree.sh
         "
     );
     let job = [("SLURM_JOB_ID", "17"), ("SLURM_CPUS_PER_TASK", "3")];
@@ -826,6 +841,7 @@ fn the_script_for_parallel_runs_every_shard_and_merges() {
     let place = place("emit-runs", &["netloom"]);
     place
         .run(&[
+            "study",
             "emit",
             "parallel",
             "study.toml",
@@ -843,18 +859,20 @@ fn the_script_for_parallel_runs_every_shard_and_merges() {
     netloom[] run study.toml -o study.out --progress plain --set a=b  c --shard 1/3
     netloom[] run study.toml -o study.out --progress plain --set a=b  c --shard 2/3
     netloom[] run study.toml -o study.out --progress plain --set a=b  c --shard 3/3
-    netloom[] merge study.out
+    netloom[] study merge study.out
     "#);
-    // Shards that end badly are told, and what there is is merged all the same.
+    // Failed shards are reported, and the existing runs are merged.
     place.file(
         "netloom",
-        "#!/bin/sh\necho \"$1\" >>ended\ncase \"$*\" in merge* | *' 2/3'*) ;; *) exit 5 ;; esac\n",
+        "#!/bin/sh\necho \"$1\" >>ended\ncase \"$*\" in 'study merge'* | *' 2/3'*) ;; *) exit 5 ;; esac\n",
     );
     let ended = bash(&place, "it.sh", &[]).with(2);
     assert!(
-        ended.stderr.contains("so many shards did not end well"),
+        ended
+            .stderr
+            .contains("exited with code 2, the number of failed shards"),
         "{}",
         ended.stderr
     );
-    assert_eq!(place.read("ended"), "run\nrun\nrun\nmerge\n");
+    assert_eq!(place.read("ended"), "run\nrun\nrun\nstudy\n");
 }

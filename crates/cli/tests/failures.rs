@@ -1,16 +1,17 @@
-//! Missing cables and switches, through the binary: what the routings of a fat tree deliver without them, and what is
-//! refused.
+//! Failed cables and switches through the binary: what the routings of a fat tree deliver without
+//! them, and what is refused.
 
 mod place;
 
 use place::{Ended, Place};
 
-/// 64 hosts on eight leaves with eight cables up; each leaf sends all it has to the next one.
+/// 64 hosts on eight leaves with eight cables up. Each leaf sends all its traffic to the next one.
 const TREE: &str = "netloom = 1\nname = \"tree\"\n[topology]\nkind = \"pgft\"\nchildren = [8, 8]\nparents = [1, 8]\n";
 const SHIFT: &str = "[[traffic]]\nload = 0.9\nsources = \"0-63\"\npattern = { kind = \"neighbour\", offset = 8 }\n\
                      [measure]\nlength = \"100 us\"\n";
 
-/// Runs a file of these lines, and gives its digest and what each leaf delivers to its hosts, as shares of their links.
+/// Runs a file, and returns its digest and what each leaf delivers to its hosts, as shares of their
+/// links.
 fn run(place: &Place, name: &str, text: &str) -> (String, Vec<f64>) {
     place.file(&format!("{name}.toml"), text);
     let file = format!("{name}.toml");
@@ -56,7 +57,7 @@ fn check(place: &Place, text: &str) -> Ended {
     place.run(&["check", "check.toml"])
 }
 
-/// What is left of what was delivered before.
+/// Returns the part of the earlier deliveries that remains.
 fn left(before: &[f64], after: &[f64]) -> Vec<f64> {
     before
         .iter()
@@ -71,7 +72,7 @@ fn an_exported_tree_delivers_what_the_tree_does() {
     let d_mod_k = "kind = \"d-mod-k\"";
     let (digest, before) = run(&place, "tree", &failing("", d_mod_k));
     assert!(before.iter().all(|share| *share > 0.87), "{before:?}");
-    let text = place.run(&["topo", "export", "tree.toml"]).with(0).stdout;
+    let text = place.run(&["show", "graph", "tree.toml"]).with(0).stdout;
     place.file("whole.txt", &text);
     let graph = |file: &str, routing: &str| {
         let topology = format!(
@@ -93,6 +94,9 @@ fn an_exported_tree_delivers_what_the_tree_does() {
         &failing("[[failure]]\nlink = \"s3:15\"", d_mod_k),
     );
     let found = run(&place, "deleted", &graph("damaged.txt", "d-mod-k"));
+    let lost = "1 of 64 cables between levels 1 and 2 missing (1.6 % of their capacity)";
+    let checked = place.run(&["check", "deleted.toml"]).with(0).stdout;
+    assert!(checked.contains(lost), "{checked}");
     assert_eq!(expected, found);
     assert_ne!(expected.0, digest);
     let (_, tables) = run(&place, "tables", &graph("damaged.txt", "up-down"));
@@ -100,7 +104,8 @@ fn an_exported_tree_delivers_what_the_tree_does() {
     assert!(kept.iter().all(|kept| *kept > 0.85), "{kept:?}");
 }
 
-/// A ninth leaf that sends nothing has lost a cable: all packets are asked for their exceptions, and none has one.
+/// A ninth leaf without traffic has lost a cable: every packet is checked for an exception, and
+/// none has one.
 #[test]
 fn exceptions_that_no_packet_meets_change_no_result() {
     let place = Place::new("failures-none");
@@ -161,7 +166,7 @@ fn a_missing_switch_costs_every_leaf_its_share() {
     assert!(kept.iter().all(|kept| *kept >= 0.85), "{kept:?}");
     assert!(after.iter().all(|share| *share <= 0.875), "{after:?}");
     let told = place.run(&["check", "dead.toml"]).with(0).stdout;
-    let lost = "level 1 to 2 without 8 of 64 cables (12.5 % of its capacity)";
+    let lost = "8 of 64 cables between levels 1 and 2 missing (12.5 % of their capacity)";
     assert!(told.contains(lost), "{told}");
     assert!(told.contains("d-mod-k: free of deadlock"), "{told}");
 }
@@ -176,7 +181,7 @@ fn separated_hosts_are_named() {
         .with(3)
         .stderr;
     assert!(
-        told.contains("E0205") && told.contains("no path is left between n0 (s0) and n24 (s3)"),
+        told.contains("E0205") && told.contains("no path remains between n0 (s0) and n24 (s3)"),
         "{told}"
     );
     let drawn = "[[failure]]\nlinks = { level = 1, share = 1.0 }";
@@ -268,7 +273,7 @@ fn mistakes_are_told_with_their_places() {
     );
 }
 
-/// Drawn failures differ between seeds, runs repeat, and a grid without a cable has tables.
+/// Drawn failures differ between seeds, runs are repeatable, and a grid without a cable has tables.
 #[test]
 fn failures_of_a_level_and_of_other_fabrics() {
     let place = Place::new("failures-drawn");
@@ -291,7 +296,7 @@ fn failures_of_a_level_and_of_other_fabrics() {
     assert_eq!(one.len(), 3);
     assert_eq!(one, digests(&["--partitions", "3", "--threads", "2"]));
     let export = |seed: &str| {
-        let line = ["topo", "export", "drawn.toml", "--seed", seed];
+        let line = ["show", "graph", "drawn.toml", "--seed", seed];
         place.run(&line).with(0).stdout
     };
     assert_ne!(export("1"), export("2"));
@@ -308,9 +313,9 @@ fn failures_of_a_level_and_of_other_fabrics() {
         )
     };
     let told = check(&place, &torus("dimension-order")).with(3).stderr;
-    assert!(told.contains("what fits here: up-down, shortest"), "{told}");
+    assert!(told.contains("use one of: up-down, shortest"), "{told}");
     let told = check(&place, &torus("up-down")).with(0).stdout;
-    assert!(told.contains("class x without 1 of 16 cables"), "{told}");
+    assert!(told.contains("1 of 16 cables of class x missing"), "{told}");
     place.file("torus.toml", &torus("up-down"));
     place
         .run(&["run", "torus.toml", "--progress", "none"])

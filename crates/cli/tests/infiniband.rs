@@ -1,5 +1,5 @@
-//! The loop of an administrator, through the binary and with a real OpenSM: read a fabric, plan it, give it to OpenSM,
-//! check what OpenSM did.
+//! The workflow of an administrator, through the binary and with a real OpenSM: read a fabric, plan
+//! it, configure OpenSM, and verify the result.
 
 #![cfg(target_os = "linux")]
 
@@ -15,7 +15,8 @@ mod place;
 
 use place::Place;
 
-/// Whether the real programs are here. Without them these tests fail, unless that is asked for.
+/// Returns whether the real programs exist. Without them these tests fail, unless skipping is
+/// allowed.
 fn without_tools() -> bool {
     let is_there = |name: &str| netloom_infiniband::emulate::program(name).is_some();
     let has_all = is_there("opensm")
@@ -29,7 +30,7 @@ fn without_tools() -> bool {
     !has_all
 }
 
-/// What four classes need of ports with 8 entries and 8 lanes, on a site.
+/// The requirements of four classes for ports with 8 entries and 8 lanes, on a site.
 const NEEDS: &str = r#"
 netloom = 1
 extends = "site/site.toml"
@@ -52,9 +53,9 @@ share = 0.05
 deadline = "50 us"
 "#;
 
-/// Lets OpenSM configure the subnet of a file, and keeps what it programmed in a folder.
+/// Lets OpenSM configure the subnet of a file, and stores what it programmed in a folder.
 fn configure(place: &Place, fabric: &str, conf: &str, into: &str, profile: &[&str], more: &[&str]) {
-    let mut arguments = vec!["emulate", fabric, "-o", into];
+    let mut arguments = vec!["site", "emulate", fabric, "-o", into];
     arguments.extend(profile);
     let script = format!("opensm -o -F {conf} -f osm.log {}", more.join(" "));
     arguments.extend(["--", "sh", "-c", &script]);
@@ -65,7 +66,7 @@ fn configure(place: &Place, fabric: &str, conf: &str, into: &str, profile: &[&st
     place::Ended::new(command.output().unwrap()).with(0);
 }
 
-/// All files of a folder that a readback takes.
+/// Returns all files of a folder that a readback uses.
 fn readback(folder: &str) -> Vec<String> {
     [
         "ibnetdiscover.txt",
@@ -78,13 +79,13 @@ fn readback(folder: &str) -> Vec<String> {
     .to_vec()
 }
 
-/// Makes the experiment `site/site.toml` of what was read before a plan.
+/// Creates the experiment `site/site.toml` from the fabric before a plan.
 fn import(place: &Place) {
     import_from(place, "before");
 }
 
 fn import_from(place: &Place, folder: &str) {
-    let mut import = vec!["import".to_owned(), "ibnetdiscover".to_owned()];
+    let mut import = vec!["site".to_owned(), "import".to_owned()];
     import.extend(readback(folder));
     import.extend(["-o".to_owned(), "site".to_owned()]);
     let import: Vec<&str> = import.iter().map(String::as_str).collect();
@@ -98,7 +99,7 @@ fn loop_of(place: &Place, experiment: &str, profile: &[&str], more: &[&str]) {
         .file("before.conf", "qos FALSE\n")
         .file("plan.toml", NEEDS);
     place
-        .run(&["export", "ibsim", "fabric.toml", "-o", "fabric.net"])
+        .run(&["site", "export", "ibsim", "fabric.toml", "-o", "fabric.net"])
         .with(0);
     configure(
         place,
@@ -110,7 +111,7 @@ fn loop_of(place: &Place, experiment: &str, profile: &[&str], more: &[&str]) {
     );
     import(place);
     let routes = place
-        .run(&["route", "check", "site/site.toml"])
+        .run(&["show", "routing", "site/site.toml"])
         .with(0)
         .stdout;
     assert!(
@@ -118,11 +119,13 @@ fn loop_of(place: &Place, experiment: &str, profile: &[&str], more: &[&str]) {
         "{routes}"
     );
     place
-        .run(&["export", "opensm", "plan.toml", "-o", "opensm.conf"])
+        .run(&["site", "export", "opensm", "plan.toml", "-o", "opensm.conf"])
         .with(0);
     let found = place
         .run(&[
+            "site",
             "lint",
+            "opensm",
             "opensm.conf",
             "--fabric",
             "before/ibnetdiscover.txt",
@@ -131,7 +134,11 @@ fn loop_of(place: &Place, experiment: &str, profile: &[&str], more: &[&str]) {
     assert!(found.stdout.contains("nothing found"), "{}", found.stdout);
     configure(place, "fabric.net", "opensm.conf", "after", profile, more);
     let verify = |plan: &[&str]| {
-        let mut arguments = vec!["verify".to_owned(), "plan.toml".to_owned()];
+        let mut arguments = vec![
+            "site".to_owned(),
+            "verify".to_owned(),
+            "plan.toml".to_owned(),
+        ];
         arguments.extend(readback("after"));
         arguments.extend(plan.iter().map(|text| (*text).to_owned()));
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -141,7 +148,7 @@ fn loop_of(place: &Place, experiment: &str, profile: &[&str], more: &[&str]) {
     assert!(!same.contains(": planned "), "{same}");
     assert!(same.contains("as planned"), "{same}");
     levels_are_as_planned(place);
-    // One weight of one port, as if somebody had been at it.
+    // One weight of one port, as after a manual change.
     let tables = place.read("after/vlarb.txt");
     let changed = tables.replacen("|0xC0|", "|0xB0|", 1);
     assert_ne!(tables, changed);
@@ -189,7 +196,10 @@ fn a_level_without_a_class_has_one_lane_in_plan_export_and_run() {
         planned.contains(&format!("sl2vl = [{}]", list(", "))),
         "{planned}"
     );
-    let conf = place.run(&["export", "opensm", "plan.toml"]).with(0).stdout;
+    let conf = place
+        .run(&["site", "export", "opensm", "plan.toml"])
+        .with(0)
+        .stdout;
     for set in ["qos", "qos_ca", "qos_swe"] {
         let line = format!("{set}_sl2vl {}\n", list(","));
         assert!(conf.contains(&line), "{line}{conf}");
@@ -197,11 +207,18 @@ fn a_level_without_a_class_has_one_lane_in_plan_export_and_run() {
     let told = place.run(&["check", "plan.toml"]).with(0).stderr;
     assert!(
         told.contains("W0416")
-            && told.contains("SL7 has traffic and no class in the plan; it takes VL2"),
+            && told.contains("SL7 has traffic but no class in the plan; it uses VL2"),
         "{told}"
     );
     assert!(!told.contains("SL4 has traffic"), "{told}");
-    let policy = ["export", "policy", "plan.toml", "--group", "small=n0"];
+    let policy = [
+        "site",
+        "export",
+        "policy",
+        "plan.toml",
+        "--group",
+        "small=n0",
+    ];
     let policy = place.run(&policy).with(0).stdout;
     assert!(
         policy.contains("sl: 4\n") && !policy.contains("sl: 0\n"),
@@ -227,7 +244,7 @@ fn sixty_four_hosts_from_the_fabric_to_a_checked_plan() {
     let place = Place::new("infiniband-64");
     let tree = "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 4\nlevels = 3\n[[traffic]]\nload = 0.1\n";
     loop_of(&place, tree, &[], &[]);
-    // What was programmed is simulated as it is.
+    // The programmed tables are simulated unchanged.
     let more = "netloom = 1\nextends = \"site/site.toml\"\n[measure]\nlength = \"20 us\"\n";
     place.file("as-it-is.toml", more);
     let seen = place.run(&["check", "as-it-is.toml"]).with(0).stdout;
@@ -241,7 +258,7 @@ fn five_hundred_and_seventy_six_hosts_and_fifty_ports_read_by_smpquery() {
     }
     let place = Place::new("infiniband-576");
     let tree = "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 24\nlevels = 2\n[[traffic]]\nload = 0.1\n";
-    // 25 ports of the first two switches of the listing, while they are there. Addresses are those of before.
+    // 25 ports of the first two switches of the listing, if present. Addresses do not change.
     let asked = "; for lid in $(grep ^Switch before/ibnetdiscover.txt | head -2 | sed 's/.* lid \\([0-9]*\\) .*/\\1/'); do \
                  for port in $(seq 1 25); do smpquery vlarb $lid $port; done; done > asked.txt 2>/dev/null";
     loop_of(&place, tree, &[], &[asked]);
@@ -286,7 +303,10 @@ fn what_is_exported_is_what_was_planned() {
         .replace(", ", ":")
         .replace(';', ",");
     let limit = rest.split(' ').next().unwrap();
-    let conf = place.run(&["export", "opensm", "plan.toml"]).with(0).stdout;
+    let conf = place
+        .run(&["site", "export", "opensm", "plan.toml"])
+        .with(0)
+        .stdout;
     for set in ["qos", "qos_ca", "qos_swe"] {
         for line in [
             format!("{set}_vlarb_low {low}"),
@@ -300,7 +320,7 @@ fn what_is_exported_is_what_was_planned() {
     assert!(conf.contains("max_op_vls 3"), "four lanes: {conf}");
 }
 
-/// A fabric of ibsim, gone with the test.
+/// A fabric of ibsim that ends with the test.
 struct Ibsim {
     name: String,
     server: std::process::Child,
@@ -321,7 +341,7 @@ impl Ibsim {
             .spawn()
             .unwrap();
         let socket = format!("@{name}:ctl");
-        // From here on it goes with the test, whether it answers or not.
+        // From here on it ends with the test, whether it answers or not.
         let fabric = Ibsim { name, server };
         for _ in 0..2000 {
             let sockets = std::fs::read_to_string("/proc/net/unix").unwrap();
@@ -333,7 +353,7 @@ impl Ibsim {
         panic!("ibsim does not answer");
     }
 
-    /// Runs a line of shell whose programs are attached to it.
+    /// Runs a shell command whose programs are attached to the fabric.
     fn run(&self, place: &Place, script: &str) {
         let status = std::process::Command::new("sh")
             .args(["-c", script])
@@ -358,7 +378,8 @@ impl Drop for Ibsim {
     }
 }
 
-/// A plan becomes opensm.conf, a real OpenSM programs a fabric of ibsim with it, and so many switches are read back.
+/// A plan becomes opensm.conf, a real OpenSM programs a fabric of ibsim with it, and its switches
+/// are read back.
 fn under_ibsim(name: &str, arity: u32, n_switches: usize) {
     if without_tools() {
         return;
@@ -369,10 +390,10 @@ fn under_ibsim(name: &str, arity: u32, n_switches: usize) {
     let needs = NEEDS.replace("netloom = 1\nextends = \"site/site.toml\"\n", &tree);
     place.file("plan.toml", &needs);
     place
-        .run(&["export", "ibsim", "plan.toml", "-o", "fabric.net"])
+        .run(&["site", "export", "ibsim", "plan.toml", "-o", "fabric.net"])
         .with(0);
     place
-        .run(&["export", "opensm", "plan.toml", "-o", "opensm.conf"])
+        .run(&["site", "export", "opensm", "plan.toml", "-o", "opensm.conf"])
         .with(0);
     let fabric = Ibsim::start(&place, "fabric.net", name);
     fabric.run(
@@ -388,7 +409,7 @@ fn under_ibsim(name: &str, arity: u32, n_switches: usize) {
     fabric.run(&place, &ask);
     let readback = ["nd.txt", "vlarb.txt", "opensm-sl2vl.dump"];
     let verify = |place: &Place| {
-        let mut arguments = vec!["verify", "plan.toml", "--limits-read-as-zero"];
+        let mut arguments = vec!["site", "verify", "plan.toml", "--limits-read-as-zero"];
         arguments.extend(readback);
         place.run(&arguments)
     };
@@ -419,7 +440,7 @@ fn a_listing_that_is_cut_off_is_told_with_its_line() {
     let listing = "switchguid=0x1(1)\nSwitch\t2 \"S-0000000000000001\"\t\t# \"leaf\" base port 0 lid 1 lmc 0\n[1]\t\"H-00000000000000";
     place.file("nd.txt", listing);
     let told = place
-        .run(&["import", "ibnetdiscover", "nd.txt", "-o", "site"])
+        .run(&["site", "import", "nd.txt", "-o", "site"])
         .with(3)
         .stderr;
     assert!(told.contains("nd.txt:3"), "{told}");
@@ -437,10 +458,11 @@ fn a_program_that_does_not_end_is_stopped() {
         "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 2\nlevels = 2\n",
     );
     place
-        .run(&["export", "ibsim", "tree.toml", "-o", "fabric.net"])
+        .run(&["site", "export", "ibsim", "tree.toml", "-o", "fabric.net"])
         .with(0);
     let told = place
         .run(&[
+            "site",
             "emulate",
             "fabric.net",
             "--patience",
@@ -451,7 +473,7 @@ fn a_program_that_does_not_end_is_stopped() {
         ])
         .with(1)
         .stderr;
-    assert!(told.contains("had not ended after 1 s"), "{told}");
+    assert!(told.contains("did not exit within 1 s"), "{told}");
 }
 
 #[test]
@@ -461,9 +483,12 @@ fn a_file_that_is_no_opensm_conf_is_not_called_clean() {
         "fat-tree.toml",
         "netloom = 1\n[topology]\nkind = \"fat-tree\"\n",
     );
-    let told = place.run(&["lint", "fat-tree.toml"]).with(6).stdout;
+    let told = place
+        .run(&["site", "lint", "opensm", "fat-tree.toml"])
+        .with(6)
+        .stdout;
     assert!(
-        told.contains("nothing in this file is about quality of service"),
+        told.contains("expected settings of quality of service, found none"),
         "{told}"
     );
 }
@@ -497,10 +522,13 @@ fn what_nccl_documents_is_answered() {
     let place = Place::new("infiniband-nccl");
     let recipe = "qos TRUE\nqos_max_vls 2\nqos_high_limit 255\nqos_vlarb_high 1:4\nqos_vlarb_low 0:1,1:4\nqos_sl2vl 0,1\nmax_op_vls 2\n";
     place.file("opensm.conf", recipe);
-    let found = place.run(&["lint", "opensm.conf"]).with(6).stdout;
+    let found = place
+        .run(&["site", "lint", "opensm", "opensm.conf"])
+        .with(6)
+        .stdout;
     assert!(found.contains("qos_high_limit"), "{found}");
     let machine = place
-        .run(&["lint", "opensm.conf", "--format", "json"])
+        .run(&["site", "lint", "opensm", "opensm.conf", "--format", "json"])
         .with(6)
         .stdout;
     let machine: serde_json::Value = serde_json::from_str(&machine).unwrap();

@@ -1,4 +1,5 @@
-//! The reference pages of the book come from the binary and its tables; this test holds them to that.
+//! The reference pages of the book are generated from the binary and its tables; this test checks
+//! that they are current.
 //!
 //! `NETLOOM_WRITE_MANUAL=1 cargo test -p netloom-cli --test manual` writes them again.
 
@@ -13,7 +14,7 @@ use netloom_results::{Frame, Key, Summary, TABLES};
 
 const REFRESH: &str = "NETLOOM_WRITE_MANUAL=1 cargo test -p netloom-cli --test manual";
 
-/// Says where a page comes from, to whoever opens the file to change it.
+/// Tells the editor of a page to change the source instead.
 const HEAD: &str =
     "<!-- Written by crates/cli/tests/manual.rs; change the source, not this page. -->\n\n";
 
@@ -43,7 +44,7 @@ fn the_reference_pages_are_what_the_binary_says() {
     for file in written(&folder) {
         let name = file.strip_prefix(&folder).unwrap().display().to_string();
         if !pages.contains_key(&name) {
-            stale.push(format!("{name}, which nothing writes any more"));
+            stale.push(format!("{name}, which is not generated any more"));
         }
     }
     assert!(
@@ -52,7 +53,7 @@ fn the_reference_pages_are_what_the_binary_says() {
     );
 }
 
-/// Every page in the folder.
+/// Returns every page in the folder.
 fn written(folder: &Path) -> Vec<PathBuf> {
     let mut files = vec![];
     for entry in std::fs::read_dir(folder).into_iter().flatten() {
@@ -90,7 +91,7 @@ fn file_of(concept: &Concept) -> String {
     format!("{}.md", concept.name.to_lowercase().replace(' ', "-"))
 }
 
-/// A text as a cell of a table.
+/// Formats a text as a cell of a table.
 fn cell(text: &str) -> String {
     let text = text.replace('|', "\\|").replace('\n', " ");
     // Outside of code, angle brackets would be tags.
@@ -155,7 +156,7 @@ fn keys(sections: &[SectionInfo], concepts: &[Concept]) -> String {
 
 fn all_kinds(concepts: &[Concept]) -> String {
     let mut text = "# All kinds\n\n\
-        Everything that comes in kinds. `netloom list` prints the same, `netloom explain NAME` tells about one of them.\n\n\
+        Everything that comes in kinds. `netloom explain` prints the same, `netloom explain NAME` tells about one of them.\n\n\
         | concept | in a file | kinds |\n|---|---|---|\n"
         .to_owned();
     for concept in concepts {
@@ -262,7 +263,7 @@ fn error_codes() -> String {
     text
 }
 
-/// Angle brackets outside of code as characters.
+/// Escapes angle brackets outside of code.
 fn angles(text: &str) -> String {
     text.lines()
         .map(cell)
@@ -308,7 +309,7 @@ fn command_line() -> String {
     text
 }
 
-/// The names in the part `Commands:` of a help.
+/// Returns the names in the part `Commands:` of a help text.
 fn subcommands(help: &str) -> Vec<String> {
     let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
     listed

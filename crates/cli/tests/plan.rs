@@ -1,4 +1,4 @@
-//! `netloom plan FILE` through the binary: what a person sees, and what a machine reads.
+//! `netloom plan FILE` through the binary, as text and as JSON.
 
 mod place;
 
@@ -56,7 +56,7 @@ fn a_contradiction_names_the_fewest_classes() {
         serde_json::json!(["compute", "storage"])
     );
     assert_eq!(conflict["is_smallest"], true);
-    // Nothing that does not keep its promises is written as a section.
+    // A plan that does not meet the requirements is not written as a section.
     let section = place
         .run(&[&impossible[..], &["--format", "toml"]].concat())
         .with(3);
@@ -86,7 +86,8 @@ fn a_machine_reads_classes_and_tables() {
     assert_eq!(plan["sl2vl"], serde_json::json!(row));
 }
 
-/// What is planned is what is simulated: as a section of its own, and from `[plan]` in the experiment.
+/// A run simulates the planned tables, from a section of their own and from `[plan]` in the
+/// experiment.
 #[test]
 fn the_section_loads_into_an_experiment_unchanged_and_the_run_keeps_it() {
     let place = Place::new("plan-experiment");
@@ -113,7 +114,7 @@ fn the_section_loads_into_an_experiment_unchanged_and_the_run_keeps_it() {
             seen.contains("longest wait") && !seen.contains("broken"),
             "{seen}"
         );
-        // The table of a run that keeps its plan: wanted, given and delivered are near each other.
+        // In the table of a run that keeps its plan, wanted, given and delivered shares are close.
         let rows = seen
             .lines()
             .skip_while(|line| !line.contains("wanted"))
@@ -157,7 +158,8 @@ fn the_section_loads_into_an_experiment_unchanged_and_the_run_keeps_it() {
     }
 }
 
-/// A file's own arbiter goes before the plan, which then promises nothing; a resolved file keeps both.
+/// The arbiter of a file takes precedence over the plan, which then has no effect; a resolved file
+/// keeps both.
 #[test]
 fn a_plan_is_shown_only_where_it_is_in_force() {
     let place = Place::new("plan-force");
@@ -167,7 +169,7 @@ fn a_plan_is_shown_only_where_it_is_in_force() {
         .run(&["check", "plan.toml", "--set", own])
         .with(0)
         .stdout;
-    assert!(facts.contains("not in force"), "{facts}");
+    assert!(facts.contains("not used: the file"), "{facts}");
     let short = [
         "--until",
         "60 us",
@@ -205,7 +207,27 @@ fn an_experiment_whose_plan_cannot_be_met_is_refused() {
     }
 }
 
-/// At a speed-up of 1 no queues form at outputs, so the tables decide nothing: every command says so.
+/// A missing switch makes paths longer, and the plan bounds the longest of them.
+#[test]
+fn hops_of_a_plan_count_the_failures() {
+    let place = Place::new("plan-hops");
+    let ring = "netloom = 1\n[topology]\nkind = \"torus\"\nsides = [5]\nhosts = 1\n\
+                [routing]\nkind = \"up-down\"\n\
+                [plan]\nrate = \"100 Gbps\"\nentries = 8\npacket = \"2 KiB\"\n\
+                [[plan.class]]\nname = \"a\"\nshare = 0.5\n[[plan.class]]\nname = \"b\"\nshare = 0.5\n";
+    let hops = |failures: &str| {
+        place.file("ring.toml", &format!("{ring}{failures}"));
+        let planned = place
+            .run(&["plan", "ring.toml", "--format", "json"])
+            .with(0);
+        planned.json()["hops"].as_u64()
+    };
+    assert_eq!(hops(""), Some(3));
+    assert_eq!(hops("[[failure]]\nlink = \"s0:1\"\n"), Some(5));
+}
+
+/// With a speed-up of 1, no queues form at outputs and the tables have no effect. Every command
+/// warns about it.
 #[test]
 fn a_crossbar_that_is_the_bottleneck_is_named() {
     let place = Place::new("plan-bottleneck");
@@ -220,6 +242,15 @@ fn a_crossbar_that_is_the_bottleneck_is_named() {
     );
     let checked = place.run(&[&["check"], &slow[..]].concat()).with(0);
     assert!(checked.stderr.contains("W0907"), "{}", checked.stderr);
+    // The speed-up counts flits per cycle, and a link takes eight of these cycles for a flit.
+    let clock = [
+        "--set",
+        "switch.speedup=0.25",
+        "--set",
+        "switch.clock=0.64 ns",
+    ];
+    let checked = place.run(&[&["check", "plan.toml"], &clock[..]].concat());
+    assert!(!checked.stderr.contains("W0907"), "{}", checked.stderr);
     let short = ["--until", "200 us", "--progress", "none"];
     let run = place.run(&[&["run"], &slow[..], &short].concat()).stdout;
     let row = |name: &str| {
@@ -233,13 +264,13 @@ fn a_crossbar_that_is_the_bottleneck_is_named() {
     assert!(!row("storage").contains("not kept"), "{run}");
     assert!(run.contains("not kept: compute"), "{run}");
     assert!(run.contains("hardly tested: "), "{run}");
-    // Queues at outputs: shares are kept, and bounds are tested.
+    // With queues at outputs, shares are kept and bounds are tested.
     let fast = place.run(&[&["run", "plan.toml", "--overwrite"], &short[..]].concat());
     assert!(!fast.stdout.contains("not kept"), "{}", fast.stdout);
     assert!(!fast.stdout.contains("hardly tested"), "{}", fast.stdout);
 }
 
-/// A deadline is for the whole path, whose length follows from the topology.
+/// A deadline applies to the whole path, whose length follows from the topology.
 #[test]
 fn a_deadline_covers_the_longest_path() {
     let place = Place::new("plan-hops");
@@ -264,13 +295,13 @@ fn a_deadline_covers_the_longest_path() {
     assert!(seen.contains("on its path"), "{seen}");
     let facts = place.run(&["check", "tree.toml"]).with(0).stdout;
     assert!(facts.contains("3, the outputs of switches"), "{facts}");
-    // What the file writes goes before.
+    // A value in the file takes precedence.
     assert_eq!(plan("tree.toml", &["--set", "plan.hops=1"], 0)["hops"], 1);
     place.file("host.toml", HOST);
     assert_eq!(plan("host.toml", &[], 0)["hops"], 1);
 }
 
-/// Shares are parts of a link, which moves whole flits: packets of 100 bytes take 128.
+/// Shares are fractions of a link, which moves whole flits: packets of 100 bytes take 128.
 #[test]
 fn shares_count_whole_flits() {
     let place = Place::new("plan-flits");
@@ -316,7 +347,7 @@ fn shares_count_whole_flits() {
     }
 }
 
-/// One cable of 120 came up with one lane of four: it is named, and the plan is for the others.
+/// One cable of 120 came up with one lane of four. The plan names it, and is for the others.
 #[test]
 fn one_slow_cable_does_not_decide_for_a_fabric() {
     let place = Place::new("plan-slow-cable");
@@ -346,7 +377,7 @@ fn one_slow_cable_does_not_decide_for_a_fabric() {
     assert!(planned.contains("50 Gbps"), "{planned}");
 }
 
-/// A small generator, so that a failure can be repeated from its number.
+/// A small random generator, so that a failure can be reproduced from its number.
 struct Draws(u64);
 
 impl Draws {
@@ -359,8 +390,8 @@ impl Draws {
     }
 }
 
-/// An experiment whose classes meet at one output, each from a host of its own: their needs, and as much traffic as there can
-/// be, steady or in bursts of 16 messages.
+/// Returns an experiment whose classes meet at one output, each from its own host. They offer as
+/// much traffic as possible, steady or in bursts of 16 messages.
 fn meeting(kind: &str, has_bursts: bool, draws: &mut Draws) -> (String, Vec<String>) {
     let n = 2 + draws.below(4);
     let parts: Vec<u64> = (0..n).map(|_| 1 + draws.below(12)).collect();
@@ -399,8 +430,8 @@ fn meeting(kind: &str, has_bursts: bool, draws: &mut Draws) -> (String, Vec<Stri
     (text, traffic)
 }
 
-/// In a fabric no class waits longer than its bound, and where all are backlogged shares are within a hundredth of the link.
-/// `NETLOOM_PLANS=200` draws that many.
+/// No class waits longer in a fabric than its bound. If all are backlogged, shares are within a
+/// hundredth of the link. `NETLOOM_PLANS=200` sets the number of plans.
 #[test]
 fn planned_tables_hold_in_a_fabric() {
     let place = Place::new("plan-fabric");
@@ -418,7 +449,7 @@ fn planned_tables_hold_in_a_fabric() {
         let (text, traffic) = meeting(kinds[kind], has_bursts, draws);
         place.file("needs.toml", &text);
         let planned = place.run(&["plan", "needs.toml", "--format", "json"]);
-        // Needs that cannot be met are drawn as well.
+        // Some drawn needs cannot be met.
         if planned.code == Some(3) {
             continue;
         }
@@ -427,7 +458,7 @@ fn planned_tables_hold_in_a_fabric() {
         let is_trusted = |at: usize| classes[at]["table"] == "high";
         let mut whole = text;
         for (at, traffic) in traffic.iter().enumerate() {
-            // Those of the high table keep their promise.
+            // Classes in the high table send no more than their share.
             let load = match is_trusted(at) {
                 true => classes[at]["share_wanted"].as_f64().unwrap(),
                 false => 1.0,

@@ -1,10 +1,10 @@
-//! `netloom plot`, as a person uses it.
+//! `netloom plot` through the binary.
 
 mod place;
 
 use place::Place;
 
-/// Eight hosts and two classes, a moment long.
+/// Eight hosts and two classes, in a short run.
 const SMALL: &str = "netloom = 1\nname = \"small\"\n\
     [topology]\nkind = \"fat-tree\"\narity = 2\nlevels = 3\n\
     [[traffic]]\nname = \"bulk\"\nload = 0.3\n\
@@ -49,7 +49,7 @@ fn a_run_is_drawn() {
             .contains(">control</text>")
     );
 
-    // Files that are not ours stay, ours are replaced.
+    // Figures are replaced, other files are kept.
     std::fs::create_dir(place.0.join("paper")).unwrap();
     place
         .file("paper/notes.txt", "mine")
@@ -119,9 +119,9 @@ fn two_runs_are_drawn_over_each_other_and_into_one_file() {
     assert!(place.read("own.svg").contains("99 % latency by run"));
 
     for (words, said) in [
-        (&["-o", "all.svg"][..], "is one file, and there are"),
-        (&["latency", "-o", "x.jpg"], "not as .jpg"),
-        (&["--y", "p98"], "no column is called \"p98\""),
+        (&["-o", "all.svg"][..], "is one file, but "),
+        (&["latency", "-o", "x.jpg"], "found .jpg"),
+        (&["--y", "p98"], "there is no column \"p98\""),
         (&["--y", "p99", "--class", "blk"], "did you mean \"bulk\"?"),
         (&["--class", "bulk"], "--y"),
     ] {
@@ -143,12 +143,12 @@ fn what_cannot_be_drawn_is_said() {
     assert_eq!(
         wrong.stderr,
         "error: small.out has no figure \"latency-cfd\"; did you mean \"latency-cdf\"?\n\
-         error: small.out has no figure \"heatmap\"; `netloom plot small.out --list` names them all\n"
+         error: small.out has no figure \"heatmap\"; `netloom plot small.out --list` lists the figures\n"
     );
     assert!(!place.0.join("small.out/figures").exists());
     let nothing = place.run(&["plot", "elsewhere"]).with(1);
     assert!(
-        nothing.stderr.contains("elsewhere holds no results"),
+        nothing.stderr.contains("elsewhere has no results"),
         "{}",
         nothing.stderr
     );

@@ -1,4 +1,4 @@
-//! Reports through the binary: what `report` writes about folders that `run` wrote.
+//! `netloom report` through the binary, about folders that `run` wrote.
 
 mod place;
 
@@ -30,7 +30,7 @@ repeat = 2
 \"traffic.0.load\" = [0.2, 0.5]
 ";
 
-/// Runs an experiment that is too short to be exact, which is a result like any other.
+/// Runs an experiment. It is too short to be exact, which is not an error.
 #[track_caller]
 fn run(place: &Place, words: &[&str]) {
     let words = [&["run", "s.toml", "--progress", "none"], words].concat();
@@ -45,7 +45,7 @@ fn a_study_becomes_one_page() {
     run(&place, &["-o", "s.out"]);
     let ended = place.run(&["report", "s.out"]).with(0);
     assert!(
-        ended.stderr.starts_with("report: s.out/report.html ("),
+        ended.stderr.starts_with("wrote s.out/report.html ("),
         "{}",
         ended.stderr
     );
@@ -62,7 +62,7 @@ fn a_study_becomes_one_page() {
     ] {
         assert!(page.contains(words), "{words}");
     }
-    // Again, elsewhere: the same bytes, and nothing left beside them.
+    // A second report has the same bytes, and no temporary files remain.
     place.run(&["report", "s.out", "-o", "again.html"]).with(0);
     assert!(place.read("again.html") == page);
     let left = std::fs::read_dir(place.0.join("s.out")).unwrap();
@@ -85,7 +85,7 @@ fn single_runs_are_laid_over_each_other() {
     let page = place.read("both.html");
     assert!(page.contains("id=\"differences\""));
     assert!(page.contains("2 series that differ in <code>run</code>"));
-    // What differs comes first, as --set would take it; no figure is against what nobody varied.
+    // Differences come first, in the form of --set. No figure has an axis that is not varied.
     let (differing, verdict) = (page.find("What differs</h2>"), page.find("Verdict</h2>"));
     assert!(differing.is_some() && differing < verdict);
     assert!(page.contains("<code>traffic.0.load</code>"));

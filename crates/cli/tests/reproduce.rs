@@ -1,4 +1,4 @@
-//! `netloom reproduce` killed, interrupted, damaged and gone on with.
+//! `netloom reproduce` after kills, interrupts and damage.
 
 mod place;
 
@@ -22,19 +22,19 @@ const TINY: [&str; 8] = [
 ];
 const RUNS: usize = 16;
 
-/// What must not depend on how often it was begun.
+/// Files that must not depend on the number of starts.
 const FILES: [&str; 4] = ["claims.json", "claims.txt", "runs.csv", "points.csv"];
 
 fn arguments<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&TINY[..], more].concat()
 }
 
-/// The folder of the scenario, which is one of a study.
+/// Returns the folder of the scenario, which is that of a study.
 fn scenario(place: &Place, folder: &str) -> PathBuf {
     place.0.join(folder).join("tiny/S000-1")
 }
 
-/// The files of runs that have ended, and when each was written.
+/// Returns the files of finished runs, and when each was written.
 fn stored(folder: &Path) -> BTreeMap<String, SystemTime> {
     let Ok(entries) = std::fs::read_dir(folder.join("runs")) else {
         return BTreeMap::new();
@@ -48,7 +48,7 @@ fn stored(folder: &Path) -> BTreeMap<String, SystemTime> {
     entries.filter_map(file).collect()
 }
 
-/// Begins a reproduction and waits until some runs are stored.
+/// Starts a reproduction and waits until some runs are stored.
 fn begun(place: &Place, folder: &str, some: usize) -> Child {
     let child = place
         .command(&arguments(&["-o", folder, "--progress", "none"]))
@@ -62,7 +62,7 @@ fn begun(place: &Place, folder: &str, some: usize) -> Child {
     child
 }
 
-/// Goes on, and checks that what was stored is found and left alone.
+/// Resumes, and checks that stored runs are found and not written again.
 #[track_caller]
 fn goes_on(place: &Place, folder: &str) -> Ended {
     let before = stored(&scenario(place, folder));
@@ -71,7 +71,7 @@ fn goes_on(place: &Place, folder: &str) -> Ended {
     let (ran, found) = (RUNS - before.len(), before.len());
     assert!(
         ended.stderr.contains(&format!("{ran} runs in "))
-            && ended.stderr.contains(&format!(" s, {found} were there")),
+            && ended.stderr.contains(&format!(" s, {found} already done")),
         "{}",
         ended.stderr
     );
@@ -97,7 +97,7 @@ fn what_was_killed_or_interrupted_goes_on_with_the_same_command() {
     place.run(&arguments(&["-o", "whole"])).with(0);
     assert_eq!(stored(&scenario(&place, "whole")).len(), RUNS);
 
-    // SIGKILL: nothing can be tidied up.
+    // SIGKILL allows no cleanup.
     let mut child = begun(&place, "killed", 3);
     child.kill().unwrap();
     child.wait().unwrap();
@@ -105,7 +105,7 @@ fn what_was_killed_or_interrupted_goes_on_with_the_same_command() {
     goes_on(&place, "killed");
     assert_same(&place, "whole", "killed");
 
-    // Ctrl-C: what is there is judged, what it does not suffice for is not.
+    // After Ctrl-C, only claims with enough runs are judged.
     let child = begun(&place, "stopped", 6);
     let signal = Command::new("kill")
         .args(["-INT", &child.id().to_string()])
@@ -113,7 +113,8 @@ fn what_was_killed_or_interrupted_goes_on_with_the_same_command() {
     assert!(signal.unwrap().success());
     let ended = Ended::new(child.wait_with_output().unwrap()).with(130);
     assert!(
-        ended.stderr.contains("runs are missing") && ended.stderr.contains("the same command"),
+        ended.stderr.contains("runs are missing")
+            && ended.stderr.contains("run the same command to resume"),
         "{}",
         ended.stderr
     );
@@ -124,10 +125,10 @@ fn what_was_killed_or_interrupted_goes_on_with_the_same_command() {
         let claim = claims.as_array().unwrap().iter().find(is_it).unwrap();
         claim["verdict"].as_str().unwrap().to_owned()
     };
-    // The first three loads are done, of the last series not all is.
+    // The first three loads are done, but not all of the last series.
     assert_ne!(verdict("C000-10", ""), "not-run");
     assert_eq!(verdict("QOS-S000-1-2x", "ours"), "not-run");
-    // Every file says so: tables by their names.
+    // Every file shows it, tables by their names.
     let tables =
         || ["runs.partial.csv", "runs.csv"].map(|name| place.0.join("stopped").join(name).exists());
     assert_eq!(tables(), [true, false]);
@@ -136,22 +137,22 @@ fn what_was_killed_or_interrupted_goes_on_with_the_same_command() {
     assert_same(&place, "whole", "stopped");
     assert_eq!(tables(), [false, true]);
 
-    // Again: nothing is run. Another reading shares the folder and has a study of its own.
+    // A second start runs nothing. Another reading shares the folder and has its own study.
     let again = place.run(&arguments(&["-o", "whole"])).with(0);
-    let ran_none = |line: &str| line.starts_with("0 runs in ") && line.ends_with("16 were there");
+    let ran_none = |line: &str| line.starts_with("0 runs in ") && line.ends_with("16 already done");
     assert!(again.stderr.lines().any(ran_none), "{}", again.stderr);
     let varied = ["-o", "whole", "--vary", "fast-crossbar"];
     let varied = place.run(&arguments(&varied)).with(0);
     assert!(
-        varied.stderr.contains("8 runs in ") && varied.stderr.contains("16 were there"),
+        varied.stderr.contains("8 runs in ") && varied.stderr.contains("16 already done"),
         "{}",
         varied.stderr
     );
-    // Or in a folder of its own, without those that it does not ask for.
+    // In a folder of its own, it does not run the other reading.
     let only = ["-o", "only", "--vary", "fast-crossbar", "--vary-only"];
     let only = place.run(&arguments(&only)).with(0);
     assert!(
-        only.stderr.contains("8 runs in ") && !only.stderr.contains("were there"),
+        only.stderr.contains("8 runs in ") && !only.stderr.contains("already done"),
         "{}",
         only.stderr
     );
@@ -167,17 +168,17 @@ fn what_was_killed_or_interrupted_goes_on_with_the_same_command() {
         "{}",
         refused.stderr
     );
-    // More seeds: those that are there are kept.
+    // With more seeds, stored runs are kept.
     let more = place.run(&arguments(&["-o", "whole", "--seeds", "3"]));
     let more = more.with(0);
     assert!(
-        more.stderr.contains("8 runs in ") && more.stderr.contains("16 were there"),
+        more.stderr.contains("8 runs in ") && more.stderr.contains("16 already done"),
         "{}",
         more.stderr
     );
-    // A study like any other.
+    // It is an ordinary study.
     let study = "whole/tiny/S000-1";
-    let status = place.run(&["status", study]).with(0);
+    let status = place.run(&["study", "status", study]).with(0);
     assert!(status.stdout.contains("24 of 24 runs"), "{}", status.stdout);
     place.run(&["report", study]).with(0);
     place.run(&["plot", study]).with(0);
@@ -186,7 +187,7 @@ fn what_was_killed_or_interrupted_goes_on_with_the_same_command() {
     std::fs::remove_file(place.0.join("whole/claims.json")).unwrap();
     let taken = place.run(&arguments(&["-o", "whole"])).with(1);
     assert!(
-        taken.stderr.contains("holds files that are no claims"),
+        taken.stderr.contains("is not the folder of a reproduction"),
         "{}",
         taken.stderr
     );
@@ -242,7 +243,7 @@ fn tables_of_links_are_kept_with_their_runs() {
         std::fs::remove_file(folder.join(name)).unwrap();
     }
     let ended = place.run(&[&tiny[..], &["-o", "whole"]].concat()).with(0);
-    let kept = format!("{} were there", runs.len() / 2);
+    let kept = format!("{} already done", runs.len() / 2);
     assert!(ended.stderr.contains(&kept), "{}", ended.stderr);
     assert!(tables() == before, "a table differs");
 }
@@ -265,15 +266,19 @@ fn a_paper_is_run_in_parts() {
     };
     part("S000-1", "parts");
     assert_eq!(verdict("parts"), "not-run");
-    // What is there is judged with what is run.
+    // Claims are judged with stored and new runs.
     let second = part("S000-2", "parts");
     assert!(second.stderr.contains("20 runs in "), "{}", second.stderr);
-    assert!(second.stderr.contains("16 were there"), "{}", second.stderr);
+    assert!(
+        second.stderr.contains("16 already done"),
+        "{}",
+        second.stderr
+    );
     assert_ne!(verdict("parts"), "not-run");
     let once = part("S000-1,S000-2", "once");
     assert!(once.stderr.contains("36 runs in "), "{}", once.stderr);
     assert_same(&place, "parts", "once");
-    // Parts may differ in seeds: what is not asked for has those that it was run with.
+    // Parts may differ in seeds: stored runs keep theirs.
     let more = ["--scenario", "S000-1", "--seeds", "3", "-o", "seeds"];
     place.run(&[&tiny[..], &more].concat()).with(0);
     part("S000-2", "seeds");
@@ -285,7 +290,7 @@ fn a_paper_is_run_in_parts() {
             .count()
     };
     assert_eq!((of("S000-1 "), of("S000-2 ")), (24, 20));
-    // Progress is that of all parts from the first line on: the second is there, the first is run now.
+    // The first line of progress counts all parts: the second is stored, the first runs now.
     part("S000-2", "counted");
     let more = ["--scenario", "S000-1,S000-2", "-o", "counted"];
     let json = ["reproduce", "000", "--size", "tiny", "--progress", "json"];
@@ -296,18 +301,20 @@ fn a_paper_is_run_in_parts() {
         (&36.into(), &20.into())
     );
     assert_same(&place, "counted", "once");
-    // Without a folder there is nothing but the part.
+    // Without a folder, there are only the runs of the part. Other claims are not printed.
     let alone = place.run(&[&tiny[..], &["--scenario", "S000-2"]].concat());
     let alone = alone.with(0);
     assert!(
         alone
             .stdout
-            .contains("no result of S000-1 16 NICs IB at load 0.7")
+            .contains("claims that these runs cannot decide")
+            && !alone.stdout.contains("not-run"),
+        "{}",
+        alone.stdout
     );
 
     let unknown = place.run(&[&tiny[..], &["--scenario", "S000-9"]].concat());
     let unknown = unknown.with(1);
-    let message =
-        "paper 000 has no scenario `S000-9` at size tiny; write of S000-1, S000-2, S000-5, S000-6";
+    let message = "paper 000 has no scenario `S000-9` at size tiny; expected one of S000-1, S000-2, S000-5, S000-6";
     assert!(unknown.stderr.contains(message), "{}", unknown.stderr);
 }

@@ -1,4 +1,4 @@
-//! Studies through the binary: run, killed, resumed, divided, put together.
+//! Studies through the binary: run, killed, resumed, divided and merged.
 
 mod place;
 
@@ -34,13 +34,13 @@ repeat = 2
 \"traffic.0.load\" = [0.2, 0.4]
 ";
 
-/// The same with runs that take long enough to be killed in.
+/// The same study with runs that are long enough to be killed.
 fn slower(text: &str) -> String {
     text.replace("100 us", "1500 us")
         .replace("[0.2, 0.4]", "{ from = 0.1, to = 0.6, step = 0.1 }")
 }
 
-/// The merged tables, by name: what must not depend on who ran what.
+/// Returns the merged tables by name. They must not depend on the division of the runs.
 fn tables(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = std::fs::read_dir(folder).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -65,7 +65,7 @@ fn assert_same(one: &Path, other: &Path) {
     }
 }
 
-/// How often each run was begun, by all journals together.
+/// Returns how often each run was started, over all journals.
 fn begun(folder: &Path) -> BTreeMap<String, usize> {
     let mut begun = BTreeMap::new();
     for file in std::fs::read_dir(folder.join("journal")).unwrap() {
@@ -109,21 +109,21 @@ fn a_study_runs_and_says_what_came_out() {
     );
     let results = place.read("small.out/results.csv");
     assert_eq!(results.lines().count(), 1 + 8 * 7);
-    // Again: nothing is run, and the files are the same.
+    // A second start runs nothing, and the files are the same.
     let before = tables(&place.0.join("small.out"));
     let again = place.run(&["run", "small.toml"]).with(0);
-    let ran_none = |line: &str| line.starts_with("0 runs in ") && line.ends_with("8 were there");
+    let ran_none = |line: &str| line.starts_with("0 runs in ") && line.ends_with("8 already done");
     assert!(again.stderr.lines().any(ran_none), "{}", again.stderr);
     assert_eq!(tables(&place.0.join("small.out")), before);
     let status = place
-        .run(&["status", "small.out", "--format", "json"])
+        .run(&["study", "status", "small.out", "--format", "json"])
         .with(0)
         .json();
     assert_eq!(
         (status["runs_done"].as_u64(), status["complete"].as_bool()),
         (Some(8), Some(true))
     );
-    // A run is lost: all others are counted before it is run.
+    // After the loss of a run, all others are counted before it runs again.
     let runs = std::fs::read_dir(place.0.join("small.out/runs")).unwrap();
     let file = runs.map(|run| run.unwrap().path()).min().unwrap();
     std::fs::remove_file(file).unwrap();
@@ -134,14 +134,14 @@ fn a_study_runs_and_says_what_came_out() {
     assert_eq!(told["runs_found"], 7, "{told}");
     assert_eq!(told["runs"], 8, "{told}");
     assert_eq!(tables(&place.0.join("small.out")), before);
-    // In a pipe, watching is a line; it ends with the study.
-    let watched = place.run(&["watch", "small.out"]).with(0);
+    // In a pipe, `watch` prints a line; it ends with the study.
+    let watched = place.run(&["study", "watch", "small.out"]).with(0);
     assert_eq!(watched.stdout, "8 of 8 runs, complete\n");
     let alone = ["run", "small.toml", "--set", "study.axes.x=1", "-o", "x"];
     assert_eq!(
         place.run(&alone).code,
         Some(3),
-        "an unknown axis is a mistake"
+        "an unknown axis is an error"
     );
 }
 
@@ -158,22 +158,22 @@ fn shards_give_the_same_tables_as_one_process() {
             .with(0);
         assert!(ended.stderr.contains("2 runs in"), "{}", ended.stderr);
     }
-    // Incomplete: refused, with what is missing, or merged in part with a warning.
-    let refused = place.run(&["merge", "four"]).with(1);
+    // An incomplete study is refused with what is missing, or merged in part with a warning.
+    let refused = place.run(&["study", "merge", "four"]).with(1);
     assert!(
         refused.stderr.contains("2 of 8 units are not complete")
-            && refused.stderr.contains("netloom resume four"),
+            && refused.stderr.contains("netloom run four"),
         "{}",
         refused.stderr
     );
-    let partial = place.run(&["merge", "four", "--partial"]).with(0);
+    let partial = place.run(&["study", "merge", "four", "--partial"]).with(0);
     assert!(
         partial.stderr.contains("warning: not run: qos.arbiter"),
         "{}",
         partial.stderr
     );
     let ended = place
-        .command(&["resume", "four", "--shard", "auto"])
+        .command(&["run", "four", "--shard", "auto"])
         .env("SLURM_ARRAY_TASK_ID", "3")
         .env("SLURM_ARRAY_TASK_MIN", "1")
         .env("SLURM_ARRAY_TASK_STEP", "1")
@@ -181,14 +181,14 @@ fn shards_give_the_same_tables_as_one_process() {
         .output()
         .unwrap();
     Ended::new(ended).with(0);
-    place.run(&["merge", "four"]).with(0);
+    place.run(&["study", "merge", "four"]).with(0);
     assert_same(&place.0.join("one"), &place.0.join("four"));
     // With every table as CSV.
-    place.run(&["merge", "four", "--csv"]).with(0);
+    place.run(&["study", "merge", "four", "--csv"]).with(0);
     assert!(place.read("four/links.csv").lines().count() > 8);
 }
 
-/// The rest of dividing a known product of primes: moments that look random and are the same every time.
+/// Returns pseudo-random times from remainders, the same in every test.
 fn moments(seed: u64) -> impl Iterator<Item = u64> {
     let mut state = seed;
     std::iter::repeat_with(move || {
@@ -206,7 +206,7 @@ fn killed_fifty_times_and_resumed_the_tables_are_the_same() {
     let began = Instant::now();
     place.run(&["run", "small.toml", "-o", "whole"]).done();
     let whole = began.elapsed();
-    // Kills are spread so that a study takes about fifty of them.
+    // Kills are spaced so that a study needs about fifty of them.
     let most = (whole.as_millis() as u64 / 12).max(20);
     let mut kills = 0;
     let mut folder = 0;
@@ -219,13 +219,13 @@ fn killed_fifty_times_and_resumed_the_tables_are_the_same() {
             .spawn()
             .unwrap();
         std::thread::sleep(Duration::from_millis(moment % most));
-        // SIGKILL: nothing can be tidied up.
+        // SIGKILL allows no cleanup.
         child.kill().unwrap();
         let status = child.wait().unwrap();
         if status.code().is_none() {
             kills += 1;
         }
-        // A study that got through before it was killed is compared, and another one begun.
+        // A study that completed before the kill is compared, and another one started.
         let is_done = place.0.join(&name).join("points.parquet").exists();
         if kills == 50 || is_done {
             place
@@ -284,16 +284,19 @@ fn a_damaged_run_is_run_again() {
     let file = runs.map(|run| run.unwrap().path()).min().unwrap();
     let bytes = std::fs::read(&file).unwrap();
     std::fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
-    let status = place.run(&["status", "damaged"]).with(0);
+    let status = place.run(&["study", "status", "damaged"]).with(0);
     assert!(status.stdout.contains("7 of 8 runs"), "{}", status.stdout);
     assert!(
-        status.stdout.contains("not valid, will be run again"),
+        status.stdout.contains("invalid, to be run again"),
         "{}",
         status.stdout
     );
-    let ended = place.run(&["resume", "damaged"]).with(0);
+    let ended = place.run(&["run", "damaged"]).with(0);
     assert!(ended.stderr.contains("1 run in"), "{}", ended.stderr);
     assert_same(&place.0.join("whole"), &place.0.join("damaged"));
+    // The values of a study are those that it was started with.
+    let refused = place.run(&["run", "damaged", "--seed", "2"]).with(2).stderr;
+    assert!(refused.contains("--seed cannot be used"), "{refused}");
 }
 
 #[test]
@@ -316,7 +319,7 @@ fn a_search_for_saturation_finds_the_edge_and_is_the_same_in_shards() {
             .run(&["run", "search.toml", "-o", "two", "--shard", shard])
             .done();
     }
-    place.run(&["merge", "two"]).done();
+    place.run(&["study", "merge", "two"]).done();
     assert_same(&place.0.join("one"), &place.0.join("two"));
     let points = place.read("one/points.csv");
     let column = |line: &str, at: usize| line.split(',').nth(at).unwrap().to_owned();
@@ -338,7 +341,7 @@ fn a_search_for_saturation_finds_the_edge_and_is_the_same_in_shards() {
         let first = own.iter().position(|(_, saturated)| *saturated).unwrap();
         let (low, high) = (own[first - 1].0, own[first].0);
         assert!(high - low < 0.051, "the edge is found to 0.05: {own:?}");
-        // Of the values of the file, the first saturated one and one more.
+        // Only the first saturated value of the file and one more.
         let is_of_the_file = |load: f64| [0.3, 0.5, 0.7, 0.9].contains(&load);
         let beyond = own
             .iter()
@@ -354,12 +357,12 @@ fn an_interrupted_study_goes_on() {
     let running = place.begin(&["run", "small.toml", "-o", "out"]);
     let ended = running.stopped_by("-INT").with(130);
     assert!(
-        ended.stderr.contains("go on with netloom resume out"),
+        ended.stderr.contains("Resume with: netloom run out"),
         "{}",
         ended.stderr
     );
     let done = place
-        .run(&["status", "out", "--format", "json"])
+        .run(&["study", "status", "out", "--format", "json"])
         .with(0)
         .json();
     let done = done["runs_done"].as_u64().unwrap();
@@ -370,7 +373,7 @@ fn an_interrupted_study_goes_on() {
 fn a_folder_of_something_else_is_refused() {
     let place = Place::new("study-taken");
     place.file("small.toml", SMALL);
-    // More seeds are the same study; another warm-up is another.
+    // More seeds make the same study; another warm-up makes another one.
     let other = SMALL.replace("repeat = 2", "repeat = 1");
     place.file("other.toml", &other.replace("4 us", "5 us"));
     place.run(&["run", "small.toml"]).with(0);
@@ -390,13 +393,13 @@ fn a_folder_of_something_else_is_refused() {
     place.file("precious/thesis.tex", "precious");
     let refused = place.run(&["run", "small.toml", "-o", "precious"]).with(1);
     assert!(refused.stderr.contains("thesis.tex"), "{}", refused.stderr);
-    place.run(&["status", "precious"]).with(1);
-    // A text that was changed is another study.
+    place.run(&["study", "status", "precious"]).with(1);
+    // A modified text is another study.
     let text = place.read("small.out/study.toml");
     place.file("small.out/study.toml", &text.replace("100 us", "120 us"));
-    let refused = place.run(&["resume", "small.out"]).with(1);
+    let refused = place.run(&["run", "small.out"]).with(1);
     assert!(
-        refused.stderr.contains("was changed since"),
+        refused.stderr.contains("has changed since"),
         "{}",
         refused.stderr
     );
@@ -429,13 +432,13 @@ length = \"1 ms\"
     let refused = place.run(&["run", "ring.toml"]).with(4);
     assert!(refused.stderr.contains("E0501"), "{}", refused.stderr);
     assert!(!place.0.join("ring.out").exists());
-    // Forced, the deadlock is a result like any other, and stored.
+    // With --force, the deadlock is an ordinary result and is stored.
     place
         .run(&["run", "ring.toml", "--force", "--progress", "none"])
         .with(4);
     let results = place.read("ring.out/results.csv");
     assert!(results.lines().count() > 2, "{results}");
-    let status = place.run(&["status", "ring.out"]).with(0);
+    let status = place.run(&["study", "status", "ring.out"]).with(0);
     assert!(status.stdout.contains("1 deadlock"), "{}", status.stdout);
 }
 
@@ -453,10 +456,10 @@ fn a_flow_list_goes_with_the_study() {
     place.file("listed.toml", text);
     let code = place.run(&["run", "listed.toml", "--shard", "1/2"]).code;
     assert!(matches!(code, Some(0 | 5)), "{code:?}");
-    // The folder alone suffices.
+    // The folder alone is sufficient.
     std::fs::rename(place.0.join("listed.out"), place.0.join("moved")).unwrap();
     std::fs::remove_dir_all(place.0.join("lists")).unwrap();
-    let code = place.run(&["resume", "moved"]).code;
+    let code = place.run(&["run", "moved"]).code;
     assert!(matches!(code, Some(0 | 5)), "{code:?}");
     assert!(place.read("moved/points.csv").contains("200 Gbps"));
 }

@@ -1,4 +1,5 @@
-//! `netloom trace` through the binary: which packets it finds, and what other programs read.
+//! `netloom trace` through the binary: the packets that it finds, and the format for other
+//! programs.
 
 mod place;
 

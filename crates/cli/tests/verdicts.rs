@@ -1,11 +1,11 @@
-//! Whether numbers can be used is said once, and everywhere alike.
+//! Verdicts are the same in every output.
 
 mod place;
 
 use place::Place;
 use serde_json::Value;
 
-/// 2048 hosts that send large messages: of a run of 20 us, a good part is still under way at its end.
+/// 2048 hosts that send large messages: after 20 us, much of the traffic is still in flight.
 const LARGE_MESSAGES: &str = "netloom = 1\nname = \"large\"\n\
     [topology]\nkind = \"pgft\"\nchildren = [32, 64]\nparents = [1, 32]\n\
     [link]\nrate = \"400 Gbps\"\n\
@@ -21,7 +21,7 @@ fn messages_under_way_at_the_end_of_a_short_run_do_not_saturate_it() {
         let arguments = ["run", "large.toml", "--until", until, "-o", until];
         place.run(&[&arguments[..], &["--format", "json"]].concat())
     };
-    // 2.5 % of what was offered is missing at the end, and nothing waits in the NICs.
+    // 2.5 % of the offered traffic is missing at the end, and nothing waits in the NICs.
     let short = run("20us").json();
     let load = |name: &str| short["total"][name].as_f64().unwrap();
     assert!(load("delivered_load") < 0.98 * load("offered_load"));
@@ -35,7 +35,7 @@ const SMALL: &str = "netloom = 1\nname = \"small\"\n\
     [[traffic]]\nname = \"bulk\"\nload = 0.3\n\
     [measure]\nlength = \"400 us\"\nwarmup = \"20 us\"\n";
 
-/// Status and exit code of a run with some keys changed.
+/// Returns the status and exit code of a run with some keys changed.
 fn ended(place: &Place, sets: &[&str]) -> (Value, Option<i32>) {
     let mut arguments = vec!["run", "small.toml", "--overwrite", "--format", "json"];
     sets.iter().for_each(|set| arguments.extend(["--set", set]));
@@ -49,7 +49,7 @@ fn what_grows_is_saturated_and_what_is_steady_is_not() {
     place.file("small.toml", SMALL);
     assert_eq!(ended(&place, &[]), ("ok".into(), Some(0)));
     let hot = "traffic.pattern={ kind = \"hot-spot\", destination = 0, sources = \"all\" }";
-    // Seven senders of 0.3 are more than twice a link; of 0.1, less than one.
+    // Seven senders of 0.3 need more than two links; seven of 0.1 need less than one.
     assert_eq!(ended(&place, &[hot]), ("saturated".into(), Some(0)));
     let (calm, _) = ended(&place, &[hot, "traffic.load=0.1"]);
     assert_ne!(calm, "saturated");
@@ -58,7 +58,7 @@ fn what_grows_is_saturated_and_what_is_steady_is_not() {
 #[test]
 fn a_list_of_messages_that_ends_is_ok_whatever_its_load_does() {
     let place = Place::new("verdict-drift");
-    // Every NIC sends 2 KiB to its neighbour, ever more often: the gap shrinks from 4 us to 1 us.
+    // Every NIC sends 2 KiB to its neighbour at a rising rate: the gap shrinks from 4 us to 1 us.
     let mut list = String::from("time,source,destination,bytes\n");
     for nic in 0..8 {
         let mut now = 0.0;
@@ -71,14 +71,14 @@ fn a_list_of_messages_that_ends_is_ok_whatever_its_load_does() {
     place.file("rising.csv", &list);
     let listed = SMALL.replace("load = 0.3", "flows = \"rising.csv\"");
     place.file("small.toml", &listed);
-    // A list that ends is what it is.
+    // A list that ends is not saturated.
     assert_eq!(ended(&place, &[]), ("ok".into(), Some(0)));
 }
 
 #[test]
 fn study_compare_report_and_plot_count_the_same_points_as_saturated() {
     let place = Place::new("verdict-agree");
-    // Short runs around the edge, where seeds disagree and one class saturates before the other.
+    // Short runs near saturation, where seeds differ and one class saturates before the other.
     place.file(
         "study.toml",
         "netloom = 1\nname = \"study\"\n\
@@ -151,7 +151,7 @@ fn verdicts_are_coloured_on_request_only() {
     );
 }
 
-/// Columns of a CSV table: the cells of every line by the names of these columns.
+/// Returns the cells of every line of a CSV table in these columns.
 fn cells(csv: &str, columns: &[&str]) -> Vec<Vec<String>> {
     let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let head = lines.next().unwrap();
@@ -196,7 +196,7 @@ fn an_idle_class_does_not_decide_and_a_run_of_idle_ones_is_too_short() {
     assert_eq!(json["classes"][0]["verdict"], "idle");
 }
 
-/// Eight ranks around a switch that reduce among themselves, with the settings that netloom chooses.
+/// An all-reduce of eight ranks at one switch, with default settings.
 const RING: &str = "netloom = 1\nname = \"ring\"\n\
     [topology]\nkind = \"single-switch\"\nports = 8\n\
     [[traffic]]\nname = \"gradients\"\n\
@@ -230,7 +230,7 @@ fn a_job_that_ends_is_ok_and_its_completion_time_is_everywhere() {
     let shown = format!("{:.1} us", took / 1e3);
     let line = text.lines().find(|line| line.starts_with("  gradients "));
     assert!(line.is_some_and(|line| line.ends_with(&shown)), "{text}");
-    // A warm-up that the file sets cuts messages off, and no time.
+    // A warm-up in the file excludes messages, but does not shorten the completion time.
     let warm = [
         "run",
         "ring.toml",
@@ -245,7 +245,7 @@ fn a_job_that_ends_is_ok_and_its_completion_time_is_everywhere() {
         .json();
     assert_eq!(warm["total"]["completion_time_ns"], took);
     assert!(warm["total"]["delivered_messages"].as_u64().unwrap() < 14 * 8);
-    // Twice the bytes take longer: compare, the report and figures show it unasked.
+    // Twice the bytes take longer. `compare`, reports and figures show it by default.
     let more = [
         "run",
         "ring.toml",
@@ -339,9 +339,9 @@ fn a_list_of_one_message_is_ok() {
         (&"ok".into(), &0.0.into())
     );
     let class = &json["classes"][0];
-    // From its creation, not from the start of the run.
+    // Measured from its creation, not from the start of the run.
     assert_eq!(class["completion_time_ns"], class["latency_max_ns"]);
-    // What is not sent before the end of the run is left.
+    // Messages after the end of the run are not sent.
     let short = ["run", "one.toml", "--until", "4 us", "-o", "short.out"];
     let short = place.run(&short).with(5);
     assert!(
@@ -446,7 +446,7 @@ fn a_job_is_measured_whole_next_to_traffic_with_a_warm_up() {
     let json = run(&["--set", "measure.warmup=\"300 us\""]).json();
     let [job, open] = [0, 1].map(|at| &json["classes"][at]);
     assert!((300e3..304e3).contains(&json["warmup_ns"].as_f64().unwrap()));
-    // It was over before that, and everything of it counts.
+    // The job ended before that, and all of it counts.
     assert!(job["last_delivery_ns"].as_f64().unwrap() < 300e3);
     assert_eq!(
         (&job["verdict"], &job["delivered_messages"]),
@@ -456,7 +456,7 @@ fn a_job_is_measured_whole_next_to_traffic_with_a_warm_up() {
     assert_eq!(json["total"]["completion_time_ns"], Value::Null);
     let row = &json["rows"][0];
     assert_eq!(row["delivered_messages"], job["delivered_messages"]);
-    // The other class is counted after the warm-up only: half as long, half as much.
+    // The other class is counted only after the warm-up, for half of the time.
     let all = run(&["--set", "measure.warmup=\"0 us\""]).json();
     let messages = |json: &Value| json["classes"][1]["delivered_messages"].as_f64().unwrap();
     let part = messages(&json) / messages(&all);
@@ -505,7 +505,7 @@ fn the_total_is_what_its_worst_class_is() {
 #[test]
 fn summaries_count_points_that_are_ok_and_shards_end_well_when_their_runs_are_stored() {
     let place = Place::new("verdict-summaries");
-    // Three epochs at 0.2 and 0.4 are too few to tell; 0.1 is measured as it should be.
+    // Three epochs at 0.2 and 0.4 are too few; 0.1 is measured completely.
     place.file(
         "study.toml",
         &format!(
@@ -554,19 +554,12 @@ fn summaries_count_points_that_are_ok_and_shards_end_well_when_their_runs_are_st
         ];
         place.run(&arguments).with(0);
     }
-    let merged = place.run(&["merge", "parts.out"]).with(5).stdout;
+    let merged = place.run(&["study", "merge", "parts.out"]).with(5).stdout;
     assert_eq!(merged, whole);
-    // One bad seed of three: the point is good enough for all of them.
-    let resumed = [
-        "resume",
-        "parts.out",
-        "--progress",
-        "none",
-        "--shard",
-        "1/2",
-    ];
+    // With one bad seed of three, the point is still good.
+    let resumed = ["run", "parts.out", "--progress", "none", "--shard", "1/2"];
     place.run(&resumed).with(0);
     place
-        .run(&["resume", "parts.out", "--progress", "none"])
+        .run(&["run", "parts.out", "--progress", "none"])
         .with(5);
 }

@@ -1,6 +1,5 @@
-//! The tool part: from what traffic classes need to arbitration tables, admission and cost. It runs
-//! without simulating, and shares its table types with the simulator: what was planned is what is
-//! simulated.
+//! Computes arbitration tables, admission and cost from the needs of traffic classes, without
+//! simulation. The table types are those of the simulator, so a plan can be simulated unchanged.
 
 pub mod cost;
 pub mod infiniband;

@@ -1,6 +1,8 @@
-//! Planned tables under load: 10,000 random requests, each planned, and the arbiters themselves.
+//! Planned tables under load: 10,000 random requests are planned and run on the arbiters
+//! themselves.
 //!
-//! Nobody waits longer than the plan says; shares are what the plan says and near what was wanted.
+//! No class waits longer than the plan's bound, and shares are those of the plan and near the
+//! request.
 
 #[path = "waits/harness.rs"]
 #[allow(dead_code)]
@@ -27,7 +29,7 @@ fn law(draws: &mut Draws, most_units: u64) -> SizeLaw {
     SizeLaw::new(vec![(one, 1.0), (two, chance)]).unwrap()
 }
 
-/// What somebody might ask of a port of this kind.
+/// Returns a random request for a port of this kind.
 fn request(kind: Kind, most_units: u64, draws: &mut Draws) -> Request {
     let n = 2 + draws.below(7) as usize;
     let parts: Vec<u64> = (0..n).map(|_| 1 + draws.below(20)).collect();
@@ -83,7 +85,7 @@ fn arbitration(plan: &Plan) -> Arbitration {
     }
 }
 
-/// The next request that can be met; deadlines that cannot are as common as they are in life.
+/// Returns the next request that can be met; unreachable deadlines are common, as in practice.
 fn next_plan(kind: Kind, most_units: u64, draws: &mut Draws) -> Plan {
     loop {
         let mut request = request(kind, most_units, draws);
@@ -100,7 +102,8 @@ fn next_plan(kind: Kind, most_units: u64, draws: &mut Draws) -> Plan {
     }
 }
 
-/// So many plans of a kind: nobody waits longer than its bound, and some bound is nearly met.
+/// Checks `n_plans` plans of a kind: no class waits longer than its bound, and some bound is nearly
+/// reached.
 #[track_caller]
 fn check_waits(kind: Kind, n_plans: usize) {
     let make = |draws: &mut Draws| {
@@ -110,7 +113,7 @@ fn check_waits(kind: Kind, n_plans: usize) {
         for class in &plan.request.classes {
             largest[class.sl.index()] = class.sizes.largest().0;
         }
-        // Lanes are numbered as the classes are: none is shared.
+        // Lanes have the numbers of the classes: none is shared.
         assert!(plan.classes.iter().all(|class| class.vl.0 == class.sl.0));
         let case = Case {
             table: arbitration(&plan),
@@ -153,7 +156,8 @@ fn planned_waits_of_bxi_deficits_are_never_exceeded_and_nearly_met() {
     check_waits(Kind::BxiDeficit, 3_000);
 }
 
-/// The share of each class over so many bytes, all of them backlogged with packets of their laws.
+/// Returns the share of each class over `n_bytes` bytes, with all of them backlogged with packets
+/// of their laws.
 fn shares(plan: &Plan, n_bytes: u64, draws: &mut Draws) -> Vec<f64> {
     let mut arbiter = arbitration(plan).arbiter();
     let mut heads = [Head::default(); N_QUEUES];
@@ -183,7 +187,7 @@ fn shares(plan: &Plan, n_bytes: u64, draws: &mut Draws) -> Vec<f64> {
             eligible: (1 << n) - 1,
             heads: &heads,
         };
-        let grant = arbiter.choose(&view).expect("everybody has a packet");
+        let grant = arbiter.choose(&view).expect("every class has a packet");
         arbiter.commit(grant);
         let queue = usize::from(grant.queue);
         sent[queue] += u64::from(heads[queue].bytes);
@@ -193,8 +197,8 @@ fn shares(plan: &Plan, n_bytes: u64, draws: &mut Draws) -> Vec<f64> {
     sent.iter().map(|&bytes| bytes as f64 / all).collect()
 }
 
-/// All backlogged: the prediction holds within half a point (a tenth where deficits keep shares exact), and
-/// wherever an entry holds four packets the plan is within a point of what was wanted.
+/// With all classes backlogged, the prediction holds within half a point (a tenth if deficits keep
+/// shares exact). If every entry holds four packets, the plan is within a point of the request.
 #[test]
 fn planned_shares_are_given_and_near_what_was_wanted() {
     let mut draws = Draws(11);

@@ -1,12 +1,13 @@
-//! Plans against every small table, and recomputed in whole numbers by another route.
+//! Plans compared with every small table, and recomputed in whole numbers by another method.
 //!
-//! `NETLOOM_PLANS=2000` draws that many needs for the search of all tables, and as many for the others.
+//! `NETLOOM_PLANS=2000` draws this number of needs for the search of all tables, and as many for
+//! the others.
 
 use netloom_design::plan::{self, Cautions, Class, HighTable, Kind, Plan, Ports, Request, Tables};
 use netloom_design::qos::predict::SizeLaw;
 use netloom_units::{Bytes, Ratio, Sl, Time};
 
-/// A small generator, so that a failure can be repeated from its number.
+/// A small generator, so a failure can be reproduced from its number.
 struct Draws(u64);
 
 impl Draws {
@@ -36,7 +37,7 @@ fn n_cases(usual: u64) -> u64 {
 
 const MANAGEMENT: u64 = 256;
 
-/// What a class of packets of one size needs; shares are parts of the sum of all.
+/// The needs of a class with packets of one size; shares are parts of the sum of all.
 #[derive(Clone, Copy, Debug)]
 struct Need {
     part: u64,
@@ -69,11 +70,11 @@ fn request(needs: &[Need], entries: u16, high_table: HighTable) -> Request {
     }
 }
 
-/// Every table of a limited number of entries: whether one keeps all deadlines, and whether one keeps the shares within a hundredth
-/// as well. The rate is 100 Gbps.
+/// Searches every table of a limited number of entries: whether one keeps all deadlines, and
+/// whether one also keeps the shares within 1 %. The rate is 100 Gbps.
 struct Every<'a> {
     needs: &'a [Need],
-    /// Packets of an entry of each class, at most.
+    /// Maximum of packets per entry of each class.
     most: Vec<u64>,
     in_time: bool,
     exact: bool,
@@ -94,8 +95,8 @@ impl Every<'_> {
         (every.in_time, every.exact)
     }
 
-    /// What an entry of a number of packets lets pass at most: the smallest weight that sends them, of packets of any size, but
-    /// no weight below a packet.
+    /// Returns the maximum that an entry of `packets` packets may send: at the smallest weight that
+    /// sends them, with packets of any size, but no weight smaller than a packet.
     fn passes(&self, class: usize, packets: u64) -> u64 {
         let units = self.needs[class].bytes / 64;
         let weight = (units * (packets - 1) + 1).max(units);
@@ -117,7 +118,7 @@ impl Every<'_> {
             self.judge(entries);
             return;
         }
-        // A table can be turned to begin with the first class.
+        // A table can be rotated to begin with the first class.
         let last = if entries.is_empty() {
             1
         } else {
@@ -134,7 +135,7 @@ impl Every<'_> {
         }
     }
 
-    /// Whether no gap that has begun is too long already.
+    /// Returns whether no open gap is too long already.
     fn may_be_in_time(&self, entries: &[(usize, u64)]) -> bool {
         (0..self.needs.len()).all(|class| {
             let since = entries
@@ -178,14 +179,14 @@ impl Every<'_> {
     }
 }
 
-/// Needs from a fixed grid whose tables can all be looked at.
+/// Needs from a fixed grid whose tables can all be examined.
 fn small_needs(draws: &mut Draws) -> (Vec<Need>, u16) {
     loop {
         let n = 2 + draws.below(2);
         let needs: Vec<Need> = (0..n)
             .map(|_| {
                 let bytes = draws.one_of(&[4096, 4096, 2048, 1024]);
-                // Between a packet or two of others and all that they can send.
+                // Between a packet or two of others and everything that they can send.
                 let room = 1024 * (2 + draws.below(24));
                 let deadline = (bytes + MANAGEMENT + room) * 8 / 100;
                 Need {
@@ -203,7 +204,8 @@ fn small_needs(draws: &mut Draws) -> (Vec<Need>, u16) {
     }
 }
 
-/// A table that keeps everything is found where there is one, and none is refused that keeps the deadlines.
+/// A table that keeps everything is found if there is one, and no request is refused if a table
+/// keeps the deadlines.
 #[test]
 fn no_small_table_keeps_more_than_the_planned_one() {
     let (mut n_exact, mut n_in_time, mut n_refused, mut n_unproved) = (0, 0, 0, 0);
@@ -278,7 +280,7 @@ impl Fraction {
     }
 }
 
-/// One of the kinds, with needs of all sorts.
+/// A request of one of the kinds, with random needs.
 fn drawn(draws: &mut Draws) -> Request {
     let kind = draws.one_of(&[
         Kind::InfiniBand,
@@ -297,7 +299,7 @@ fn drawn(draws: &mut Draws) -> Request {
         let size = draws.one_of(&[64, 100, 256, 1024, 2048, 4096, 4122]);
         let sizes = match shares_lanes {
             true => vec![(Bytes(4096), 1.0)],
-            // Half of each, so that every number has a power of two below.
+            // Half of each, so every number has a power of two below it.
             false if kind == Kind::InfiniBand && draws.below(4) == 0 => {
                 vec![(Bytes(1024), 1.0), (Bytes(4096), 1.0)]
             }
@@ -340,18 +342,19 @@ fn units(bytes: u64) -> u64 {
     bytes.div_ceil(64)
 }
 
-/// What a packet of a class is like: its sizes, all equally often.
+/// Returns the sizes of the packets of a class, all equally often.
 fn sizes(class: &Class) -> Vec<u64> {
     class.sizes.sizes().iter().map(|&(s, _)| s.into()).collect()
 }
 
-/// The mean of something that packets have.
+/// Returns the mean of a function of the packet size.
 fn mean(sizes: &[u64], of: impl Fn(u64) -> u64) -> Fraction {
     let sum: u64 = sizes.iter().map(|&size| of(size)).sum();
     Fraction::new(sum.into(), sizes.len() as i128)
 }
 
-/// The mean packets of a visit of InfiniBand: packets go while units are left, and each is drawn anew.
+/// Returns the mean packets of an InfiniBand visit: packets are sent while units are left, and each
+/// is drawn anew.
 fn packets_of_visit(weight: u64, sizes: &[u64]) -> Fraction {
     let mut packets = vec![Fraction::whole(0)];
     for left in 1..=weight {
@@ -376,7 +379,7 @@ fn lists(plan: &Plan) -> (List, List, u8) {
     }
 }
 
-/// The number by which tables tell a class apart.
+/// Returns the number that identifies a class in tables.
 fn key(plan: &Plan, class: usize) -> u8 {
     match plan.tables {
         Tables::InfiniBand { .. } => plan.classes[class].vl.0,
@@ -384,12 +387,12 @@ fn key(plan: &Plan, class: usize) -> u8 {
     }
 }
 
-/// What an entry sends per visit, in bytes of the link.
+/// Returns what an entry sends per visit, in bytes of the link.
 fn sent(plan: &Plan, sizes: &[u64], weight: u64) -> Fraction {
     let on_link = mean(sizes, |size| units(size) * 64);
     match &plan.tables {
         Tables::InfiniBand { .. } => packets_of_visit(weight, sizes).times(on_link),
-        // Deficits send their weight, whatever it takes.
+        // With deficits, entries send exactly their weight.
         Tables::Deficit(_) => Fraction::whole(weight * 64),
         Tables::Quantum {
             table,
@@ -404,7 +407,7 @@ fn sent(plan: &Plan, sizes: &[u64], weight: u64) -> Fraction {
     }
 }
 
-/// The largest packet of each key, as the link moves it.
+/// Returns the largest packet of each key, as the link moves it.
 fn largest(plan: &Plan) -> [u64; 16] {
     let mut largest = [0; 16];
     for (at, class) in plan.request.classes.iter().enumerate() {
@@ -414,7 +417,7 @@ fn largest(plan: &Plan) -> [u64; 16] {
     largest
 }
 
-/// Units of the smallest packet of a key: one, unless its sizes are known.
+/// Returns the units of the smallest packet of a key: one, unless its sizes are known.
 fn least_units(plan: &Plan, own: u8) -> u64 {
     let classes = plan.request.classes.iter().enumerate();
     let own = classes.filter(|(at, _)| key(plan, *at) == own);
@@ -425,7 +428,7 @@ fn least_units(plan: &Plan, own: u8) -> u64 {
     least.min().unwrap_or(1)
 }
 
-/// Bytes and, in InfiniBand, packets of others between each two entries of a key.
+/// Returns bytes and, in InfiniBand, packets of others between each two entries of a key.
 fn gaps(plan: &Plan, list: &List, own: u8, largest: &[u64; 16]) -> Vec<(u64, u64)> {
     let starts = (0..list.len()).filter(|&at| list[at].0 == own);
     let gap = |start: usize| {
@@ -440,7 +443,7 @@ fn gaps(plan: &Plan, list: &List, own: u8, largest: &[u64; 16]) -> Vec<(u64, u64
             bytes += match &plan.tables {
                 Tables::InfiniBand { .. } => ((weight - 1) * 64 + packet).min(at_most * packet),
                 Tables::Deficit(_) => {
-                    // A class has one deficit, below a packet.
+                    // A class has one deficit, smaller than a packet.
                     let deficit = if met.contains(&key) { 0 } else { packet - 64 };
                     met.push(key);
                     weight * 64 + deficit
@@ -459,7 +462,7 @@ fn gaps(plan: &Plan, list: &List, own: u8, largest: &[u64; 16]) -> Vec<(u64, u64
     starts.map(gap).collect()
 }
 
-/// The longest wait of a key, in bytes; none if the high table may send for ever.
+/// Returns the longest wait of a key, in bytes; none if the high table may send forever.
 fn wait(plan: &Plan, own: u8) -> Option<u64> {
     let (high, low, limit) = lists(plan);
     let largest = largest(plan);
@@ -496,7 +499,7 @@ fn wait(plan: &Plan, own: u8) -> Option<u64> {
     (!is_starved).then_some(longest + management)
 }
 
-/// The shares that classes are given.
+/// Returns the shares that classes are given.
 fn given(plan: &Plan) -> Vec<Fraction> {
     let (high, low, limit) = lists(plan);
     let request = &plan.request;
@@ -522,7 +525,8 @@ fn given(plan: &Plan) -> Vec<Fraction> {
         own.map(|&(key, weight)| sent(plan, &of_key(key), weight))
             .fold(Fraction::whole(0), Fraction::plus)
     };
-    // What the high table is trusted with, and what a limit of 0 lets it have: a packet for a packet.
+    // The assumed traffic of the high table, and its maximum with a limit of 0: one packet per low
+    // packet.
     let trusted = sum(&|at| is_high(at).then(|| share(at).over(all)));
     let mut part = Fraction::whole(1);
     if !high.is_empty() && !low.is_empty() && limit == 0 {
@@ -627,7 +631,8 @@ fn plans_promise_what_their_tables_give() {
     assert!(n_plans > 0 && n_high > 0 && n_refused > 0);
 }
 
-/// What tables of some length keep, longer ones keep: nothing, deadlines only, shares too.
+/// What tables of some length keep, longer ones keep too: nothing, deadlines only, or shares as
+/// well.
 #[test]
 fn longer_tables_keep_no_less() {
     let kept = |request: &Request, entries: u16| {

@@ -1,4 +1,4 @@
-//! Collects nodes and edges while a fabric is placed, in coordinates without bounds.
+//! Collects nodes and edges during placement, in unbounded coordinates.
 
 use std::collections::BTreeMap;
 
@@ -7,18 +7,17 @@ use netloom_units::{NicId, SwitchId};
 
 use crate::layout::{Anchor, Cable, Edge, EdgeKind, Hosts, Label, Layout, Node, NodeKind};
 
-/// The width that pictures keep to if they can: that of a page.
+/// Preferred maximum width of a picture: that of a page.
 pub(crate) const PAGE: f64 = 960.0;
 /// Free space around the picture.
 const MARGIN: f64 = 16.0;
-/// Size of the letters of a switch, where there is room.
+/// Preferred font size of a switch's name.
 pub(crate) const LETTERS: f64 = 11.0;
-/// The smallest letters.
+/// Minimum font size.
 pub(crate) const SMALL_LETTERS: f64 = 8.0;
-/// Width of a letter over its height, on the safe side for a sans-serif face.
+/// Width of a letter divided by its height, an upper estimate for sans-serif fonts.
 const LETTER_WIDTH: f64 = 0.62;
 
-/// A place.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Point {
     pub(crate) x: f64,
@@ -30,7 +29,7 @@ impl Point {
         Point { x, y }
     }
 
-    /// The place at a distance in a direction; 0 is right, a quarter turn is down.
+    /// Returns the point at a distance in a direction; 0 is right, a quarter turn is down.
     pub(crate) fn towards(self, angle: f64, distance: f64) -> Point {
         Point {
             x: self.x + distance * libm::cos(angle),
@@ -43,15 +42,15 @@ impl Point {
     }
 }
 
-/// How wide a text is.
+/// Returns the estimated width of a text.
 pub(crate) fn text_width(text: &str, size: f64) -> f64 {
     text.chars().count() as f64 * size * LETTER_WIDTH
 }
 
-/// Between lines that would lie on each other.
+/// Distance between lines that would otherwise coincide.
 const ASIDE: f64 = 4.0;
 
-/// A line moved to its side.
+/// Returns a line shifted sideways.
 fn aside(line: &[Point], by: f64) -> Vec<Point> {
     let (Some(first), Some(last)) = (line.first(), line.last()) else {
         return vec![];
@@ -62,7 +61,7 @@ fn aside(line: &[Point], by: f64) -> Vec<Point> {
     line.iter().map(moved).collect()
 }
 
-/// A text in the middle of a place.
+/// Returns a label centred at a point.
 pub(crate) fn centred(text: impl Into<String>, at: Point, size: f64) -> Label {
     Label {
         text: text.into(),
@@ -74,7 +73,7 @@ pub(crate) fn centred(text: impl Into<String>, at: Point, size: f64) -> Label {
     }
 }
 
-/// What stands to the left of a row.
+/// Returns the label to the left of a row.
 pub(crate) fn beside(text: String, y: f64) -> Label {
     Label {
         text,
@@ -86,7 +85,7 @@ pub(crate) fn beside(text: String, y: f64) -> Label {
     }
 }
 
-/// A number with a comma between thousands, for people.
+/// Formats a number with commas between thousands.
 pub(crate) fn counted(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::new();
@@ -99,7 +98,7 @@ pub(crate) fn counted(n: u64) -> String {
     text
 }
 
-/// So many of something, in words: `1 switch`, `1,024 switches`.
+/// Formats a count with its noun: `1 switch`, `1,024 switches`.
 pub(crate) fn number_of(n: u32, one: &str, many: &str) -> String {
     let word = if n == 1 { one } else { many };
     format!("{} {word}", counted(n.into()))
@@ -130,7 +129,7 @@ impl<'a> Canvas<'a> {
         self.hosts == Hosts::Drawn
     }
 
-    /// The NICs of each switch, in order of their numbers.
+    /// Returns the NICs of each switch, in order of their numbers.
     pub(crate) fn nics_by_switch(&self) -> Vec<Vec<NicId>> {
         let mut nics = vec![vec![]; self.topology.n_switches() as usize];
         for nic in self.topology.nics() {
@@ -139,7 +138,7 @@ impl<'a> Canvas<'a> {
         nics
     }
 
-    /// Draws a switch as a box of a size, with its name along the longer side if that fits.
+    /// Draws a switch as a box of this size, with its name along the longer side if that fits.
     pub(crate) fn switch(&mut self, switch: SwitchId, at: Point, size: (f64, f64)) {
         let name = self.topology.switch_name(switch);
         let (along, across) = (size.0.max(size.1), size.0.min(size.1));
@@ -161,7 +160,7 @@ impl<'a> Canvas<'a> {
         });
     }
 
-    /// Draws a NIC and its cable; the label is placed by whoever knows where there is room.
+    /// Draws a NIC and its cable. The caller places the label, since it knows the free space.
     pub(crate) fn nic(
         &mut self,
         nic: NicId,
@@ -246,8 +245,8 @@ impl<'a> Canvas<'a> {
         });
     }
 
-    /// Draws the cables between switches, those of one pair and class as one edge whose lines a function
-    /// gives.
+    /// Draws the cables between switches. The cables of one pair and class form one edge along the
+    /// lines that `lines` returns.
     pub(crate) fn cables(&mut self, lines: impl Fn(SwitchId, SwitchId) -> Vec<Vec<Point>>) {
         let bundles = bundles(self.topology);
         let (least, most) = bundles
@@ -259,7 +258,8 @@ impl<'a> Canvas<'a> {
             self.remarks.push(match least == most {
                 true => format!("Each line between switches is a trunk of {most} cables."),
                 false => format!(
-                    "Lines between switches are trunks of {least} to {most} cables; wider is more."
+                    "Lines between switches are trunks of {least} to {most} cables; wider lines \
+                     have more."
                 ),
             });
         }
@@ -288,7 +288,7 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// The drawing, moved to its margins; lengths are rounded, so that they are short in files.
+    /// Moves the drawing to its margins and rounds lengths, which keeps files short.
     pub(crate) fn finish(mut self, is_overview: bool) -> Layout {
         let (mut low, mut high) = (
             Point::new(f64::MAX, f64::MAX),
@@ -353,7 +353,7 @@ impl<'a> Canvas<'a> {
     }
 }
 
-/// What a person calls the fabric.
+/// Returns a phrase for the fabric.
 fn words(topology: &Topology) -> String {
     match topology.structure() {
         _ if topology.n_switches() == 1 => "single switch".to_owned(),
@@ -371,7 +371,7 @@ fn words(topology: &Topology) -> String {
     }
 }
 
-/// The corners of the box around a text.
+/// Returns the corners of the box around a label.
 fn corners(label: &Label) -> [(f64, f64); 2] {
     let (length, half) = (text_width(&label.text, label.size_px), label.size_px / 2.0);
     let (before, after) = match label.anchor {
@@ -386,7 +386,7 @@ fn corners(label: &Label) -> [(f64, f64); 2] {
     }
 }
 
-/// The cables between switches by (one switch, the other, class), with the ports of each.
+/// Returns the cables between switches by (switch, other switch, class), with the ports of each.
 pub(crate) fn bundles(topology: &Topology) -> BTreeMap<(SwitchId, SwitchId, u8), Vec<Cable>> {
     let mut bundles: BTreeMap<_, Vec<Cable>> = BTreeMap::new();
     for switch in topology.switches() {
@@ -394,7 +394,7 @@ pub(crate) fn bundles(topology: &Topology) -> BTreeMap<(SwitchId, SwitchId, u8),
             let Peer::Switch(other, there) = topology.peer(switch, port) else {
                 continue;
             };
-            // Each cable is met from both ends and taken once.
+            // Each cable appears at both ends and is taken once.
             if (switch, port) < (other, there) {
                 let class = topology.link_class(switch, port);
                 bundles

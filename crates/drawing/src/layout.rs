@@ -1,4 +1,4 @@
-//! Which drawing suits a fabric.
+//! Choice of the drawing that suits a fabric.
 
 pub use netloom_results::view::layout::{
     Anchor, Cable, Edge, EdgeKind, Label, Layout, Node, NodeKind,
@@ -8,24 +8,24 @@ use netloom_topology::{Structure, Topology};
 use crate::canvas::Canvas;
 use crate::{overview, place};
 
-/// The largest fabric, in switches, of which each switch is drawn.
+/// Maximum number of switches that are drawn individually.
 pub const SWITCHES_DRAWN: u32 = 400;
 
 /// Whether NICs are part of a drawing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Hosts {
-    /// Each NIC is drawn, or, where there are too many, those of a switch together.
+    /// Each NIC is drawn, or one box per switch if there are too many.
     Drawn,
     /// Only switches and the cables between them.
     LeftOut,
 }
 
-/// Places everything, NICs included.
+/// Lays out a fabric, NICs included.
 pub fn layout(topology: &Topology) -> Layout {
     layout_with(topology, Hosts::Drawn)
 }
 
-/// Places everything, with NICs or without.
+/// Lays out a fabric with or without NICs.
 pub fn layout_with(topology: &Topology, hosts: Hosts) -> Layout {
     let mut canvas = Canvas::new(topology, hosts);
     let is_large = topology.n_switches() > SWITCHES_DRAWN;

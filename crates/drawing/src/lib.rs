@@ -1,15 +1,19 @@
-//! Pictures of fabrics: where everything is drawn, and the drawing itself.
+//! Pictures of fabrics: layout and SVG.
 //!
-//! [`layout`] gives every switch and NIC a place and every cable a line; [`svg`] draws that. They are two
-//! steps because a report colours the same lines by how much they were used, long after the fabric is gone:
-//! a [`Layout`] is plain data (`layout.json`) with the names that tables of results use.
+//! [`layout`] gives every switch and NIC a position and every cable a line; [`svg`] draws the
+//! result. The steps are separate because a report colours the same lines by utilisation long after
+//! the run. A [`Layout`] is plain data (`layout.json`) with the names that result tables use.
 //!
-//! What is regular is drawn as such: trees by levels with the roots on top, grids as grids, cubes as nested
-//! cubes, groups of switches on a circle, one switch as a star. Other fabrics go by levels if their NICs sit at the bottom, and otherwise
-//! so that distances in the picture follow distances in the fabric. Beyond [`SWITCHES_DRAWN`] switches a
-//! picture of each would be grey: the overview draws groups of switches and bundles of cables.
+//! Regular fabrics are drawn as such: trees by levels with the roots on top, grids as grids, cubes
+//! as nested cubes, groups of switches on a circle, a single switch as a star. Other fabrics are
+//! drawn by levels if their NICs are at the bottom. Otherwise distances in the picture follow
+//! distances in the fabric. Beyond [`SWITCHES_DRAWN`] switches, the overview draws groups of
+//! switches and bundles of cables.
 //!
-//! A layout depends on nothing but the fabric: no clock, no random number, no order of a map.
+//! A layout depends only on the fabric, not on time, random numbers or the order of a map.
+//!
+//! This crate may depend on the topology and the results, not on routing or simulation. Start with
+//! [`layout`]; each file in `place/` draws one structure.
 
 mod canvas;
 mod layout;

@@ -1,4 +1,4 @@
-//! Large fabrics: groups of switches as boxes, bundles of cables as lines, both with their numbers.
+//! Large fabrics: groups of switches as boxes and bundles of cables as lines, labelled with counts.
 
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
@@ -9,7 +9,7 @@ use crate::canvas::{Canvas, PAGE, Point, beside, centred, counted, number_of};
 use crate::layout::{Edge, EdgeKind, Node, NodeKind};
 use crate::place::{WRAPS, stubs};
 
-/// Subtrees drawn one by one; of more, the middle ones are drawn together.
+/// Maximum number of subtrees drawn individually; with more, the middle ones are drawn together.
 const SUBTREES: u32 = 8;
 /// Subtrees before and after those drawn together.
 const FIRST: u32 = 3;
@@ -24,7 +24,7 @@ struct Group {
     name: String,
     at: Point,
     size: (f64, f64),
-    /// Where the NICs of its switches are drawn; without a place they are counted in the box.
+    /// Position of the NICs of its switches; if `None`, the box shows their number.
     nics_at: Option<Point>,
 }
 
@@ -71,9 +71,11 @@ pub(crate) fn tree(canvas: &mut Canvas, tree: &Pgft) {
     for level in 1..=top {
         canvas
             .labels
+            // tidy: allow a function name
             .push(beside(format!("level {level}"), y_of(level)));
     }
     if canvas.has_hosts() {
+        // tidy: allow a function name
         canvas.labels.push(beside("NICs".to_owned(), y_of(0)));
     }
     let below = |level: usize| tree.nics_below(level);
@@ -96,7 +98,7 @@ pub(crate) fn tree(canvas: &mut Canvas, tree: &Pgft) {
 }
 
 pub(crate) fn grid(canvas: &mut Canvas, grid: &Grid) {
-    // The two longest dimensions span the picture; the others are within the blocks.
+    // The two longest dimensions span the picture; the others are inside the blocks.
     let mut longest: Vec<usize> = (0..grid.sides.len()).collect();
     longest.sort_by_key(|&d| (std::cmp::Reverse(grid.sides[d]), d));
     let mut plane = [longest[0], *longest.get(1).unwrap_or(&longest[0])];
@@ -112,7 +114,7 @@ pub(crate) fn grid(canvas: &mut Canvas, grid: &Grid) {
     let pitch = (PAGE / f64::from(columns), 110.0);
     let block =
         |c: u16, d: usize| (u32::from(c) * u32::from(blocks(d)) / u32::from(grid.sides[d])) as u16;
-    // The coordinates of a dimension that belong to a block, in words.
+    // The coordinates of a dimension that belong to a block, as text.
     let range = |d: usize, b: u16| {
         let within: Vec<u16> = (0..grid.sides[d]).filter(|&c| block(c, d) == b).collect();
         match (within.first(), within.last()) {
@@ -154,7 +156,8 @@ pub(crate) fn grid(canvas: &mut Canvas, grid: &Grid) {
     let place = |group: usize| (group % usize::from(columns), group / usize::from(columns));
     draw(canvas, &groups, &group_of, |a, b| {
         let ((ax, ay), (bx, by)) = (place(a), place(b));
-        // Two blocks are neighbours both ways around; more are joined across the border only at the ends.
+        // Two blocks are neighbours in both directions; more are joined across the border only at
+        // the ends.
         let is_across = ay == by;
         (ax.abs_diff(bx) > 1 || ay.abs_diff(by) > 1).then_some(is_across)
     });
@@ -168,10 +171,10 @@ pub(crate) fn plain(canvas: &mut Canvas) {
     on_circle(canvas, &names);
 }
 
-/// Groups of a dragonfly, several together if they are many.
+/// Draws the groups of a dragonfly, several per box if there are many.
 pub(crate) fn groups(canvas: &mut Canvas, groups: u32) {
     let n = (groups as usize).min(PARTS);
-    // Whole groups, as the fabric is split: group g of all is in part g * n / all.
+    // Whole groups, as in the partitioning of the fabric: group g of all is in part g * n / all.
     let first = |part: usize| (part as u64 * u64::from(groups)).div_ceil(n as u64);
     let name = |part| match (first(part), first(part + 1) - 1) {
         (from, to) if from == to => format!("group {from}"),
@@ -181,7 +184,7 @@ pub(crate) fn groups(canvas: &mut Canvas, groups: u32) {
     on_circle(canvas, &names);
 }
 
-/// The parts that the fabric is split into, from the top clockwise.
+/// Draws the parts of the fabric, from the top clockwise.
 fn on_circle(canvas: &mut Canvas, names: &[String]) {
     let n = names.len();
     let parts = canvas.topology.partitions(n);
@@ -201,7 +204,8 @@ fn on_circle(canvas: &mut Canvas, names: &[String]) {
     draw(canvas, &groups, &group_of, |_, _| None);
 }
 
-/// Counts and draws. A function says which pairs of groups are joined around the border, and whether across.
+/// Counts and draws. `around` tells which pairs of groups are joined around the border, and whether
+/// across.
 fn draw(
     canvas: &mut Canvas,
     groups: &[Group],

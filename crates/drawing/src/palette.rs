@@ -1,6 +1,7 @@
-//! Colours by class of cable: those of Okabe and Ito, which people with any colour vision tell apart.
+//! Colours by class of cable, from the palette of Okabe and Ito, which suits all kinds of colour
+//! vision.
 
-/// A colour on a light and on a dark ground.
+/// A colour on a light and on a dark background.
 pub(crate) struct Ink {
     pub(crate) light: &'static str,
     pub(crate) dark: &'static str,
@@ -10,7 +11,7 @@ const fn ink(light: &'static str, dark: &'static str) -> Ink {
     Ink { light, dark }
 }
 
-/// The first class, that of host cables, is grey; the others take these in turn.
+/// The first class, that of host cables, is grey; the others use these colours in turn.
 const INKS: [Ink; 6] = [
     ink("#0072b2", "#56b4e9"),
     ink("#d55e00", "#e69f00"),
@@ -20,7 +21,8 @@ const INKS: [Ink; 6] = [
     ink("#56b4e9", "#d55e00"),
 ];
 
-/// The colour of a class, and the dashes that tell it from an earlier class of the same colour.
+/// Returns the colour of a class, and the dashes that distinguish it from earlier classes of that
+/// colour.
 pub(crate) fn of_class(class: usize) -> (Ink, &'static str) {
     const GREY: Ink = ink("#8a8f98", "#7d8590");
     if class == 0 {

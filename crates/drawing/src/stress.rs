@@ -1,7 +1,7 @@
-//! Places by stress majorisation: distances in the picture follow distances in the fabric.
+//! Positions by stress majorisation: distances in the picture follow distances in the fabric.
 //!
-//! Gansner, Koren and North, "Graph drawing by stress majorization", 2004. The start is the circle in
-//! breadth-first order, so nothing is drawn at random; sums go in order of the numbers of switches, so the
+//! Gansner, Koren and North, "Graph drawing by stress majorization", 2004. The start is a circle in
+//! breadth-first order, so nothing is random. Sums are in order of the switch numbers, so the
 //! result has the same bits everywhere.
 
 use netloom_topology::Topology;
@@ -10,7 +10,8 @@ use crate::canvas::Point;
 
 const ROUNDS: usize = 150;
 
-/// A place for every switch; neighbours are about one apart. Parts out of each other's reach are kept apart.
+/// Returns a position for every switch; neighbours are about one apart. Disconnected parts are kept
+/// apart.
 pub(crate) fn places(topology: &Topology) -> Vec<Point> {
     let n = topology.n_switches() as usize;
     let distances: Vec<Vec<f64>> = topology
@@ -45,7 +46,7 @@ pub(crate) fn places(topology: &Topology) -> Vec<Point> {
     places
 }
 
-/// The switches on a circle in breadth-first order, part by part.
+/// Places the switches on a circle in breadth-first order, part by part.
 fn start(topology: &Topology) -> Vec<Point> {
     let n = topology.n_switches() as usize;
     let mut order = vec![];

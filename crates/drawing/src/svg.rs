@@ -1,8 +1,8 @@
-//! A layout as SVG that stands alone or inside a page.
+//! A layout as SVG, for use as a file or inside a page.
 //!
-//! Colours are attributes of what they colour, so that a program which knows no style sheets, or not all of CSS, draws
-//! the same picture (converters, office programs). The style sheet holds only what a browser may lay over that: the
-//! dark colours of a reader who wants them, and what the pointer does.
+//! Colours are attributes, so that programs without full CSS support (converters, office programs)
+//! draw the same picture. The style sheet holds only what a browser may add: dark colours if the
+//! reader prefers them, and hover effects.
 
 use std::fmt::Write;
 
@@ -12,28 +12,24 @@ use crate::canvas::{counted, number_of, text_width};
 use crate::layout::{Anchor, Edge, EdgeKind, Label, Layout, Node, NodeKind};
 use crate::palette;
 
-/// Light or dark.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Scheme {
-    /// As the reader's system says.
+    /// Follows the setting of the reader's system.
     #[default]
     Auto,
-    /// Light, such as for print.
+    /// Light, for example for print.
     Light,
-    /// Dark.
     Dark,
 }
 
-/// How a layout is drawn.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Style {
-    /// What the picture shows: the first words of its caption; may be empty.
+    /// First words of the caption; may be empty.
     pub title: String,
-    /// Light or dark.
     pub scheme: Scheme,
 }
 
-/// The narrowest picture: a caption needs room.
+/// Minimum width, so that the caption fits.
 const NARROWEST: f64 = 440.0;
 const LINE: f64 = 16.0;
 const CAPTION: f64 = 12.0;
@@ -41,8 +37,8 @@ const MARGIN: f64 = 16.0;
 
 /// Draws a layout.
 ///
-/// Every node and edge is a group with a `title`, which browsers show on hover. Edges carry `data-from`,
-/// `data-to`, `data-from-ports` and `data-to-ports`, so that a page can colour them.
+/// Every node and edge is a group with a `title`, which browsers show on hover. Edges carry
+/// `data-from`, `data-to`, `data-from-ports` and `data-to-ports`, so that a page can colour them.
 pub fn svg(layout: &Layout, style: &Style) -> String {
     let width = layout.width_px.max(NARROWEST);
     let shift = (width - layout.width_px) / 2.0;
@@ -90,6 +86,7 @@ pub fn svg(layout: &Layout, style: &Style) -> String {
         draw_label(&mut text, label, "count", &tones);
     }
     for label in &layout.labels {
+        // tidy: allow a class of the style sheet
         draw_label(&mut text, label, "beside", &tones);
     }
     text.push_str("</g>\n");
@@ -98,7 +95,7 @@ pub fn svg(layout: &Layout, style: &Style) -> String {
     text
 }
 
-/// Width of a line that stands for one cable: thin where there are many.
+/// Returns the line width of a single cable, which is thin if there are many.
 fn pen(layout: &Layout) -> f64 {
     let lines = layout.edges.iter().filter(|e| e.kind == EdgeKind::Fabric);
     match lines.count() {
@@ -134,7 +131,7 @@ fn draw_edge(text: &mut String, layout: &Layout, edge: &Edge, pen: f64, tones: &
     );
     let width = match edge.kind {
         EdgeKind::Host => 0.8,
-        // Twice the cables are a little wider, so that a trunk of a thousand still is a line.
+        // Twice the cables are slightly wider, so that even a trunk of a thousand cables is a line.
         EdgeKind::Fabric => pen + 0.5 * f64::from(edge.n_cables.ilog2()).min(8.0),
     };
     let mut path = String::new();
@@ -154,7 +151,7 @@ fn draw_edge(text: &mut String, layout: &Layout, edge: &Edge, pen: f64, tones: &
     );
 }
 
-/// What a person reads when pointing at an edge.
+/// Returns the tooltip of an edge.
 fn edge_words(edge: &Edge) -> String {
     let end = |name: &str, port: Option<u16>| match port {
         Some(port) => format!("{name} port {port}"),
@@ -230,6 +227,7 @@ fn draw_label(text: &mut String, label: &Label, class: &str, tones: &Tones) {
         false => String::new(),
     };
     let look = match class {
+        // tidy: allow a class of the style sheet
         "beside" => format!(r#" fill="{}""#, tones.quiet),
         "count" => format!(
             r#" stroke="{}" stroke-width="3" paint-order="stroke""#,
@@ -237,7 +235,7 @@ fn draw_label(text: &mut String, label: &Label, class: &str, tones: &Tones) {
         ),
         _ => String::new(),
     };
-    // Letters are centred by hand: not every program knows `dominant-baseline`.
+    // Centred manually, since not every program knows `dominant-baseline`.
     let base = y + 0.35 * size;
     let words = escaped(&label.text);
     let _ = writeln!(
@@ -246,7 +244,7 @@ fn draw_label(text: &mut String, label: &Label, class: &str, tones: &Tones) {
     );
 }
 
-/// What the picture shows, in sentences.
+/// Returns the caption, in sentences.
 fn caption(layout: &Layout, style: &Style) -> Vec<String> {
     let mut parts = vec![layout.structure.clone()];
     if layout.switches > 1 {
@@ -267,7 +265,7 @@ fn caption(layout: &Layout, style: &Style) -> Vec<String> {
     vec![words.join(" ")]
 }
 
-/// The classes of cables that are drawn, with their numbers; returns its height.
+/// Draws the legend of cable classes with their numbers; returns its height.
 fn legend(text: &mut String, layout: &Layout, width: f64, tones: &Tones) -> f64 {
     let top = layout.height_px;
     let mut counts = vec![0u32; layout.link_classes.len()];
@@ -303,7 +301,7 @@ fn legend(text: &mut String, layout: &Layout, width: f64, tones: &Tones) -> f64 
     y + LINE - top
 }
 
-/// A text cut into lines that fit.
+/// Wraps a text into lines that fit.
 fn wrapped(text: &str, width: f64) -> Vec<String> {
     let mut lines = vec![];
     let mut line = String::new();
@@ -319,7 +317,6 @@ fn wrapped(text: &str, width: f64) -> Vec<String> {
     lines
 }
 
-/// The colours of a scheme.
 struct Tones {
     is_dark: bool,
     ground: &'static str,
@@ -347,7 +344,7 @@ const DARK: Tones = Tones {
 };
 
 impl Tones {
-    /// What stands in the attributes.
+    /// Returns the colours of the attributes.
     fn of(scheme: Scheme) -> Tones {
         match scheme {
             Scheme::Auto | Scheme::Light => LIGHT,
@@ -360,7 +357,7 @@ impl Tones {
         if self.is_dark { ink.dark } else { ink.light }
     }
 
-    /// The attributes of the cables of a class.
+    /// Returns the attributes of the cables of a class.
     fn line(&self, class: usize) -> String {
         let dashes = match palette::of_class(class).1 {
             "" => String::new(),
@@ -370,11 +367,12 @@ impl Tones {
     }
 }
 
-/// Families of letters, the first that is there.
+/// Font families in order of preference.
 const FAMILY: &str =
     "system-ui, -apple-system, 'Segoe UI', 'Liberation Sans', 'DejaVu Sans', sans-serif";
 
-/// The style sheet; all its names are below the picture's own class, so that a page is not touched.
+/// Returns the style sheet. All selectors are below the picture's own class, so that they do not
+/// affect a page.
 fn sheet(layout: &Layout, style: &Style) -> String {
     let mut text = String::from(
         ".netloom-fabric text{pointer-events:none}.netloom-fabric .edge:hover .line{stroke-width:4}",
@@ -393,6 +391,7 @@ fn sheet(layout: &Layout, style: &Style) -> String {
     let mut rules = vec![
         ("", format!("fill:{ink}")),
         (".ground", format!("fill:{ground}")),
+        // tidy: allow a class of the style sheet
         (".beside", format!("fill:{quiet}")),
         (".count", format!("stroke:{ground}")),
         (".switch", format!("fill:{switch};stroke:{ink}")),

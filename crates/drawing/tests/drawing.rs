@@ -1,4 +1,4 @@
-//! What every drawing promises, over fabrics of all shapes.
+//! Properties that every drawing must have, over fabrics of all shapes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ fn built(blueprint: &dyn Blueprint) -> Topology {
     blueprint.build(7).unwrap()
 }
 
-/// A real subnet, whose switches have the long names that their makers give them.
+/// A real subnet, whose switches have the long names of their vendors.
 fn site() -> Topology {
     let listing = include_str!("../../infiniband/tests/samples/ft8/ibnetdiscover.txt");
     let text = format!("text = '''{listing}'''");
@@ -26,7 +26,7 @@ fn site() -> Topology {
     built(&*(kind.read)(&mut section).unwrap())
 }
 
-/// Fabrics of every kind, and of every shape that is drawn in its own way.
+/// Returns fabrics of every kind, and of every shape with its own drawing.
 fn fabrics() -> Vec<(String, Topology)> {
     let mut fabrics: Vec<(String, Topology)> = vec![];
     for kind in KINDS {
@@ -185,13 +185,13 @@ fn every_cable_is_drawn_once_with_its_names_and_ports() {
         let is_fabric = |(a, b, _): &&CableEnds| a.1.is_some() && b.1.is_some();
         let (mut drawn, mut wired) = (cables_drawn(&layout), cables_of(&topology));
         if has_groups {
-            // NICs drawn together have no names of their own.
+            // NICs drawn together have no individual names.
             assert_eq!(drawn.len(), wired.len(), "{name}");
             drawn = drawn.iter().filter(is_fabric).cloned().collect();
             wired = wired.iter().filter(is_fabric).cloned().collect();
         }
         assert_eq!(drawn, wired, "{name}");
-        // Without hosts, the same cables between switches.
+        // Without hosts, the cables between switches are the same.
         let bare = layout_with(&topology, Hosts::LeftOut);
         let wired: Vec<_> = wired.iter().filter(is_fabric).cloned().collect();
         assert_eq!(cables_drawn(&bare), wired, "{name}");
@@ -240,7 +240,7 @@ fn nothing_lies_on_a_switch_or_outside_the_picture() {
                 "{name}: {node:?}"
             );
         }
-        // Fabrics beyond what can be drawn well are drawn as well as can be.
+        // Some fabrics are too large for a clean drawing.
         if ["random 100", "four dimensions"].contains(&name.as_str()) {
             continue;
         }
@@ -256,7 +256,7 @@ fn nothing_lies_on_a_switch_or_outside_the_picture() {
     }
 }
 
-/// The distance between a place and the line between two others.
+/// Returns the distance between a point and the line between two others.
 fn distance(p: [f64; 2], a: [f64; 2], b: [f64; 2]) -> f64 {
     let (dx, dy) = (b[0] - a[0], b[1] - a[1]);
     let length = (dx * dx + dy * dy).max(1e-9);
@@ -347,7 +347,8 @@ fn large_fabrics_are_counted_in_groups() {
     assert_eq!((layout.nodes.len(), between), (16, 2 * 4 * 32));
 }
 
-/// The dragonfly of paper 002 in twelve boxes of whole groups: what joins two boxes are the cables between their groups.
+/// The dragonfly of paper 002 in twelve boxes of whole groups: two boxes are joined by the cables
+/// between their groups.
 #[test]
 fn large_dragonflies_are_drawn_by_whole_groups() {
     let dragonfly = built(&Dragonfly {
@@ -477,7 +478,7 @@ fn light_and_dark_are_chosen_by_the_reader_or_by_the_style() {
     assert!(dark.contains(black) && !dark.contains("#ffffff"));
 }
 
-/// Converters and office programs know no custom properties, and some no style sheets at all.
+/// Converters and office programs support no custom properties, and some no style sheets at all.
 #[test]
 fn colours_are_there_without_a_style_sheet() {
     for (name, topology) in fabrics() {

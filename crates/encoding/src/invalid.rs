@@ -1,8 +1,8 @@
-//! What is wrong with a state that was read.
+//! Errors for saved states that fail validation.
 
 use std::fmt;
 
-/// A value that no run could have saved: where it is, what is expected there, and what is found.
+/// A value that no run could have saved, with its place, the expected value and the found one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Invalid {
     place: String,
@@ -11,7 +11,7 @@ pub struct Invalid {
 }
 
 impl Invalid {
-    /// At a place.
+    /// Creates an error for the value at `place`.
     pub fn new(
         place: impl fmt::Display,
         expected: impl fmt::Display,
@@ -24,7 +24,7 @@ impl Invalid {
         }
     }
 
-    /// Names what the place is in.
+    /// Prefixes the place with what it belongs to.
     #[must_use]
     pub fn within(mut self, outer: impl fmt::Display) -> Invalid {
         self.place = match self.place.as_str() {
@@ -48,13 +48,13 @@ impl fmt::Display for Invalid {
 
 impl std::error::Error for Invalid {}
 
-/// Whether a state is one that a run could have saved.
+/// The result of validating a saved state.
 pub type Validity = Result<(), Invalid>;
 
-/// Checks a condition; what is wrong is written only if it does not hold.
+/// Checks a condition. `invalid` runs only if the condition does not hold.
 ///
 /// # Errors
-/// If it does not hold.
+/// Returns the error of `invalid` if the condition does not hold.
 #[inline]
 pub fn ensure(holds: bool, invalid: impl FnOnce() -> Invalid) -> Validity {
     match holds {
@@ -66,7 +66,7 @@ pub fn ensure(holds: bool, invalid: impl FnOnce() -> Invalid) -> Validity {
 /// Checks that a number is below a bound.
 ///
 /// # Errors
-/// If it is not.
+/// If the number is not below the bound.
 #[inline]
 pub fn ensure_below(place: &str, found: impl Into<u64>, bound: impl Into<u64>) -> Validity {
     let (found, bound) = (found.into(), bound.into());
@@ -75,10 +75,10 @@ pub fn ensure_below(place: &str, found: impl Into<u64>, bound: impl Into<u64>) -
     })
 }
 
-/// Checks that a value is what it must be.
+/// Checks that a value equals the expected one.
 ///
 /// # Errors
-/// If it is not.
+/// If the values differ.
 #[inline]
 pub fn ensure_equal<T: PartialEq + fmt::Debug>(place: &str, expected: T, found: T) -> Validity {
     ensure(found == expected, || {

@@ -1,8 +1,13 @@
-//! Plain records as bytes: what crosses between the processes of a run, and what is kept of one that is interrupted.
+//! Encoding of plain records as bytes, for messages between the processes of a run and for
+//! checkpoints.
 //!
-//! Numbers are written with the lowest byte first and as wide as their type, so both ends need only be of the same
-//! version. What comes from outside is never believed: too few bytes, an unknown variant or a length beyond the
-//! end give `None`.
+//! Numbers are little-endian and as wide as their type, so both ends must run the same version.
+//! Input is not trusted: too few bytes, an unknown variant or a length beyond the end give `None`.
+//!
+//! This crate depends on no other crate of netloom. Start with [`Encoded`] (whole records) and
+//! [`State`] (objects that are rebuilt from a plan, then restored); [`encoded!`] and [`state!`]
+//! implement them from a list of fields. [`Invalid`] describes a restored value that fails
+//! validation.
 
 mod invalid;
 mod record;
@@ -15,22 +20,22 @@ use std::num::NonZero;
 pub use invalid::{Invalid, Validity, ensure, ensure_below, ensure_equal};
 pub use state::{State, restore_records, save_records};
 
-/// A record that can be written as bytes and read again.
+/// A record that can be encoded as bytes and decoded again.
 pub trait Encoded: Sized {
-    /// Appends the record.
+    /// Appends the encoded record.
     fn put(&self, out: &mut Vec<u8>);
 
-    /// Takes a record from the front; `None` if there is none.
+    /// Decodes a record from the front of `from` and advances `from` past it.
     fn take(from: &mut &[u8]) -> Option<Self>;
 
-    /// The record alone.
+    /// Returns the encoded record.
     fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::new();
         self.put(&mut out);
         out
     }
 
-    /// A record from bytes that are it and nothing more.
+    /// Decodes a record that takes up all of `bytes`.
     fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
         let record = Self::take(&mut bytes)?;
         bytes.is_empty().then_some(record)
@@ -95,7 +100,8 @@ impl<T: Encoded> Encoded for Vec<T> {
 
     fn take(from: &mut &[u8]) -> Option<Self> {
         let n = u64::take(from)?;
-        // A record has a byte at least: a longer list cannot be there, and nothing is reserved for it.
+        // A record takes at least one byte, so a longer list is invalid and nothing is allocated
+        // for it.
         let is_possible = n <= from.len() as u64;
         is_possible.then(|| (0..n).map(|_| T::take(from)).collect())?
     }
@@ -167,7 +173,7 @@ impl Encoded for String {
     }
 }
 
-/// In the order of its keys, so that equal maps have equal bytes.
+/// Sorted by key, so that equal maps have equal bytes.
 impl<K: Encoded + Ord + Hash, V: Encoded, H: BuildHasher + Default> Encoded for HashMap<K, V, H> {
     fn put(&self, out: &mut Vec<u8>) {
         let mut all: Vec<(&K, &V)> = self.iter().collect();
@@ -198,7 +204,7 @@ impl<K: Encoded + Ord, V: Encoded> Encoded for BTreeMap<K, V> {
     }
 }
 
-/// In order, so that equal sets have equal bytes.
+/// Sorted, so that equal sets have equal bytes.
 impl<K: Encoded + Ord + Hash, H: BuildHasher + Default> Encoded for HashSet<K, H> {
     fn put(&self, out: &mut Vec<u8>) {
         let mut all: Vec<&K> = self.iter().collect();

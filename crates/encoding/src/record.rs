@@ -1,8 +1,9 @@
-//! The fields of a record, named once.
+//! The macro [`encoded!`](crate::encoded).
 
-/// [`Encoded`](crate::Encoded) for a record of named fields, of one field without a name, or of variants with named fields.
+/// Implements [`Encoded`](crate::Encoded) for a record with named fields, with one unnamed field,
+/// or with variants of named fields.
 ///
-/// A field or variant that is left out is an error of the compiler.
+/// The compiler rejects a list that omits a field or variant.
 ///
 /// ```
 /// use netloom_encoding::{Encoded, encoded};

@@ -1,19 +1,21 @@
-//! What changes in an object while a run goes on.
+//! State that changes during a run.
 
 use std::collections::VecDeque;
 
 use crate::Encoded;
 
-/// An object that was built, and of which only some fields have changed since.
+/// An object of which only some fields change after it is built.
 ///
-/// What was saved is restored into an object that was built alike: from then on it does what the saved one would have
-/// done. So what follows from the plan is neither stored nor believed.
+/// A saved state is restored into an object built from the same plan. That object then behaves like
+/// the
+/// saved one. Whatever follows from the plan is not stored.
 pub trait State {
-    /// Appends what may have changed since the object was built.
+    /// Appends everything that may have changed since the object was built.
     fn save(&self, out: &mut Vec<u8>);
 
-    /// Takes it back from the front, into an object that was built alike; `None` if it is not of such an object, which is
-    /// not to be used then.
+    /// Restores what [`save`](Self::save) appended, into an object built from the same plan.
+    /// Returns `None`
+    /// if the bytes do not fit this object, which must then be discarded.
     fn restore(&mut self, from: &mut &[u8]) -> Option<()>;
 }
 
@@ -27,7 +29,7 @@ impl<T: State + ?Sized> State for Box<T> {
     }
 }
 
-/// Something that is there or not from the beginning.
+/// An option that is `Some` or `None` from construction on.
 impl<T: State> State for Option<T> {
     fn save(&self, out: &mut Vec<u8>) {
         self.is_some().put(out);
@@ -46,7 +48,7 @@ impl<T: State> State for Option<T> {
     }
 }
 
-/// As many as there were from the beginning.
+/// A slice whose length does not change after construction.
 impl<T: State> State for [T] {
     fn save(&self, out: &mut Vec<u8>) {
         (self.len() as u64).put(out);
@@ -82,13 +84,13 @@ impl<T: Encoded> Encoded for VecDeque<T> {
     }
 }
 
-/// Saves plain records of which there are always as many.
+/// Saves plain records whose number does not change.
 pub fn save_records<T: Encoded>(records: &[T], out: &mut Vec<u8>) {
     (records.len() as u64).put(out);
     records.iter().for_each(|record| record.put(out));
 }
 
-/// Takes back what [`save_records`] saved.
+/// Restores what [`save_records`] saved.
 pub fn restore_records<T: Encoded>(records: &mut [T], from: &mut &[u8]) -> Option<()> {
     if u64::take(from)? != records.len() as u64 {
         return None;
@@ -99,11 +101,13 @@ pub fn restore_records<T: Encoded>(records: &mut [T], from: &mut &[u8]) -> Optio
     Some(())
 }
 
-/// [`State`](crate::State) for an object of named fields: plain records that change, lists of them that are always as long, parts
-/// that have a state of their own, fields that are saved by the functions of a module, and fields that stay as they were
-/// built.
+/// Implements [`State`](crate::State) for an object with named fields. `changes` lists plain
+/// records
+/// and lists of fixed length, `parts` lists fields with a state of their own, and `stays` lists
+/// fields
+/// that do not change. A field may also be saved by the functions of a module.
 ///
-/// A field that is left out is an error of the compiler.
+/// The compiler rejects a list that omits a field.
 ///
 /// ```
 /// use netloom_encoding::{State, state};

@@ -1,4 +1,5 @@
-//! What sparse ticks and far timers cost: the same load on one clock, on a 13:10 pair, and with timers.
+//! Cost of sparse ticks and distant timers: the same load on one clock, on a 13:10 pair, and with
+//! timers.
 //!
 //! ```text
 //! cargo run --release -p netloom-engine --example clock_cost            # half a minute
@@ -6,12 +7,12 @@
 //! ... -- --case pair --events 2000000 --rounds 1                        # one case, for callgrind
 //! ```
 //!
-//! On the pair of clocks a tick that has events has half as many as on one clock, so the fixed cost of a
-//! tick is shared by fewer. The last case shows what that alone costs: one clock with half the tokens.
+//! With the pair of clocks, a tick has half as many events as with one clock, so fewer events share
+//! the fixed cost of a tick. The last case shows that effect alone: one clock with half the tokens.
 //!
-//! The load is tokens among components: every token that a component hears it answers at its next
-//! decision with one to somebody else, 1 to 60 cycles later; about 15 of them per cycle. The model does
-//! as little as a model can, so the figures are the kernel's.
+//! The load consists of tokens among components. A component answers every token at its next
+//! decision with one to another component, 1 to 60 cycles later; there are about 15 per cycle. The
+//! model does as little as possible, so the figures are those of the kernel.
 
 use std::time::Instant;
 
@@ -26,7 +27,7 @@ const LONGEST: u32 = 60;
 /// 256 ms in ticks of 1/13 ns.
 const TIMER: u64 = 256_000_000 * 13;
 
-/// How time is cut into ticks.
+/// Division of time into ticks.
 #[derive(Clone, Copy)]
 struct Case {
     name: &'static str,
@@ -96,8 +97,8 @@ struct Component {
     random: u32,
 }
 
-/// Clocks as the bench needs them: the next edge without a division and without a branch, so that all
-/// cases have the same model and only the ticks differ.
+/// Clocks as the benchmark needs them: the next edge without a division and without a branch, so
+/// that all cases have the same model and only the ticks differ.
 #[derive(Clone, Copy)]
 struct Cycle {
     period: u64,
@@ -113,7 +114,7 @@ impl Cycle {
         }
     }
 
-    /// The first edge at least so many cycles later.
+    /// Returns the first edge at least `cycles` cycles later.
     #[inline]
     fn edge(self, now: Tick, cycles: u32) -> Tick {
         let end = now.0 + (u64::from(cycles) + 1) * self.period - 1;
@@ -156,7 +157,8 @@ impl Model for Load {
     fn decide<Q: EventQueue<Event>>(&mut self, i: u32, now: Tick, out: &mut Outbox<Self, Q>) {
         let mut component = self.components[i as usize];
         for _ in 0..std::mem::take(&mut component.n_heard) {
-            // A linear congruence: good enough to spread a load, and nothing beside the kernel's cost.
+            // A linear congruence: good enough to spread a load, and cheap compared with the
+            // kernel.
             let random = component
                 .random
                 .wrapping_mul(1_664_525)
@@ -182,14 +184,15 @@ impl Model for Load {
     }
 }
 
-/// CPU time of this process, in steps of some milliseconds, or wall time where the system does not tell.
+/// Returns the CPU time of this process, in steps of some milliseconds, or wall time if the system
+/// does not provide it.
 fn cpu_seconds(start: Instant) -> f64 {
     let stat = std::fs::read_to_string("/proc/self/schedstat").ok();
     let nanos = stat.and_then(|s| s.split(' ').next()?.parse::<u64>().ok());
     nanos.map_or_else(|| start.elapsed().as_secs_f64(), |n| n as f64 / 1e9)
 }
 
-/// Nanoseconds per event, and how many events there were: about as many as asked for.
+/// Returns nanoseconds per event, and the number of events, which is about that requested.
 fn measure<Q: EventQueue<Event>>(case: Case, n_events: u64) -> (f64, f64) {
     let stream = Stream::new(1, Purpose::Routing);
     let component = |i| Component {
@@ -264,7 +267,8 @@ fn main() {
         .filter(|c| wanted.as_ref().is_none_or(|w| w == c.name))
         .collect();
 
-    // Interleaved, so that a busy moment of the machine hits all cases alike; the least is the figure.
+    // Interleaved, so that a busy moment of the machine affects all cases equally; the least time
+    // is reported.
     let mut least = vec![f64::INFINITY; cases.len()];
     let mut events = vec![0.0; cases.len()];
     for _ in 0..rounds {

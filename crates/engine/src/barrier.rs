@@ -1,32 +1,34 @@
-//! Where the threads of a run meet at the end of a window, and agree on the least of their values.
+//! The barrier where the threads of a run meet at the end of a window and agree on a minimum.
 //!
-//! Waiting spins briefly, then parks: a window is microseconds, so a wake-up through the operating system
-//! would cost more than the wait, but a core that somebody else needs must not be burnt either.
+//! Waiting spins briefly, then parks. A window takes microseconds, so a wake-up through the
+//! operating system would cost more than the wait, but waiting must not occupy a core that another
+//! process needs.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use netloom_units::Tick;
 
-/// Looks at the barrier before parking: some ten microseconds.
+/// Spins before parking: about ten microseconds.
 const SPINS: u32 = 1000;
 
-/// A barrier for a fixed number of threads with a minimum over what they bring.
+/// A barrier for a fixed number of threads that computes the minimum of their values.
 pub(crate) struct Barrier {
     n_threads: usize,
-    /// Zero if there are more threads than cores: then who waits holds up who works.
+    /// Zero if there are more threads than cores, since spinning threads would then delay working
+    /// ones.
     spins: u32,
     arrived: AtomicUsize,
-    /// The least value brought so far in this round.
+    /// The minimum of the values of this round so far.
     least: AtomicU64,
-    /// What the last round agreed on. Not overwritten before all have read it, because the next round
-    /// needs all of them.
+    /// The result of the last round. It is not overwritten before all threads have read it, because
+    /// the next round needs all of them.
     agreed: AtomicU64,
     /// Rounds completed.
     round: AtomicU64,
-    /// A thread will never come.
+    /// Whether a thread has panicked and will never arrive.
     is_broken: AtomicBool,
-    /// How many threads are parked; they are woken only if there are any.
+    /// Number of parked threads; they are woken only if there are any.
     parked: Mutex<usize>,
     wake: Condvar,
 }
@@ -47,11 +49,11 @@ impl Barrier {
         }
     }
 
-    /// Waits for all threads and returns `complete(least value)`, which the last to arrive computes while
-    /// the others wait.
+    /// Waits for all threads and returns `complete(minimum)`, which the last thread to arrive
+    /// computes while the others wait.
     ///
     /// # Panics
-    /// If another thread panicked, because it will never come.
+    /// If another thread panicked, because it will never arrive.
     pub(crate) fn wait(&self, value: Tick, complete: impl FnOnce(Tick) -> Tick) -> Tick {
         // The round cannot end before this thread arrives, so the number read here is this round's.
         let round = self.round.load(Ordering::Acquire);
@@ -60,7 +62,7 @@ impl Barrier {
             let agreed = complete(Tick(self.least.swap(Tick::NEVER.0, Ordering::AcqRel)));
             self.agreed.store(agreed.0, Ordering::Release);
             self.arrived.store(0, Ordering::Release);
-            // Under the lock, so that nobody parks between its last look and the wake-up.
+            // Under the lock, so that no thread parks between its last check and the wake-up.
             let parked = self.lock();
             self.round.store(round + 1, Ordering::Release);
             if *parked > 0 {
@@ -76,7 +78,7 @@ impl Barrier {
         Tick(self.agreed.load(Ordering::Acquire))
     }
 
-    /// Tells all others that this thread will never come.
+    /// Tells all other threads that this one will never arrive.
     pub(crate) fn break_up(&self) {
         let _parked = self.lock();
         self.is_broken.store(true, Ordering::Release);
@@ -115,8 +117,8 @@ impl Barrier {
 mod tests {
     use super::*;
 
-    /// Every thread brings its own value in every round; all must leave with the same least one, and
-    /// nobody may start a round before all have ended the one before.
+    /// Every thread brings its own value in every round. All must leave with the same minimum, and
+    /// no thread may start a round before all have ended the previous one.
     fn rounds(n_threads: usize, n_rounds: u64) {
         let barrier = Barrier::new(n_threads);
         let begun = AtomicU64::new(0);

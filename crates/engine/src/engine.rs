@@ -11,7 +11,8 @@ use crate::transport::Transport;
 use crate::windows::{Exchange, Run, Window};
 use crate::{EventQueue, Local, Model, Placement, Wheel};
 
-/// Runs the partitions of a model; the result is the same for any number of them and of threads.
+/// Runs the partitions of a model. The result does not depend on the number of partitions and
+/// threads.
 pub struct Engine<M: Model, Q: EventQueue<M::Event> = Wheel<<M as Model>::Event>, T = Local> {
     run: Run<M, Q, T>,
     placement: Placement,
@@ -20,13 +21,14 @@ pub struct Engine<M: Model, Q: EventQueue<M::Event> = Wheel<<M as Model>::Event>
 }
 
 impl<M: Model, Q: EventQueue<M::Event>> Engine<M, Q> {
-    /// An engine for all partitions of a run, one model each.
+    /// Creates an engine for all partitions of a run, one model each.
     ///
-    /// `lookahead` is the least number of ticks between sending and taking effect across partitions
-    /// (`u64::MAX` with one partition).
+    /// `lookahead` is the minimum number of ticks between the sending and the effect of a message
+    /// to another partition (`u64::MAX` with one partition).
     ///
     /// # Panics
-    /// If there is no model, or more than 65536, or if the lookahead or the number of threads is zero.
+    /// If there is no model, or more than 65536, or if the lookahead or the number of threads is
+    /// zero.
     pub fn new(models: Vec<M>, lookahead: u64, threads: usize) -> Self {
         let transport = Local {
             n_partitions: models.len(),
@@ -36,10 +38,11 @@ impl<M: Model, Q: EventQueue<M::Event>> Engine<M, Q> {
 }
 
 impl<M: Model, Q: EventQueue<M::Event>, T: Transport<M>> Engine<M, Q, T> {
-    /// An engine for those partitions of a run that live in this process, one model each.
+    /// Creates an engine for the partitions of this process, one model each.
     ///
     /// # Panics
-    /// As [`new`](Engine::new), and if the models are not as many as the transport's partitions here.
+    /// Those of [`new`](Engine::new), or if the number of models differs from the transport's
+    /// placement.
     pub fn with_transport(models: Vec<M>, lookahead: u64, threads: usize, transport: T) -> Self {
         let placement = transport.placement();
         assert!(!models.is_empty(), "an engine without a model");
@@ -74,11 +77,11 @@ impl<M: Model, Q: EventQueue<M::Event>, T: Transport<M>> Engine<M, Q, T> {
         }
     }
 
-    /// Adds an event from outside, before the run or between two calls of
+    /// Adds an external event, before the run or between two calls of
     /// [`run_until`](Self::run_until). Partitions are counted over all processes.
     ///
     /// # Panics
-    /// If the tick has already been run, or the partition does not live here.
+    /// If the tick has already been run, or if the partition belongs to another process.
     pub fn schedule(&mut self, partition: usize, when: Tick, event: M::Event) {
         assert!(
             when >= self.now,
@@ -92,13 +95,13 @@ impl<M: Model, Q: EventQueue<M::Event>, T: Transport<M>> Engine<M, Q, T> {
         self.partition(local).outbox.queue.push(when, event);
     }
 
-    /// Runs every tick before `end` (strictly). May be called again with a later end.
+    /// Runs every tick before `end` (exclusive). May be called again with a later end.
     pub fn run_until(&mut self, end: Tick) {
         if end <= self.now {
             return;
         }
         if self.placement.total == 1 {
-            // Alone: one window, and nobody to send a message to.
+            // With one partition there is one window, and no other partition to send messages to.
             let window = Window {
                 last: Tick(end.0 - 1),
                 horizon: Tick::NEVER,
@@ -113,12 +116,12 @@ impl<M: Model, Q: EventQueue<M::Event>, T: Transport<M>> Engine<M, Q, T> {
         self.now = end;
     }
 
-    /// The first tick that has not been run.
+    /// Returns the first tick that has not been run.
     pub fn now(&self) -> Tick {
         self.now
     }
 
-    /// Events applied so far in this process.
+    /// Returns the number of events applied so far in this process.
     ///
     /// # Panics
     /// If a model panicked before.
@@ -129,25 +132,25 @@ impl<M: Model, Q: EventQueue<M::Event>, T: Transport<M>> Engine<M, Q, T> {
             .sum()
     }
 
-    /// The earliest pending event of this process, messages under way included.
+    /// Returns the earliest pending event of this process, including messages in transit.
     pub fn next_event(&mut self) -> Option<Tick> {
         Some(self.run.earliest()).filter(|&next| next != Tick::NEVER)
     }
 
-    /// The models of this process, in the order of their partitions.
+    /// Returns the models of this process, in the order of their partitions.
     pub fn models(&mut self) -> impl Iterator<Item = &mut M> {
         self.run.partitions().map(|partition| &mut partition.model)
     }
 
-    /// The model of the `i`-th partition of this process.
+    /// Returns the model of the `i`-th partition of this process.
     ///
     /// # Panics
-    /// If there are not that many.
+    /// If `i` is out of range.
     pub fn model(&mut self, i: usize) -> &mut M {
         &mut self.partition(i).model
     }
 
-    /// Ends the run and gives the models back.
+    /// Ends the run and returns the models.
     pub fn into_models(self) -> Vec<M> {
         let partitions = self.run.partitions.into_iter();
         partitions
@@ -173,30 +176,30 @@ where
     Q: EventQueue<M::Event>,
     T: Transport<M>,
 {
-    /// The partitions of this process, counted over all processes.
+    /// Returns the partitions of this process, counted over all processes.
     pub fn here(&self) -> std::ops::Range<usize> {
         self.placement.here.clone()
     }
 
-    /// Appends the state of the `i`-th partition of this process, between two calls of [`run_until`](Self::run_until): its
-    /// model and all that is pending there.
+    /// Appends the state of the `i`-th partition of this process: its model and all pending events.
+    /// To be called between two calls of [`run_until`](Self::run_until).
     ///
     /// # Panics
-    /// If there are not that many.
+    /// If `i` is out of range.
     pub fn save(&mut self, i: usize, out: &mut Vec<u8>) {
         let now = self.now;
         self.partition(i).save(now, out);
     }
 
-    /// Takes back what was saved of a partition when all ticks before `now` had been run, in place of what this engine
-    /// had there. `check` is shown the model and all that is pending. When all partitions have been restored, the engine
-    /// resumes as the saved one would have. It is not to be used after an error.
+    /// Restores a partition that was saved when all ticks before `now` had been run. `check`
+    /// validates the model and all pending events. When all partitions are restored, the engine
+    /// resumes as the saved one would have. After an error it must be discarded.
     ///
     /// # Errors
-    /// If no such partition can have saved this.
+    /// If no such partition can have saved this state.
     ///
     /// # Panics
-    /// If there are not that many.
+    /// If `i` is out of range.
     pub fn restore(
         &mut self,
         i: usize,

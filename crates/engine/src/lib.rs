@@ -1,17 +1,21 @@
-//! The discrete-event kernel: time, queues, partitions, threads. It knows no network.
+//! The discrete-event kernel: time, queues, partitions, threads and processes. It knows no network.
 //!
-//! A [`Model`] is plain arrays of components. In every tick that has events the kernel first applies all
-//! of them (phase A: updates that commute), then lets each marked component decide once from its own
-//! state (phase B: effects on others come at least one tick later). So the result depends on the *set* of
-//! events in a tick and never on their order: no tie-breaking keys, no sorting, and the same result for
-//! any number of partitions, threads and processes.
+//! A [`Model`] consists of plain arrays of components. In every tick with events, the kernel first
+//! applies all of them (phase A: updates that commute). Then it lets each marked component decide
+//! once from its own state (phase B: effects on others come at least one tick later). So the result
+//! depends on the *set* of events in a tick and never on their order. There are no tie-breaking
+//! keys and no sorting, and the result is the same for any number of partitions, threads and
+//! processes.
 //!
 //! ```text
 //! Engine ── Partition ─┬─ Model            apply, decide, receive
 //!    │                 └─ Outbox ── Wheel  at, send, mark
 //!    ├─ windows / threads   [T, T + lookahead), skipping idle time
-//!    └─ Transport           the seam to other processes (Local has none; OverRanks: MPI, or threads in tests)
+//!    └─ Transport           other processes (Local has none; OverRanks: MPI, or threads in tests)
 //! ```
+//!
+//! This crate may depend only on the units and the encoding. Start with [`Model`], then
+//! [`Outbox`], and `partition.rs` for the loop over the ticks.
 
 mod barrier;
 mod engine;

@@ -1,7 +1,7 @@
-//! Messages between partitions, from the window in which they are sent to the next one.
+//! Messages between partitions, from the window of their sending to the next one.
 //!
-//! Each partition has two mailboxes, one for windows of either parity: while a window's messages are
-//! written into one, those of the window before are read from the other.
+//! Each partition has two mailboxes, one for windows of either parity. While one receives the
+//! messages of a window, those of the previous window are read from the other.
 
 use std::sync::Mutex;
 
@@ -11,7 +11,7 @@ use crate::{Model, Placement};
 /// Nothing that can panic runs while a mailbox is locked, so its lock is never poisoned.
 const UNPOISONED: &str = "no panic while a mailbox is locked";
 
-/// The two mailboxes of one partition; on cache lines of their own.
+/// The two mailboxes of one partition, on separate cache lines.
 #[repr(align(128))]
 struct Pair<T>([Mutex<Vec<T>>; 2]);
 
@@ -21,24 +21,24 @@ impl<T> Default for Pair<T> {
     }
 }
 
-/// The mailboxes of all partitions of this process, and one for all that leave it.
+/// The mailboxes of all partitions of this process, and one for messages to other processes.
 pub(crate) struct Mailboxes<M: Model> {
     placement: Placement,
     boxes: Vec<Pair<MessageOf<M>>>,
     leaving: Mutex<Vec<MessageOf<M>>>,
 }
 
-/// Which of a pair of mailboxes a window writes: its number, modulo two.
+/// Which mailbox of a pair a window writes: the number of the window, modulo two.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Parity(bool);
 
 impl Parity {
-    /// The other one: of the window before, and of the next.
+    /// Returns the parity of the previous and the next window.
     pub(crate) fn other(self) -> Self {
         Parity(!self.0)
     }
 
-    /// As an index into a pair.
+    /// Returns an index into a pair.
     pub(crate) fn index(self) -> usize {
         usize::from(self.0)
     }
@@ -63,7 +63,7 @@ impl<M: Model> Mailboxes<M> {
         place.lock().expect(UNPOISONED).append(messages);
     }
 
-    /// As [`post`](Self::post), for a lone thread: without locking.
+    /// Does the same as [`post`](Self::post) on a single thread, without locking.
     pub(crate) fn post_alone(
         &mut self,
         parity: Parity,
@@ -88,14 +88,14 @@ impl<M: Model> Mailboxes<M> {
         );
     }
 
-    /// The mailbox of a partition of this process, for a lone thread: without locking.
+    /// Returns the mailbox of a partition of this process on a single thread, without locking.
     pub(crate) fn of(&mut self, parity: Parity, local: usize) -> &mut Vec<MessageOf<M>> {
         self.boxes[local].0[parity.index()]
             .get_mut()
             .expect(UNPOISONED)
     }
 
-    /// Moves what other processes sent into the mailboxes here; leaves the list empty.
+    /// Moves messages from other processes into the mailboxes here; leaves the list empty.
     pub(crate) fn deliver(&self, parity: Parity, arrived: &mut Vec<MessageOf<M>>) {
         for message in arrived.drain(..) {
             let local = self.placement.local(usize::from(message.partition));
@@ -108,7 +108,7 @@ impl<M: Model> Mailboxes<M> {
         }
     }
 
-    /// Swaps what leaves this process with an empty list.
+    /// Swaps the messages to other processes with an empty list.
     pub(crate) fn collect_leaving(&self, into: &mut Vec<MessageOf<M>>) {
         debug_assert!(into.is_empty());
         std::mem::swap(&mut *self.leaving.lock().expect(UNPOISONED), into);

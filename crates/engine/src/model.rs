@@ -1,19 +1,19 @@
-//! What a simulated system must offer to be run: its events, its two phases, its border.
+//! The interface of a simulated system: its events, its two phases, its boundary.
 
 use netloom_units::Tick;
 
 use crate::{EventQueue, Outbox};
 
-/// The part of a simulated system that lives in one partition: plain arrays per kind of component.
+/// The part of a simulated system in one partition: plain arrays per kind of component.
 pub trait Model: Sized + Send {
-    /// Plain data without time; the queue knows when. Keep it at 16 bytes.
+    /// Plain data without time, which the queue adds. Keep it at 16 bytes.
     ///
-    /// The order serves only the reference heap and never a decision.
+    /// The order is used only by the reference heap, never by a decision.
     type Event: Copy + Send + Ord;
-    /// What crosses a partition by value together with an event (a packet record).
+    /// Data that crosses a partition by value together with an event (a packet record).
     type Parcel: Copy + Send;
 
-    /// Phase A: an update that commutes with every other update of the same tick.
+    /// Phase A: applies an update that commutes with every other update of the same tick.
     fn apply<Q: EventQueue<Self::Event>>(
         &mut self,
         now: Tick,
@@ -21,29 +21,30 @@ pub trait Model: Sized + Send {
         out: &mut Outbox<Self, Q>,
     );
 
-    /// Whether the state outgrows caches, so that [`prefetch`](Self::prefetch) and
-    /// [`prefetch_decision`](Self::prefetch_decision) pay.
+    /// Whether the state exceeds the caches, so that [`prefetch`](Self::prefetch) and
+    /// [`prefetch_decision`](Self::prefetch_decision) are worthwhile.
     fn outgrows_caches(&self) -> bool {
         false
     }
 
-    /// An event is about to be applied: what it will touch may be asked for. Nothing changes.
+    /// Prefetches the state that an event will touch. Changes nothing.
     #[inline(always)]
     fn prefetch(&self, _event: Self::Event) {}
 
-    /// Whether decisions ask for anything ahead, by the two functions below.
+    /// Whether the two functions below prefetch anything for decisions.
     const LOOKS_AHEAD: bool = false;
 
-    /// A component decides soon: what it will read may be asked for. Nothing changes.
+    /// Prefetches the state that a decision will read. Changes nothing.
     #[inline(always)]
     fn prefetch_decision(&self, _component: u32) {}
 
-    /// A component decides next but one, and what was asked for by [`prefetch_decision`](Self::prefetch_decision) has come: what is
-    /// found by it may be asked for.
+    /// Prefetches what is found through the state that
+    /// [`prefetch_decision`](Self::prefetch_decision) fetched, which has arrived by now. Called
+    /// shortly before the component decides.
     #[inline(always)]
     fn prefetch_behind(&self, _component: u32) {}
 
-    /// Phase B: a marked component decides once, from its own state.
+    /// Phase B: lets a marked component decide once, from its own state.
     ///
     /// Its effects on other components come at least one tick later.
     fn decide<Q: EventQueue<Self::Event>>(
@@ -53,9 +54,9 @@ pub trait Model: Sized + Send {
         out: &mut Outbox<Self, Q>,
     );
 
-    /// An event with its parcel enters this partition: stores the parcel and returns the event as it is
-    /// known here.
+    /// Takes an event from another partition with its parcel: stores the parcel and returns the
+    /// event in the form used in this partition.
     ///
-    /// Messages arrive in any order, so nothing that a decision reads may depend on it.
+    /// Messages arrive in any order, so no decision may depend on it.
     fn receive(&mut self, event: Self::Event, parcel: Self::Parcel) -> Self::Event;
 }

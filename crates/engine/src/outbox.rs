@@ -1,31 +1,30 @@
-//! What a model may cause: events here, messages to other partitions, decisions in this tick.
+//! The effects of a model: events here, messages to other partitions, decisions in this tick.
 
 use netloom_units::Tick;
 
 use crate::transport::{Message, MessageOf};
 use crate::{EventQueue, Model};
 
-/// The way from a model back to the kernel; one per partition.
+/// The interface from a model back to the kernel; one per partition.
 pub struct Outbox<M: Model, Q> {
     /// The tick being run.
     pub(crate) now: Tick,
-    /// The partition's pending events.
     pub(crate) queue: Q,
-    /// Components to decide in this tick, in the order of marking.
+    /// Components that decide in this tick, in the order of marking.
     pub(crate) marked: Vec<u32>,
-    /// Messages of the present window, by destination.
+    /// Messages of the current window, by destination.
     pub(crate) outgoing: Vec<Vec<MessageOf<M>>>,
-    /// Destinations whose list in `outgoing` is not empty: most partitions have few neighbours.
+    /// Destinations whose list in `outgoing` is not empty. Most partitions have few neighbours.
     pub(crate) addressed: Vec<u16>,
-    /// The earliest message of the present window.
+    /// The earliest message of the current window.
     pub(crate) earliest_sent: Tick,
-    /// The first tick after the present window; messages take effect then or later.
+    /// The first tick after the current window. Messages take effect then or later.
     pub(crate) horizon: Tick,
 }
 
 impl<M: Model, Q: EventQueue<M::Event>> Outbox<M, Q> {
-    /// An outbox of one partition of `n_partitions`. A lone partition has no destinations at all, so that
-    /// a message, which nobody would collect, is an error.
+    /// Creates the outbox of one of `n_partitions` partitions. A single partition has no
+    /// destinations, so that sending a message is an error.
     pub(crate) fn new(n_partitions: usize) -> Self {
         let n_destinations = if n_partitions == 1 { 0 } else { n_partitions };
         Outbox {
@@ -39,7 +38,7 @@ impl<M: Model, Q: EventQueue<M::Event>> Outbox<M, Q> {
         }
     }
 
-    /// An event of this partition, later than now.
+    /// Schedules an event of this partition, later than now.
     #[inline(always)]
     pub fn at(&mut self, when: Tick, event: M::Event) {
         debug_assert!(
@@ -50,8 +49,8 @@ impl<M: Model, Q: EventQueue<M::Event>> Outbox<M, Q> {
         self.queue.push(when, event);
     }
 
-    /// An event of another partition, at least the engine's lookahead after now.
-    // Not inlined: it would crowd the registers of every caller, and most effects stay at home.
+    /// Schedules an event of another partition, at least the engine's lookahead after now.
+    // Not inlined: it would crowd the registers of every caller, and most effects are local.
     #[inline(never)]
     pub fn send(&mut self, partition: u16, when: Tick, event: M::Event, parcel: M::Parcel) {
         debug_assert!(
@@ -73,7 +72,8 @@ impl<M: Model, Q: EventQueue<M::Event>> Outbox<M, Q> {
         });
     }
 
-    /// The component decides in this tick. The caller marks it once: there is no search for doubles.
+    /// Marks a component to decide in this tick. The caller marks it once; duplicates are not
+    /// detected.
     #[inline]
     pub fn mark(&mut self, component: u32) {
         self.marked.push(component);

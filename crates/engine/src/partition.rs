@@ -7,27 +7,28 @@ use crate::transport::MessageOf;
 use crate::windows::Window;
 use crate::{EventQueue, Model, Outbox};
 
-/// Events that are asked for at a time before they are applied: enough to wait for memory once for all of them, few enough to stay in
-/// the nearest cache.
+/// Number of events that are prefetched together before they are applied: enough to wait for memory
+/// once for all of them, few enough to stay in the nearest cache.
 const AHEAD: usize = 16;
 
-/// How many decisions before its own the state of a component is asked for, and then what is found by it: as many as pass until memory
-/// answers.
+/// Number of decisions by which prefetching is ahead, for the state of a component and then for
+/// what is found through it. It covers the latency of memory.
 const DECISIONS_AHEAD: usize = 4;
 const NEXT_BUT_ONE: usize = 2;
 
-/// The latest time and the largest count that a saved state may have: no run comes near, and no sum of them overflows.
+/// The latest time and the largest count of a saved state. No run comes near, and no sum of them
+/// overflows.
 pub const LATEST: Tick = Tick(1 << 61);
 const MOST_EVENTS: u64 = 1 << 52;
 
-/// A model with its queue. On cache lines of its own, because neighbours run on other threads.
+/// A model with its queue, on separate cache lines, since neighbours run on other threads.
 #[repr(align(128))]
 pub(crate) struct Partition<M: Model, Q> {
     pub(crate) model: M,
     pub(crate) outbox: Outbox<M, Q>,
     /// Events applied so far.
     pub(crate) events: u64,
-    /// Events of the present tick; kept for its capacity, as is `deciding`.
+    /// Events of the current tick. Like `deciding`, kept for its capacity.
     batch: Vec<M::Event>,
     deciding: Vec<u32>,
 }
@@ -76,8 +77,8 @@ impl<M: Model, Q: EventQueue<M::Event>> Partition<M, Q> {
         }
     }
 
-    /// Asks for what the decisions after the one at this place will read.
-    // Not inlined, for the reason that `Outbox::send` has.
+    /// Prefetches what the decisions after the one at this index will read.
+    // Not inlined, for the same reason as `Outbox::send`.
     #[inline(never)]
     fn look_ahead(&self, at: usize) {
         if let Some(&component) = self.deciding.get(at + DECISIONS_AHEAD) {
@@ -88,7 +89,7 @@ impl<M: Model, Q: EventQueue<M::Event>> Partition<M, Q> {
         }
     }
 
-    /// Takes in what other partitions sent; leaves the list empty.
+    /// Takes the messages of other partitions; leaves the list empty.
     pub(crate) fn receive(&mut self, messages: &mut Vec<MessageOf<M>>) {
         for message in messages.drain(..) {
             let event = self.model.receive(message.event, message.parcel);
@@ -96,13 +97,13 @@ impl<M: Model, Q: EventQueue<M::Event>> Partition<M, Q> {
         }
     }
 
-    /// The earliest pending event here, or [`Tick::NEVER`].
+    /// Returns the earliest pending event here, or [`Tick::NEVER`].
     pub(crate) fn earliest(&mut self) -> Tick {
         self.outbox.queue.next().unwrap_or(Tick::NEVER)
     }
 
-    /// Ends a window: posts the messages sent in it and returns the earliest event that is pending here
-    /// or in one of them.
+    /// Ends a window: posts the messages sent in it and returns the earliest event that is pending
+    /// here or in one of them.
     pub(crate) fn hand_over(&mut self, mut post: impl FnMut(u16, &mut Vec<MessageOf<M>>)) -> Tick {
         for partition in self.outbox.addressed.drain(..) {
             post(partition, &mut self.outbox.outgoing[usize::from(partition)]);
@@ -117,11 +118,11 @@ where
     M: Model<Event: Encoded + std::fmt::Debug> + State,
     Q: EventQueue<M::Event>,
 {
-    /// Appends the model and all that is pending, between two runs that end and begin at `now`.
+    /// Appends the model and all pending events, between two runs that end and begin at `now`.
     pub(crate) fn save(&mut self, now: Tick, out: &mut Vec<u8>) {
         self.model.save(out);
         self.events.put(out);
-        // A queue is saved as what comes out of it, and filled again.
+        // A queue is saved as the events taken out of it, and filled again.
         let mut pending: Vec<(Tick, M::Event)> = Vec::with_capacity(self.outbox.queue.len());
         while let Some(when) = self.outbox.queue.take_next(Tick::NEVER, &mut self.batch) {
             pending.extend(self.batch.iter().map(|&event| (when, event)));
@@ -131,8 +132,8 @@ where
         self.refill(now, pending);
     }
 
-    /// Takes back what was saved, into a partition that was built alike. `check` looks at the model and all that is pending
-    /// before anything of it is used.
+    /// Restores a saved state into a partition built from the same plan. `check` validates the
+    /// model and all pending events before any of it is used.
     pub(crate) fn restore(
         &mut self,
         now: Tick,
@@ -150,8 +151,8 @@ where
             let place = format!("byte {} of {}", saved.len() - rest.len(), saved.len());
             return Err(Invalid::new(
                 place,
-                "a state of this fabric",
-                "bytes that are not one",
+                "the state of a partition",
+                "other bytes",
             ));
         };
         ensure(events <= MOST_EVENTS, || {

@@ -1,6 +1,6 @@
-//! Several processes that are one run.
+//! Several processes that form one run.
 //!
-//! [`Ranks`] is what a run asks of whatever carries its bytes; MPI is one answer, threads of a test another.
+//! [`Ranks`] is the interface to the communication between processes: MPI, or threads in tests.
 //! [`OverRanks`] is the transport of the engine over it.
 
 use std::collections::BTreeSet;
@@ -12,42 +12,43 @@ use netloom_units::Tick;
 use crate::Model;
 use crate::transport::{Message, Placement, Transport};
 
-/// Processes of one run that talk to each other, numbered from zero.
+/// The communicating processes of one run, numbered from zero.
 ///
-/// All of them call the same operations in the same order; each operation returns when this process has what it
-/// asked for. A process that is gone ends the others: there is no result without it.
+/// All of them call the same operations in the same order. Each operation returns when this process
+/// has its result. If a process fails, the others end too, since there is no result without it.
 pub trait Ranks: Send {
-    /// Which of them this one is.
+    /// Returns the number of this process.
     fn rank(&self) -> usize;
 
-    /// How many there are.
+    /// Returns the number of processes.
     fn size(&self) -> usize;
 
-    /// Sends `to[r]` to each rank `r` of `with`, and fills `from[r]` with what it sent here. All lists of `to` are left
-    /// empty. Who is in the list of another has that one in its own.
+    /// Sends `to[r]` to each rank `r` of `with`, and fills `from[r]` with what that rank sent here.
+    /// All lists of `to` are left empty. `with` is symmetric: two ranks list each other or neither
+    /// does.
     fn exchange(&mut self, with: &[usize], to: &mut [Vec<u8>], from: &mut [Vec<u8>]);
 
-    /// The least of the numbers that the ranks bring.
+    /// Returns the minimum of the numbers of all ranks.
     fn least(&mut self, number: u64) -> u64;
 
-    /// What every rank brings, in order of rank.
+    /// Returns the bytes of every rank, in order of rank.
     fn gather(&mut self, bytes: &[u8]) -> Vec<Vec<u8>>;
 
-    /// The first rank takes what every rank brings, one after another in order of rank; the others take nothing.
+    /// Passes the bytes of every rank to `take` on the first rank, in order of rank; the other
+    /// ranks get nothing.
     fn collect(&mut self, bytes: &[u8], take: &mut dyn FnMut(&[u8]));
 }
 
-/// The ranks of a run, shared by its transport and by who puts its results together.
+/// The ranks of a run, shared by its transport and by the code that merges its results.
 #[derive(Clone)]
 pub struct SharedRanks(Arc<Mutex<dyn Ranks>>);
 
 impl SharedRanks {
-    /// Shares them.
     pub fn new(ranks: impl Ranks + 'static) -> Self {
         SharedRanks(Arc::new(Mutex::new(ranks)))
     }
 
-    /// For one operation.
+    /// Locks the ranks for one operation.
     ///
     /// # Panics
     /// If an operation panicked before.
@@ -55,10 +56,10 @@ impl SharedRanks {
         self.0.lock().expect("no operation after one that failed")
     }
 
-    /// What every rank brings, in order of rank.
+    /// Returns the record of every rank, in order of rank.
     ///
     /// # Panics
-    /// If another rank sends what is no such record: it runs another version.
+    /// If another rank sends a different record, because it runs another version.
     pub fn gather<T: Encoded>(&self, mine: &T) -> Vec<T> {
         let all = self.lock().gather(&mine.to_bytes());
         let read = |bytes: Vec<u8>| T::from_bytes(&bytes).expect("ranks of one version");
@@ -67,10 +68,10 @@ impl SharedRanks {
 }
 
 impl SharedRanks {
-    /// The lists of all ranks, one after another, at the first of them; nothing at the others.
+    /// Returns the lists of all ranks, concatenated, on the first rank, and nothing on the others.
     ///
     /// # Panics
-    /// If another rank sends what is no such list: it runs another version.
+    /// If another rank sends a different record, because it runs another version.
     pub fn collect<T: Encoded>(&self, mine: Vec<T>) -> Vec<T> {
         let bytes = mine.to_bytes();
         drop(mine);
@@ -90,7 +91,8 @@ impl std::fmt::Debug for SharedRanks {
     }
 }
 
-/// The partitions of a rank: as many consecutive ones as of any other, give or take one.
+/// Returns the partitions of a rank: consecutive ones, whose number differs by at most one between
+/// ranks.
 pub fn placement(rank: usize, size: usize, n_partitions: usize) -> Placement {
     let first = |rank: usize| rank * n_partitions / size;
     Placement {
@@ -105,9 +107,9 @@ pub struct OverRanks {
     placement: Placement,
     /// The rank of every partition.
     rank_of: Vec<usize>,
-    /// Ranks that this one has messages for, or they for it.
+    /// Ranks that exchange messages with this one.
     neighbours: Vec<usize>,
-    /// Whether that is so of any two ranks: then everybody hears of everybody in an exchange.
+    /// Whether all ranks are neighbours of each other, so that an exchange reaches every rank.
     are_all_neighbours: bool,
     /// Bytes to and from each rank; kept for their capacity.
     to: Vec<Vec<u8>>,
@@ -115,8 +117,8 @@ pub struct OverRanks {
 }
 
 impl OverRanks {
-    /// The transport of this process in a run of so many partitions. `pairs` are those partitions that send each other
-    /// messages; others never do.
+    /// Creates the transport of this process in a run of `n_partitions` partitions. `pairs` are the
+    /// pairs of partitions that send each other messages; other pairs never do.
     ///
     /// # Panics
     /// If there are fewer partitions than ranks.

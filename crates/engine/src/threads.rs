@@ -1,4 +1,4 @@
-//! Windows on several threads: who is free takes the next partition.
+//! Windows on several threads: a free thread takes the next partition.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -23,12 +23,12 @@ struct Crew<'a, M: Model, Q, T> {
     /// Used only by the last thread to arrive at the barrier.
     exchange: Mutex<&'a mut Exchange<M, T>>,
     barrier: Barrier,
-    /// How many partitions of the window have been taken, for windows of either parity: one counts while
-    /// the other is set back.
+    /// Number of partitions of the window taken so far, for windows of either parity: one counts
+    /// while the other is reset.
     taken: [AtomicUsize; 2],
 }
 
-/// Frees the others from the barrier if this thread panics.
+/// Releases the other threads from the barrier if this one panics.
 struct Membership<'a>(&'a Barrier);
 
 impl Drop for Membership<'_> {
@@ -40,14 +40,14 @@ impl Drop for Membership<'_> {
 }
 
 impl<M: Model, Q: EventQueue<M::Event>, T: Transport<M>> Run<M, Q, T> {
-    /// Runs every tick before `end` on this and `n_threads - 1` more threads, or as many as the system starts:
-    /// results do not depend on how many there are.
+    /// Runs every tick before `end` on this and `n_threads - 1` other threads, or as many as the
+    /// system starts. The number of threads does not affect results.
     pub(crate) fn together(&mut self, end: Tick, n_threads: usize) {
         let earliest = self.earliest();
         let start = self.exchange.first(earliest);
         let (partitions, mailboxes) = (&self.partitions, &self.mailboxes);
         let (lookahead, exchange) = (self.lookahead, Mutex::new(&mut self.exchange));
-        // There once it is known how many others there are.
+        // Set once the number of started threads is known.
         let crew = OnceLock::new();
         std::thread::scope(|scope| {
             let crew: &OnceLock<Crew<'_, M, Q, T>> = &crew;
@@ -72,7 +72,7 @@ impl<M: Model, Q: EventQueue<M::Event>, T: Transport<M>> Run<M, Q, T> {
 }
 
 impl<M: Model, Q: EventQueue<M::Event>, T: Transport<M>> Crew<'_, M, Q, T> {
-    /// The work of one thread.
+    /// Does the work of one thread.
     fn work(&self, mut start: Tick, end: Tick) {
         let _membership = Membership(&self.barrier);
         let mut parity = Parity::default();
@@ -99,7 +99,7 @@ impl<M: Model, Q: EventQueue<M::Event>, T: Transport<M>> Crew<'_, M, Q, T> {
         }
     }
 
-    /// The next partition that nobody has taken in this window. Every second window goes backwards: the
+    /// Takes the next free partition of this window. Every second window goes backwards, since the
     /// partitions that ran last are still in the cache.
     fn take_partition(&self, parity: Parity) -> Option<usize> {
         let n = self.partitions.len();

@@ -1,28 +1,29 @@
-//! Ranks that are threads of one process: what MPI is held against, and how runs over ranks are tested without it.
+//! Ranks that are threads of one process: the reference for MPI, and a way to test runs over ranks
+//! without it.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::Ranks;
 
-/// To another rank, and from it.
+/// Channels to and from another rank.
 type Way = (Sender<Vec<u8>>, Receiver<Vec<u8>>);
 
 /// One of several threads that act as processes.
 pub struct ThreadRank {
     rank: usize,
-    /// To and from each rank; those with itself are not used.
+    /// Channels to and from each rank; those to itself are not used.
     ways: Vec<Way>,
 }
 
 impl ThreadRank {
-    /// So many ranks, each for a thread of its own.
+    /// Creates `size` ranks, each for a separate thread.
     pub fn several(size: usize) -> Vec<ThreadRank> {
         let mut senders: Vec<Vec<_>> = Vec::new();
         let mut receivers: Vec<Vec<_>> = (0..size).map(|_| Vec::new()).collect();
         for _ in 0..size {
             let (to, from): (Vec<_>, Vec<_>) = (0..size).map(|_| channel()).unzip();
             senders.push(to);
-            // Way r of the sender ends at rank r.
+            // Channel r of the sender ends at rank r.
             for (receiver, way) in receivers.iter_mut().zip(from) {
                 receiver.push(way);
             }

@@ -1,8 +1,8 @@
-//! The seam between the processes of one run.
+//! Communication between the processes of one run.
 //!
-//! A partition lives on exactly one process. At the end of every window the processes exchange the
-//! messages that cross between them and agree on the next window's start. Either all partitions live in
-//! one process ([`Local`]), or they are spread over ranks ([`OverRanks`](crate::OverRanks)).
+//! A partition belongs to exactly one process. At the end of every window the processes exchange
+//! messages and agree on the start of the next window. Either all partitions are in one process
+//! ([`Local`]), or they are distributed over ranks ([`OverRanks`](crate::OverRanks)).
 
 use std::ops::Range;
 
@@ -10,33 +10,32 @@ use netloom_units::Tick;
 
 use crate::Model;
 
-/// An event on its way to another partition: plain data, so that it can cross a process by value.
+/// An event in transit to another partition: plain data, so that it can cross processes by value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message<E, P> {
     /// When the event takes effect.
     pub when: Tick,
-    /// The event as the sender knows it.
+    /// The event in the form used by the sender.
     pub event: E,
-    /// What the event carries.
+    /// Data carried with the event.
     pub parcel: P,
-    /// Where it goes, counted over all processes.
+    /// Destination, counted over all processes.
     pub partition: u16,
 }
 
 /// The message type of a model.
 pub(crate) type MessageOf<M> = Message<<M as Model>::Event, <M as Model>::Parcel>;
 
-/// Which partitions live in this process.
+/// The partitions of this process.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Placement {
-    /// The partitions of this process.
     pub here: Range<usize>,
-    /// Partitions of all processes together.
+    /// Number of partitions of all processes.
     pub total: usize,
 }
 
 impl Placement {
-    /// The position among the partitions of this process, if it lives here.
+    /// Returns the position among the partitions of this process, if it belongs here.
     #[inline]
     pub(crate) fn local(&self, partition: usize) -> Option<usize> {
         self.here
@@ -45,17 +44,18 @@ impl Placement {
     }
 }
 
-/// Messages and agreement between processes. All processes call the same operations in the same order.
+/// Messages and agreement between processes. All processes call the same operations in the same
+/// order.
 pub trait Transport<M: Model>: Send {
-    /// Which of the run's partitions live here.
+    /// Returns the partitions of this process.
     fn placement(&self) -> Placement;
 
-    /// The least `next` of all processes: the earliest pending event anywhere.
+    /// Returns the minimum of `next` over all processes: the earliest pending event of the run.
     fn earliest(&mut self, next: Tick) -> Tick;
 
-    /// Ends a window: delivers `sent` (left empty) to the other processes, adds to `arrived` what they sent to partitions
-    /// of this one, in any order, and returns the earliest event that is pending anywhere. `next` covers the messages that this
-    /// process sent.
+    /// Ends a window: delivers `sent` (left empty) to the other processes and adds their messages
+    /// for partitions of this one to `arrived`, in any order. Returns the earliest pending event of
+    /// the run. `next` includes the messages that this process sent.
     fn exchange(
         &mut self,
         sent: &mut Vec<Message<M::Event, M::Parcel>>,
@@ -83,10 +83,10 @@ impl<M: Model, T: Transport<M> + ?Sized> Transport<M> for Box<T> {
     }
 }
 
-/// One process: all partitions are here, nothing is delivered and there is nobody to agree with.
+/// A single process: all partitions are here, so there is nothing to deliver and no other process
+/// to agree with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Local {
-    /// Partitions of the run.
     pub n_partitions: usize,
 }
 

@@ -1,14 +1,15 @@
-//! Who waits for whom: when nothing moves any more, the evidence is a cycle.
+//! Detection of cyclic waiting when a run makes no progress.
 //!
-//! A deadlock is a result of a simulation and not a failure of it, so the cycle is a value.
+//! A deadlock is a result of a simulation, not an error, so the cycle is a value.
 
 use std::collections::VecDeque;
 
-/// Finds a cycle among edges "the first waits for the second", each node once, beginning with its least.
+/// Finds a cycle among edges (a, b), where a waits for b. Each node appears once, beginning with
+/// the least.
 ///
-/// The answer depends on the set of edges and not on their order. It is the shortest cycle through the
-/// least node of the first cycle that a depth-first search meets; there may be shorter ones elsewhere.
-/// Linear in the number of edges after sorting them, and without recursion.
+/// The result depends on the set of edges, not on their order. It is the shortest cycle through the
+/// least node of the first cycle that a depth-first search finds; there may be shorter ones
+/// elsewhere. The search is linear in the number of edges after sorting them, and does not recurse.
 pub fn find_cycle(edges: impl IntoIterator<Item = (u64, u64)>) -> Option<Vec<u64>> {
     let graph = Graph::new(edges.into_iter().collect());
     let cycle = graph.any_cycle()?;
@@ -59,7 +60,7 @@ impl Graph {
         &self.targets[self.starts[node]..self.starts[node + 1]]
     }
 
-    /// Depth first: an edge to a node of the present path closes a cycle.
+    /// Searches depth first: an edge to a node of the current path closes a cycle.
     fn any_cycle(&self) -> Option<Vec<usize>> {
         #[derive(Clone, Copy, PartialEq)]
         enum Visit {
@@ -100,7 +101,7 @@ impl Graph {
         None
     }
 
-    /// Breadth first from a node that lies on a cycle, until the search comes back to it.
+    /// Searches breadth first from a node on a cycle until the search returns to it.
     fn shortest_cycle_through(&self, origin: usize) -> Vec<usize> {
         let mut came_from: Vec<Option<usize>> = vec![None; self.names.len()];
         let mut queue = VecDeque::from([origin]);
@@ -147,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_detour_is_cut_short() {
-        // 1 > 2 > 3 > 4 > 1 is met first; 1 > 4 is shorter.
+        // 1 > 2 > 3 > 4 > 1 is found first; 1 > 4 is shorter.
         let edges = [(1, 2), (2, 3), (3, 4), (4, 1), (1, 4)];
         assert_eq!(find_cycle(edges), Some(vec![1, 4]));
     }

@@ -1,9 +1,9 @@
-//! Conservative windows: how far partitions may run without hearing from each other.
+//! Conservative windows: how far partitions may run without communication.
 //!
-//! What one partition sends takes effect at least `lookahead` ticks later. So if `start` is the earliest
-//! pending event of all, every partition can run `[start, start + lookahead)` alone. Then messages change
-//! hands and the earliest pending event, messages included, starts the next window: idle time is skipped
-//! however long it is.
+//! A message takes effect at least `lookahead` ticks after it is sent. So if `start` is the
+//! earliest pending event of all partitions, each of them can run `[start, start + lookahead)`
+//! alone. Then they exchange messages, and the earliest pending event, messages included, starts
+//! the next window. Idle time of any length is thus skipped.
 
 use std::sync::Mutex;
 
@@ -24,7 +24,8 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// The window that begins with the earliest pending event, cut off before `end`.
+    /// Creates the window that begins with the earliest pending event, limited to ticks before
+    /// `end`.
     ///
     /// `start` must be before `end`.
     pub(crate) fn new(start: Tick, lookahead: u64, end: Tick) -> Self {
@@ -38,7 +39,7 @@ impl Window {
 
 /// The state of a run of several partitions.
 pub(crate) struct Run<M: Model, Q, T> {
-    /// Locked only where several threads work.
+    /// Locked only if several threads work.
     pub(crate) partitions: Vec<Mutex<Partition<M, Q>>>,
     pub(crate) mailboxes: Mailboxes<M>,
     pub(crate) lookahead: u64,
@@ -62,12 +63,12 @@ impl<M: Model, T: Transport<M>> Exchange<M, T> {
         }
     }
 
-    /// The first window's start.
+    /// Returns the start of the first window.
     pub(crate) fn first(&mut self, earliest: Tick) -> Tick {
         self.transport.earliest(earliest)
     }
 
-    /// Ends a window on behalf of this process and returns the next one's start.
+    /// Ends a window on behalf of this process and returns the start of the next one.
     pub(crate) fn finish(&mut self, mail: &Mailboxes<M>, parity: Parity, earliest: Tick) -> Tick {
         mail.collect_leaving(&mut self.sent);
         let (sent, arrived) = (&mut self.sent, &mut self.arrived);
@@ -78,14 +79,15 @@ impl<M: Model, T: Transport<M>> Exchange<M, T> {
 }
 
 impl<M: Model, Q: EventQueue<M::Event>, T: Transport<M>> Run<M, Q, T> {
-    /// The partitions, for who holds the whole run: without locking.
+    /// Returns the partitions without locking, with exclusive access to the run.
     pub(crate) fn partitions(&mut self) -> impl Iterator<Item = &mut Partition<M, Q>> {
         self.partitions
             .iter_mut()
             .map(|p| p.get_mut().expect("no partition outlives a panic"))
     }
 
-    /// The earliest pending event of this process. Between two runs all mailboxes are empty.
+    /// Returns the earliest pending event of this process. Between two runs all mailboxes are
+    /// empty.
     pub(crate) fn earliest(&mut self) -> Tick {
         self.partitions()
             .map(Partition::earliest)
@@ -116,8 +118,8 @@ impl<M: Model, Q: EventQueue<M::Event>, T: Transport<M>> Run<M, Q, T> {
         self.empty_mailboxes();
     }
 
-    /// Takes in the messages of the last window, so that between two runs all that is pending is in the
-    /// partitions' queues.
+    /// Takes the messages of the last window, so that between two runs all pending events are in
+    /// the queues of partitions.
     pub(crate) fn empty_mailboxes(&mut self) {
         let parity = Parity::default();
         for (local, partition) in self.partitions.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! What a model must not do is caught where it happens, also on another thread.
+//! Violations of the rules for models are detected where they happen, also on another thread.
 #![cfg(debug_assertions)]
 
 use netloom_engine::{Engine, EventQueue, Model, Outbox};
@@ -10,7 +10,7 @@ const LOOKAHEAD: u64 = 10;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Act {
     Nothing,
-    /// Everything that is allowed.
+    /// Nothing that is forbidden.
     Behave,
     AffectThisTick,
     MarkWhileDeciding,
@@ -79,7 +79,7 @@ fn messages_keep_the_lookahead() {
     run(Act::SendIntoThisWindow, 1);
 }
 
-/// Whichever thread it was: nobody waits for it forever.
+/// On any thread: no other thread waits for it forever.
 #[test]
 #[should_panic]
 fn a_panic_on_one_of_three_threads_ends_the_run() {

@@ -1,11 +1,12 @@
-//! The same toy gives the same result for any number of partitions and threads, and for either queue.
+//! The toy model gives the same result for any number of partitions and threads, and for either
+//! queue.
 
 mod toy;
 
 use netloom_engine::{Heap, Wheel};
 use toy::{Event, Outcome, Shape, outcome};
 
-/// Runs all combinations against one partition with the reference heap.
+/// Runs all combinations and compares them with one partition on the reference heap.
 fn check(shape: Shape) -> Outcome {
     let reference = outcome::<Heap<Event>>(
         Shape {

@@ -1,4 +1,5 @@
-//! The seam between processes, with two "processes" on two threads that exchange through a channel.
+//! The transport between processes, with two "processes" on two threads that communicate through a
+//! channel.
 
 mod toy;
 

@@ -1,4 +1,4 @@
-//! The wheel against the heap: the same events at the same ticks, for any pushes and takes.
+//! The wheel compared with the heap: the same events at the same ticks, for any pushes and takes.
 
 use netloom_engine::{EventQueue, Heap, Wheel};
 use netloom_units::Tick;

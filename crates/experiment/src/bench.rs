@@ -1,4 +1,4 @@
-//! The benchmark fabrics, as files: what `netloom bench` runs and what performance claims name.
+//! The benchmark fabrics as files, which `netloom bench` runs and performance claims refer to.
 
 /// Name and text of every benchmark fabric.
 pub const FABRICS: &[(&str, &str)] = &[
@@ -15,7 +15,7 @@ pub const FABRICS: &[(&str, &str)] = &[
     ("torus512", include_str!("../bench/torus512.toml")),
 ];
 
-/// The text of a benchmark fabric.
+/// Returns the text of a benchmark fabric.
 pub fn bench_fabric(name: &str) -> Option<&'static str> {
     FABRICS
         .iter()

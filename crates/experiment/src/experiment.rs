@@ -13,38 +13,38 @@ use crate::spec::remake::Remake;
 /// An experiment ready to run.
 #[derive(Clone)]
 pub struct Experiment {
-    /// Its name: the `name` of the file, or the file's stem.
+    /// The `name` in the file, or the file's stem.
     pub name: String,
-    /// What it is about.
+    /// Description.
     pub about: String,
-    /// The length of a tick.
+    /// Length of a tick.
     pub timebase: Timebase,
     /// The machine and its traffic.
     pub fabric: FabricPlan,
-    /// The traffic classes, in the order of `fabric.classes`.
+    /// Traffic classes, in the order of `fabric.classes`.
     pub classes: Vec<ClassInfo>,
-    /// The admitted connections, where the file has any.
+    /// Admitted connections, if the file has any.
     pub connections: Option<ConnectionSet>,
-    /// What was planned, where the tables follow from it.
+    /// The plan, if the tables follow from one.
     pub plan: Option<Arc<Plan>>,
-    /// How long, how often, how exactly.
+    /// Length, number and precision of runs.
     pub measure: Measure,
     /// SHA-256 of the messages of every class that lists them in a file, in the order of the classes.
     pub inputs: Vec<String>,
-    /// Every value of the file, defaults included.
+    /// Every value of the file, including defaults.
     pub resolved: Resolved,
-    /// What is needed to build it for another seed; `None` for one that was put together by hand and
-    /// is the same for every seed.
+    /// Data to build the experiment for another seed; `None` if it was built by hand and is the
+    /// same for every seed.
     pub(crate) remake: Option<Arc<Remake>>,
 }
 
 impl Experiment {
-    /// The same experiment with everything that is random drawn from another seed: traffic always,
-    /// wiring and routing where they are random.
+    /// Returns the experiment with all random choices drawn from another seed: traffic always,
+    /// wiring and routing if they are random.
     ///
     /// # Errors
-    /// If this seed draws what cannot be built: a random graph that is not connected, or more connections of a NIC
-    /// than a packet tells apart.
+    /// Fails if the draws of this seed cannot be built: a random graph that is not connected, or
+    /// more connections of a NIC than a packet can distinguish.
     pub fn with_seed(&self, seed: u64) -> Result<Experiment, NotBuilt> {
         let mut other = self.clone();
         if let Some(remake) = &self.remake {
@@ -56,24 +56,27 @@ impl Experiment {
 }
 
 impl Experiment {
-    /// Whether all traffic ends whatever the length of the run: jobs and lists of messages.
+    /// Returns whether all traffic ends, independent of the length of the run: jobs and lists of
+    /// messages.
     pub fn ends(&self) -> bool {
         let mut classes = self.fabric.classes.iter();
         classes.all(|class| class.source.messages().is_some())
     }
 
-    /// Cuts the fabric into so many partitions, or as many as it has switches; results do not depend on it.
+    /// Cuts the fabric into this number of partitions, at most one per switch. Does not affect
+    /// results.
     pub fn cut_into(&mut self, n_partitions: usize) {
         let most = self.fabric.topology.n_switches() as usize;
         let n_partitions = n_partitions.clamp(1, most.min(65_535));
         self.fabric.partitions = self.fabric.topology.partitions(n_partitions);
     }
 
-    /// The experiment of one seed alone, as if the file had `measure.seed` of that value and `measure.repeat` of 1:
-    /// run id and results are the same. So the many seeds of one point need not be loaded each.
+    /// Returns the experiment with one seed only, as if the file had this `measure.seed` and
+    /// `measure.repeat = 1`: run id and results are the same. So the seeds of a point are loaded
+    /// once.
     ///
     /// # Errors
-    /// If this seed draws what cannot be built.
+    /// Fails if the draws of this seed cannot be built.
     pub fn alone(&self, seed: u64) -> Result<Experiment, NotBuilt> {
         let mut alone = self.with_seed(seed)?;
         (alone.measure.seed, alone.measure.repeat) = (seed, 1);
@@ -95,10 +98,10 @@ impl Experiment {
 }
 
 impl Experiment {
-    /// Whether each of so many processes has a partition to run.
+    /// Checks that each of `ranks` processes has a partition.
     ///
     /// # Errors
-    /// If there are fewer switches than processes.
+    /// Fails if there are fewer switches than processes.
     pub fn has_work_for(&self, ranks: usize) -> Result<(), TooManyRanks> {
         let partitions = self.fabric.n_partitions();
         match partitions >= ranks {
@@ -108,37 +111,37 @@ impl Experiment {
     }
 }
 
-/// More processes than a run can be shared by: a fabric is cut between switches.
+/// More processes than a run can use: a fabric is cut between switches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "{ranks} ranks, and the fabric has {partitions} switch{}: start at most {partitions}",
+    "{ranks} ranks, but the fabric has {partitions} switch{}: start at most {partitions}",
     if *.partitions == 1 { "" } else { "es" }
 )]
 pub struct TooManyRanks {
-    /// How many processes there are.
+    /// Number of processes.
     pub ranks: usize,
-    /// Into how many parts the fabric can be cut.
+    /// Largest number of partitions.
     pub partitions: usize,
 }
 
-/// What one seed draws cannot be built, though another seed's could.
+/// A seed whose draws cannot be built, although those of another seed can.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("seed {seed} cannot be run: {why}")]
+#[error("cannot run seed {seed}: {why}")]
 pub struct NotBuilt {
     /// The seed.
     pub seed: u64,
-    /// Why.
+    /// Reason.
     pub why: String,
 }
 
-/// A traffic class as results name it.
+/// A traffic class in results.
 #[derive(Clone, Debug)]
 pub struct ClassInfo {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its service level.
+    /// Service level.
     pub sl: Sl,
-    /// The load it asks for as a fraction of a NIC's link over all NICs, where the file says so.
+    /// Requested load as a fraction of a NIC's link over all NICs, if the file sets it.
     pub load: Option<f64>,
 }
 
@@ -147,73 +150,76 @@ pub struct ClassInfo {
 pub struct ConnectionSet {
     /// In the order of acceptance, which is that of `fabric.connections`.
     pub connections: Arc<[ConnectionInfo]>,
-    /// When they end the run.
+    /// Packets after which they end the run.
     pub until: Option<UntilPackets>,
 }
 
-/// One admitted connection as results name it.
+/// One admitted connection in results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ConnectionInfo {
-    /// Who sends.
+    /// Sender.
     pub source: NicId,
-    /// Who receives.
+    /// Receiver.
     pub destination: NicId,
-    /// The service level of its packets.
+    /// Service level of its packets.
     pub sl: Sl,
-    /// How long its packets may wait at all outputs of the path together, if that was promised.
+    /// Guaranteed limit on the total waiting time of a packet at all outputs of the path.
     pub deadline: Option<Time>,
-    /// What it asked for, in payload.
+    /// Requested bandwidth, as payload.
     pub bandwidth: Rate,
-    /// Slots that it has at every output on its way.
+    /// Reserved slots at every output on its path.
     pub slots: u64,
-    /// The time between two of its packets.
+    /// Time between two of its packets.
     pub inter_arrival: Time,
 }
 
-/// A run ends once every one of some connections has received so many packets after the warm-up.
+/// The rule that ends a run once certain connections have received enough packets after the
+/// warm-up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UntilPackets {
-    /// How many.
+    /// Packets per connection.
     pub packets: u32,
-    /// The lowest service level whose connections must have them; those with deadlines go by their bandwidth too.
+    /// The lowest service level whose connections must have them. Connections with deadlines count
+    /// with the level of their bandwidth.
     pub least_sl: Sl,
 }
 
 impl UntilPackets {
-    /// Whether the run waits for connections whose packets have this service level.
+    /// Returns whether the run waits for connections whose packets have this service level.
     pub fn awaits(&self, sl: Sl) -> bool {
         sl.0 % N_SLS >= self.least_sl.0
     }
 }
 
-/// How long, how often, how exactly.
+/// Length, number and precision of runs.
 #[derive(Clone, Debug)]
 pub struct Measure {
     /// Seed of the first run.
     pub seed: u64,
-    /// Number of runs, with seeds counted up from the first.
+    /// Number of runs. Their seeds count up from the first.
     pub repeat: u32,
-    /// What is discarded.
+    /// Part to discard at the start.
     pub warmup: WarmupRule,
-    /// The end of a run.
+    /// End of a run.
     pub length: Tick,
-    /// Length of an epoch in ticks: rules and series are evaluated at its multiples.
+    /// Length of an epoch in ticks. Rules and series are evaluated at its multiples.
     pub epoch: u64,
-    /// How long a packet may wait at an input before a deadlock is looked for.
+    /// Ticks that a packet may wait at an input before a search for deadlocks.
     pub patience: u64,
-    /// Relative half width of the 95 % interval of mean message latency that counts as converged.
+    /// Relative half width of the 95 % interval of mean message latency at which a run has
+    /// converged.
     pub interval: f64,
     /// Whether the longest waits at outputs are measured.
     pub waits: bool,
 }
 
-/// What is discarded at the start of a run.
+/// The part to discard at the start of a run.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum WarmupRule {
     /// Found by MSER-5.
     Auto,
     /// Everything before this.
     Until(Tick),
-    /// The epochs until so many packets are delivered.
+    /// The epochs until this number of packets is delivered.
     Packets(u64),
 }

@@ -1,4 +1,4 @@
-//! The kinds that files may name: the built-in ones, and those that a program brings.
+//! The kinds that files may name: the built-in kinds, and those that a program adds.
 //!
 //! ```
 //! use netloom_catalog::{Described, kind, params};
@@ -15,7 +15,7 @@
 //!
 //! impl Described for Lone {
 //!     const NAME: &'static str = "lone";
-//!     const SUMMARY: &'static str = "One switch, all of whose ports have NICs.";
+//!     const SUMMARY: &'static str = "A single switch with a NIC at every port.";
 //!     const EXAMPLE: &'static str = "nics = 8";
 //! }
 //!
@@ -44,8 +44,8 @@ use netloom_routing::Routing;
 use netloom_topology::Blueprint;
 use netloom_traffic::{ArrivalProcess, Generator, Pattern, Sizes, TrafficKinds};
 
-/// The kinds that files may name. Without further ado the built-in ones; `with_…` adds those of a program, which
-/// messages, lists, explanations, the schema and resolved files then treat like all others.
+/// The kinds that files may name: by default the built-in kinds. `with_…` adds a kind of a program,
+/// which messages, lists, explanations, the schema and resolved files then treat like all others.
 #[derive(Clone)]
 pub struct Kinds {
     pub(crate) topologies: Vec<Kind<dyn Blueprint>>,
@@ -67,18 +67,18 @@ impl Default for Kinds {
     }
 }
 
-/// Two kinds of a concept have the same name, so that a file could not say which it means.
+/// Two kinds of a concept have the same name, so that a file could not select between them.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("two kinds of {concept} are called \"{name}\"")]
+#[error("two kinds of {concept} have the name \"{name}\"")]
 pub struct TwoOfAName {
-    /// What they are kinds of.
+    /// Concept of both kinds.
     pub concept: &'static str,
-    /// What both are called.
+    /// Name of both kinds.
     pub name: &'static str,
 }
 
 impl Kinds {
-    /// The built-in ones.
+    /// Returns the built-in kinds.
     pub fn built_in() -> &'static Kinds {
         static BUILT_IN: LazyLock<Kinds> = LazyLock::new(Kinds::default);
         &BUILT_IN
@@ -112,35 +112,36 @@ impl Kinds {
         self
     }
 
-    /// Adds a pattern: to whom messages go.
+    /// Adds a pattern: the destinations of messages.
     #[must_use]
     pub fn with_pattern(mut self, kind: Kind<dyn Pattern>) -> Self {
         self.traffic.patterns.push(kind);
         self
     }
 
-    /// Adds an arrival process: when messages come.
+    /// Adds an arrival process: when messages are created.
     #[must_use]
     pub fn with_arrival(mut self, kind: Kind<dyn ArrivalProcess>) -> Self {
         self.traffic.arrivals.push(kind);
         self
     }
 
-    /// Adds a law of message sizes.
+    /// Adds a distribution of message sizes.
     #[must_use]
     pub fn with_size(mut self, kind: Kind<dyn Sizes>) -> Self {
         self.traffic.sizes.push(kind);
         self
     }
 
-    /// Adds a workload, which says everything about its messages.
+    /// Adds a workload, which defines all of its messages.
     #[must_use]
     pub fn with_workload(mut self, kind: Kind<dyn Generator>) -> Self {
         self.traffic.workloads.push(kind);
         self
     }
 
-    /// Whether every name stands for one kind. Loading a file and the command line ask this first.
+    /// Checks that every name is unique within its concept. Loading a file and the command line
+    /// call this first.
     pub fn check(&self) -> Result<(), TwoOfAName> {
         unique("topology", &self.topologies)?;
         unique("routing", &self.routings)?;
@@ -176,7 +177,7 @@ mod tests {
         assert_eq!(Kinds::built_in().check(), Ok(()));
         let kinds = Kinds::default().with_arbiter(kind!(RoundRobin, dyn Policy));
         let twice = kinds.check().unwrap_err();
-        let said = "two kinds of arbiter are called \"round-robin\"";
+        let said = "two kinds of arbiter have the name \"round-robin\"";
         assert_eq!(twice.to_string(), said);
         let text = "netloom = 1\ntopology = { kind = \"single-switch\", ports = 4 }\ntraffic = [{ load = 0.5 }]\n";
         let request = Request {

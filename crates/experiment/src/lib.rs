@@ -1,11 +1,11 @@
-//! From a file to results.
+//! Loads an experiment file, checks it, runs it, and returns its results.
 //!
 //! ```text
 //!  text ─► Document ─► sections (spec/) ─► checks (check/) ─► Experiment ─► runner ─► results
 //!          positions   typed values        across sections    in ticks
 //! ```
 //!
-//! Every mistake of a file is found before anything runs, and all are told at once.
+//! All errors of a file are found before anything runs, and are reported together.
 
 pub mod bench;
 mod check;

@@ -1,17 +1,17 @@
-//! Notes as text: what is wrong, the line with marks under it, and how to go on.
+//! Renders notes as text: the message, the marked line, and the help.
 //!
-//! The look is that of `rustc` and `cargo`, whose renderer this is (annotate-snippets). Errors come before
-//! warnings, each group in the order of the file, and a count ends the whole.
+//! The renderer is that of `rustc` and `cargo` (annotate-snippets). Errors come before warnings,
+//! each in the order of the file, followed by a count.
 
 use std::borrow::Cow;
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use netloom_catalog::{Document, Note, Notes, Place, Severity, is_hidden, visible};
 
-/// More notes than anybody reads; each is looked up in the text of its file.
+/// Limit on the notes that are shown.
 const MOST_SHOWN: usize = 200;
 
-/// All notes about a document as text for people; empty if there are none.
+/// Renders all notes about a document; empty if there are none.
 pub fn render(document: &Document, notes: &Notes, color: bool) -> String {
     let renderer = match color {
         true => Renderer::styled(),
@@ -28,13 +28,13 @@ pub fn render(document: &Document, notes: &Notes, color: bool) -> String {
         text.push_str("\n\n");
     }
     if let Some(more @ 1..) = notes.count().checked_sub(MOST_SHOWN) {
-        text.push_str(&format!("and {more} more that are not shown\n\n"));
+        text.push_str(&format!("{more} more not shown\n\n"));
     }
     text.push_str(&count(notes));
     text
 }
 
-/// `2 errors, 1 warning`.
+/// Formats the count: `2 errors, 1 warning`.
 fn count(notes: &Notes) -> String {
     let of = |severity, one: &str| match notes.count_of(severity) {
         0 => None,
@@ -52,11 +52,11 @@ fn count(notes: &Notes) -> String {
     }
 }
 
-/// Name and text of a file, as they are shown.
+/// The displayed name and text of a file.
 type Source<'a> = (Cow<'a, str>, Cow<'a, str>);
 
-/// The text of a file without what a terminal obeys. Every place in it stays where it is; the renderer itself replaces
-/// control characters of ASCII.
+/// Replaces the characters of a file that a terminal would interpret. All places remain valid. The
+/// renderer itself replaces ASCII control characters.
 fn shown(text: &str) -> Cow<'_, str> {
     if !text.contains(|c: char| !c.is_ascii() && is_hidden(c)) {
         return text.into();
@@ -69,7 +69,7 @@ fn shown(text: &str) -> Cow<'_, str> {
     text.chars().map(replaced).collect::<String>().into()
 }
 
-/// A note whose texts, which may quote a file, hold nothing that a terminal obeys.
+/// Removes what a terminal would interpret from the texts of a note, which may quote a file.
 fn visible_note(note: &Note) -> Note {
     let shown = |text: &String| {
         let lines: Vec<_> = text.split('\n').map(visible).collect();
@@ -130,13 +130,13 @@ fn group<'a>(sources_of: &'a [Source<'a>], note: &'a Note) -> Group<'a> {
     }
 }
 
-/// Whether a place is the file and nothing in particular.
+/// Returns whether a place is the whole file.
 fn is_whole(place: Place, text: &str) -> bool {
     place.source == 0
         && (place.start == 0 && (place.end == 0 || place.end as usize >= text.trim_end().len()))
 }
 
-/// A place cut off at the end of its first line, on boundaries of characters.
+/// Cuts a place at the end of its first line, on character boundaries.
 fn on_one_line(place: Place, text: &str) -> std::ops::Range<usize> {
     let floor = |mut at: usize| {
         at = at.min(text.len());

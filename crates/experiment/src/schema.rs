@@ -1,7 +1,8 @@
-//! The JSON Schema of experiment files, for editors that complete and explain while one types.
+//! The JSON Schema of experiment files, for completion and explanations in editors.
 //!
-//! It is made from the same descriptions as the reader: [`sections()`] and the kinds of every
-//! [concept](concepts). It says what a key takes, not what values mean together; `netloom check` does that.
+//! It is generated from the same descriptions as the reader: [`sections()`] and the kinds of every
+//! [concept](concepts). It describes single keys. `netloom check` also checks combinations of
+//! values.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::Kinds;
 use crate::spec::{Concept, SectionInfo, concepts, sections};
 
-/// The schema (draft 2020-12) as JSON text, with the kinds that a program has.
+/// Returns the schema (draft 2020-12) as JSON text, including kinds that a program adds.
 pub fn schema(kinds: &Kinds) -> String {
     let (concepts, sections) = (concepts(kinds), sections());
     let mut root = Node::default();
@@ -26,7 +27,7 @@ pub fn schema(kinds: &Kinds) -> String {
     if let Some(root) = schema.as_object_mut() {
         root.remove("required");
     }
-    // What a file extends may have what it leaves out itself.
+    // A base file may have the sections that a file with `extends` omits.
     schema["anyOf"] = json!([
         { "required": ["netloom", "topology", "traffic"] },
         { "required": ["extends"] },
@@ -37,7 +38,7 @@ pub fn schema(kinds: &Kinds) -> String {
     text
 }
 
-/// A section and those inside it.
+/// A section and its nested sections.
 #[derive(Default)]
 struct Node<'a> {
     section: Option<&'a SectionInfo>,
@@ -45,7 +46,7 @@ struct Node<'a> {
 }
 
 impl Node<'_> {
-    /// What stands under the key of this section.
+    /// Returns the schema of the value of this section.
     fn schema(&self, concepts: &[Concept]) -> Value {
         let about = self.section.map_or("", |section| section.about);
         let mut inner = match self.section.and_then(|section| section.concept) {
@@ -74,15 +75,15 @@ impl Node<'_> {
         object
     }
 
-    /// A table with one form for each kind; sections inside it belong to every kind.
+    /// Returns a table with one form per kind. Nested sections belong to every kind.
     fn of_a_kind(&self, name: &str, concepts: &[Concept]) -> Value {
         let kinds = concepts
             .iter()
             .find(|concept| concept.name == name)
             .map_or(&[][..], |c| &c.kinds);
-        // A topology has no default; the other sections may leave their kind out.
+        // A topology has no default. In other sections, the kind is optional.
         let is_required = name == "topology";
-        // A kind that can do with its defaults may stand there by its name alone.
+        // A kind without required keys may be given by name alone.
         let is_enough = |kind: &&KindInfo| kind.params.iter().all(|param| param.default.is_some());
         let names: Vec<&str> = kinds
             .iter()
@@ -105,7 +106,7 @@ impl Node<'_> {
     }
 }
 
-/// The members of a group.
+/// Returns the schema of the members of a group.
 fn set_of_nics(about: &str) -> Value {
     json!({
         "description": about,
@@ -117,12 +118,12 @@ fn set_of_nics(about: &str) -> Value {
     })
 }
 
-/// The values of an axis.
+/// Returns the schema of the values of an axis.
 fn values() -> Value {
     json!({ "type": "array", "minItems": 1 })
 }
 
-/// A class has a load, a list of messages or a workload.
+/// Requires a load, a list of messages or a workload in a class.
 fn either_drawn_or_listed(class: &mut Value) {
     class["required"] = json!([]);
     class["anyOf"] = json!([
@@ -132,7 +133,7 @@ fn either_drawn_or_listed(class: &mut Value) {
     ]);
 }
 
-/// Every concept as a value: a name, or a table with a kind and its parameters.
+/// Returns every concept as a value: a name, or a table with a kind and its parameters.
 fn definitions(concepts: &[Concept]) -> Value {
     let mut definitions = Map::new();
     for concept in concepts {
@@ -176,7 +177,7 @@ fn kind_table(
     object
 }
 
-/// A table with keys and tables inside it, and nothing else.
+/// Returns a table with these keys and nested tables, and no others.
 fn table(params: &[Param], children: &BTreeMap<&str, Node<'_>>, concepts: &[Concept]) -> Value {
     let mut properties = Map::new();
     let mut required = vec![];
@@ -253,7 +254,7 @@ fn shape(shape: &Shape) -> Value {
     }
 }
 
-/// A text with a unit. Rates have names besides (`NDR x4`), so that any text is let through.
+/// Returns a string with a unit. Rates may also have names (`NDR x4`), so any string is accepted.
 fn quantity(what: &str) -> Value {
     let (units, examples) = match what {
         "time" => (
@@ -269,7 +270,7 @@ fn quantity(what: &str) -> Value {
     json!({ "type": "string", "pattern": pattern, "examples": examples })
 }
 
-/// A default as JSON, from its TOML.
+/// Converts a default from TOML to JSON.
 fn default_value(text: &str) -> Option<Value> {
     let mut notes = Notes::new();
     let document = Document::parse("default", &format!("value = {text}"), &mut notes);
@@ -300,7 +301,7 @@ fn to_json(value: &Toml) -> Value {
 mod tests {
     use super::*;
 
-    /// Every place in a schema where a key of a table is described.
+    /// Returns every place in a schema that describes a key of a table.
     fn find<'a>(schema: &'a Value, key: &str) -> Vec<&'a Value> {
         let mut found: Vec<&Value> = vec![];
         if let Some(property) = schema.get("properties").and_then(|all| all.get(key)) {
@@ -363,7 +364,7 @@ mod tests {
         };
         assert!(names("routing", "anyOf").contains(&json!("up-down")));
         assert!(names("switch", "anyOf").contains(&json!("cioq")));
-        // A fat tree needs its arity: what the reader refuses, the schema does too.
+        // A fat tree needs its arity: the schema rejects what the reader rejects.
         assert!(!names("topology", "oneOf").contains(&json!("fat-tree")));
     }
 

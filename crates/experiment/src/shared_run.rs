@@ -1,46 +1,49 @@
-//! What a run over several processes will be like, before it runs.
+//! Estimates a run over several processes before it starts.
 //!
-//! What is counted (partitions, cables, look-ahead) is exact. Memory and efficiency are computed, never measured: from what a
-//! packet-hop takes and what a process holds, and from what a window cost between two ranks of one machine. They say whether
-//! ranks are worth trying, and what stands in their way.
+//! Counts (partitions, cables, look-ahead) are exact. Memory and efficiency are computed, not
+//! measured: from the time of a packet-hop, the memory of a process, and the cost of a window
+//! between two ranks of one machine. They show whether several ranks are useful, and what limits
+//! them.
 
 use netloom_fabric::{Share, Sharing};
 
 use crate::Experiment;
 use crate::spec::Cost;
 
-/// What two ranks of one machine take to exchange the packets of a window: 4 KB each way over shared memory, measured with
-/// OpenMPI 4.1.4. A rank exchanges with every other one in turn. Between machines it is several times that.
+/// Time in which two ranks of one machine exchange the packets of a window: 4 KB in each direction
+/// over shared memory, measured with OpenMPI 4.1.4. A rank exchanges with every other one in turn.
+/// Between machines the time is several times longer.
 const EXCHANGE_SECONDS: f64 = 2.0e-6;
-/// What they take to agree on the next window, measured so too; it grows with the logarithm of their number.
+/// Time in which they agree on the next window, measured in the same way. It grows with the
+/// logarithm of their number.
 const AGREEMENT_SECONDS: f64 = 0.8e-6;
 
 /// A run over several processes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SharedRun {
-    /// What each process has, and which cables are cut.
+    /// The part of each process, and the cut cables.
     pub sharing: Sharing,
     /// Partitions of all processes.
     pub partitions: usize,
-    /// How far partitions run before they hear from each other; `None` for one partition.
+    /// Simulated time between exchanges of partitions; `None` for one partition.
     pub lookahead_ns: Option<f64>,
-    /// How often they do, at most: idle time is skipped.
+    /// Maximum number of exchanges; idle time is skipped.
     pub windows: f64,
-    /// Memory of the process that has most of the fabric.
+    /// Memory of the process with the largest part of the fabric.
     pub memory_bytes: u64,
-    /// Of that, what every process has whole.
+    /// The part of `memory_bytes` that every process has undivided.
     pub whole_bytes: u64,
-    /// Processor time in a window of the process that has most of the fabric.
+    /// Processor time per window of the process with the largest part of the fabric.
     pub work_seconds: f64,
-    /// Exchange and agreement at the end of a window.
+    /// Time of exchange and agreement at the end of a window.
     pub window_seconds: f64,
-    /// Work of one process alone over the time of all processes together, from 0 to 1; `None` where it is not known how
-    /// much there is to do.
+    /// Time of a single process divided by the total time of all processes, from 0 to 1; `None` if
+    /// the amount of work is unknown.
     pub efficiency: Option<f64>,
 }
 
 impl SharedRun {
-    /// An experiment over so many processes, each with one thread.
+    /// Estimates an experiment over `ranks` processes with one thread each.
     pub fn new(experiment: &Experiment, cost: &Cost, ranks: usize) -> SharedRun {
         let sharing = Sharing::new(&experiment.fabric, ranks);
         let length = experiment.measure.length.0 as f64;
@@ -51,7 +54,7 @@ impl SharedRun {
         let whole_bytes = cost.whole_bytes(ranks);
         let work_seconds = cost.cpu_seconds() * largest / windows;
         let window_seconds = window_seconds(ranks);
-        // All wait for the one that has most to do.
+        // All processes wait for the one with the most work.
         let together = (work_seconds + window_seconds) * windows * ranks as f64;
         let is_known = cost.packet_hops > 0.0;
         SharedRun {
@@ -69,19 +72,19 @@ impl SharedRun {
         }
     }
 
-    /// How much the process with most to do has over the mean of all.
+    /// Returns the work of the most loaded process relative to the mean.
     pub fn imbalance(&self) -> f64 {
         self.sharing.largest_part() * self.sharing.shares.len() as f64
     }
 
-    /// The least and the most that a process has of something.
+    /// Returns the minimum and the maximum of a quantity over all processes.
     pub fn span(&self, of: impl Fn(&Share) -> u64) -> (u64, u64) {
         let all = || self.sharing.shares.iter().map(&of);
         (all().min().unwrap_or(0), all().max().unwrap_or(0))
     }
 }
 
-/// What a window costs beside its work.
+/// Returns the time of a window in addition to its work.
 fn window_seconds(ranks: usize) -> f64 {
     let others = ranks.saturating_sub(1) as f64;
     let rounds = f64::from(ranks.max(1).next_power_of_two().trailing_zeros());
@@ -127,7 +130,7 @@ mod tests {
         assert_eq!(two.span(|share| share.switches), (2, 2));
         assert_eq!(two.span(|share| share.nics), (4, 4));
         assert!((two.imbalance() - 1.0).abs() < 1e-12);
-        // A cable and what a header or a credit takes beside it.
+        // A cable, and the time of a header or a credit.
         let lookahead = two.lookahead_ns.unwrap();
         assert!((100.0..110.0).contains(&lookahead), "{lookahead}");
         assert_eq!(two.windows, (100_000.0 / lookahead).ceil());

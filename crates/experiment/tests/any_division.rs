@@ -1,9 +1,10 @@
-//! Every number of the results is the same for any number of partitions, threads and ranks, and for the reference: the
-//! heap that scrambles the order of each tick, boxed arbiters, wide sets. So it is for a run that is stopped and goes on
-//! from its checkpoint, with other threads and ranks.
+//! Every number of the results is the same for any number of partitions, threads and ranks, and for
+//! the reference implementation: the heap that scrambles the order of each tick, boxed arbiters,
+//! wide sets. The same holds for a run that stops and resumes from its checkpoint with other
+//! threads and ranks.
 //!
 //! `NETLOOM_DRAWS=2000 cargo nextest run -p netloom-experiment --test any_division` draws more than CI does, and
-//! `NETLOOM_DRAWN_TO=FOLDER` keeps what was drawn.
+//! `NETLOOM_DRAWN_TO=FOLDER` keeps the drawn experiments.
 
 mod drawn;
 
@@ -22,13 +23,13 @@ use netloom_results::Status;
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
 
-/// A way to run the same.
+/// One way to divide a run.
 #[derive(Clone, Copy, Debug)]
 struct Division {
     partitions: usize,
     threads: usize,
     reference: bool,
-    /// Processes that share the run, as threads that hand each other bytes.
+    /// Processes that share the run, as threads that exchange bytes.
     ranks: usize,
 }
 
@@ -66,7 +67,7 @@ fn request(text: &str) -> Request<'_> {
     }
 }
 
-/// What every rank says.
+/// Returns the results of every rank.
 fn results(text: &str, division: Division) -> Option<Vec<RunResult>> {
     let all = results_kept(text, division, None, u32::MAX)?;
     Some(
@@ -76,8 +77,8 @@ fn results(text: &str, division: Division) -> Option<Vec<RunResult>> {
     )
 }
 
-/// The same with checkpoints on a shelf, of which the last one is taken up, if there is one. The run is stopped when it has
-/// asked so often whether to go on.
+/// Runs with checkpoints in memory, and resumes from the last one, if any. The run stops after this
+/// number of calls of `control`.
 fn results_kept(
     text: &str,
     division: Division,
@@ -95,7 +96,7 @@ fn results_kept(
         reference: division.reference,
         ..RunOptions::default()
     };
-    // A fabric of two switches has two partitions, and no more ranks.
+    // A fabric of two switches has at most two partitions and ranks.
     let size = division.ranks.min(experiment.fabric.n_partitions());
     let one = |ranks: Option<&SharedRanks>| {
         let leads = ranks.is_none_or(|ranks| ranks.lock().rank() == 0);
@@ -125,7 +126,7 @@ fn results_kept(
     })
 }
 
-/// What differs between two results, by name.
+/// Names the differences between two results.
 fn differences(one: &RunResult, other: &RunResult) -> Vec<String> {
     let mut all = Vec::new();
     let digest = |result: &RunResult| result.document.run.digest.clone();
@@ -149,7 +150,8 @@ fn differences(one: &RunResult, other: &RunResult) -> Vec<String> {
     all
 }
 
-/// Runs an experiment in pieces, each with a division of its own and from the checkpoint of the one before.
+/// Runs an experiment in pieces, each with its own division and from the checkpoint of the previous
+/// one.
 fn in_pieces(text: &str, reference: bool, stop_after: u32) -> Result<RunResult, String> {
     let shelf = Shelf::default();
     let ways = [(1, 1), (2, 1), (1, 3), (2, 2)];
@@ -166,10 +168,10 @@ fn in_pieces(text: &str, reference: bool, stop_after: u32) -> Result<RunResult, 
             return Err(format!("{n_partitions} partitions in a checkpoint"));
         }
     }
-    unreachable!("the ways never end")
+    unreachable!("the divisions repeat forever")
 }
 
-/// Compares all divisions of an experiment with the usual one; how many packets it delivered.
+/// Compares all divisions of an experiment with the usual one, and returns the delivered packets.
 fn compare(text: &str) -> Result<u64, String> {
     let usual = results(text, USUAL).ok_or("refused")?.remove(0);
     for division in DIVISIONS {
@@ -178,7 +180,7 @@ fn compare(text: &str) -> Result<u64, String> {
         if !differences.is_empty() {
             return Err(format!("{division:?}: {differences:#?}\n{text}"));
         }
-        // The other ranks know how it ended.
+        // The other ranks have the status of the run.
         let ended = |result: &RunResult| {
             let run = &result.document.run;
             let latency = run.total.latency_p99_ns;
@@ -205,22 +207,22 @@ fn compare(text: &str) -> Result<u64, String> {
     Ok(usual.document.run.counters.delivered_packets)
 }
 
-/// Writes an experiment to the folder that NETLOOM_DRAWN_TO names, for others that run it: `.ci/mpi`.
+/// Writes an experiment to the folder NETLOOM_DRAWN_TO, for `.ci/mpi` to run.
 fn keep(text: &str) {
     let Some(folder) = std::env::var_os("NETLOOM_DRAWN_TO").map(PathBuf::from) else {
         return;
     };
     std::fs::create_dir_all(&folder).unwrap();
-    // What some of them read.
+    // A file that some of them read.
     let flows = request("").directory.join("flows.csv");
     std::fs::copy(flows, folder.join("flows.csv")).unwrap();
     let n = std::fs::read_dir(&folder).unwrap().count();
     std::fs::write(folder.join(format!("{n:04}.toml")), text).unwrap();
 }
 
-/// Whether nothing in an experiment goes by the number of a port, or by how many there are: a site counts ports from 1,
-/// and its switches have a port 0 of their own. Tiles and groups of ports do, so do queues that belong to outputs, and
-/// buffers that are so much for each queue, and injection queues of NICs, which are those of a switch input.
+/// Returns whether an experiment is independent of the number and count of ports: a site counts
+/// ports from 1, and its switches have an own port 0. Tiles, groups of ports, queues per output,
+/// buffer sizes per queue, and injection queues of NICs (those of a switch input) depend on ports.
 fn is_blind_to_port_numbers(text: &str) -> bool {
     let is_by_number = [
         "tiled",
@@ -233,7 +235,7 @@ fn is_blind_to_port_numbers(text: &str) -> bool {
     !is_by_number.iter().any(|word| text.contains(word))
 }
 
-/// So many of the drawn experiments must be accepted and deliver something.
+/// Number of drawn experiments that must be accepted and deliver packets.
 fn draws() -> u32 {
     let wanted = std::env::var("NETLOOM_DRAWS").ok();
     wanted.and_then(|text| text.parse().ok()).unwrap_or(300)
@@ -269,7 +271,7 @@ fn drawn_experiments_do_not_depend_on_how_they_are_divided() {
             *kinds.borrow_mut().entry("plain".to_owned()).or_default() += 1;
         }
         keep(&text);
-        // The same on a real site, as far as one could be so.
+        // The same experiment on a real site, if possible.
         let site = loaded.experiment.as_ref();
         let site = site.and_then(|native| drawn::site::as_site(&text, native));
         let Some(site) = site.filter(|_| numbers[119].is_multiple_of(2)) else {
@@ -311,7 +313,7 @@ fn drawn_experiments_do_not_depend_on_how_they_are_divided() {
     if let Err(error) = outcome {
         panic!("{error}");
     }
-    // A generator that never gets through to something tests nothing of it.
+    // A feature that is never drawn is not tested.
     for (wanted, one_in) in [
         ("plain", 60),
         ("kind = \"cioq\"", 20),
@@ -374,20 +376,20 @@ fn a_fabric_delivers_the_same_as_a_site_with_the_same_routes() {
         "kind = \"cioq\"\ninput-buffer = { pool = \"8 KiB\" }\noutput-buffer = { pool = \"6 KiB\" }",
         "kind = \"iq\"\nqueues = \"voq\"\nallocator = \"islip\"",
     ];
-    // Two levels that share a lane beside that of management, and two lanes. The level of VL1 has the larger packets, for
-    // which the buffers of VL0 keep no room.
+    // Two levels that share a lane, with and without management, and two lanes. The level of VL1
+    // has the larger packets, for which the buffers of VL0 have no space.
     let management = "[[traffic]]\nmanagement = true\nload = 0.05\nmessage = \"256 B\"\n";
     let lanes = [(1, management), (2, management), (2, "")];
     let machines = switches.into_iter().zip(lanes);
     let mut n_compared = 0;
-    for ((topology, routing), (switch, (vls, beside))) in fabrics
+    for ((topology, routing), (switch, (vls, more))) in fabrics
         .iter()
         .flat_map(|f| machines.clone().map(move |m| (f, m)))
     {
         let text = format!(
             "netloom = 1\n[topology]\n{topology}\n[routing]\nkind = \"{routing}\"\n[switch]\n{switch}\n\
              [qos]\nvls = {vls}\n[[traffic]]\nload = 0.4\nsl = 0\nmessage = \"300 B\"\n\
-             [[traffic]]\nload = 0.5\nsl = 1\nmessage = \"2 KiB\"\n{beside}[measure]\nlength = \"8 us\"\n"
+             [[traffic]]\nload = 0.5\nsl = 1\nmessage = \"2 KiB\"\n{more}[measure]\nlength = \"8 us\"\n"
         );
         let native = load(&request(&text)).experiment.expect("a sound file");
         let Some(site) = drawn::site::as_site(&text, &native) else {
@@ -415,7 +417,7 @@ fn a_fabric_delivers_the_same_as_a_site_with_the_same_routes() {
     );
 }
 
-/// A shipped experiment, shorter.
+/// Returns a shipped experiment with a shorter length.
 fn shipped(name: &str) {
     let path = format!("{}/../../experiments/{name}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap();
@@ -434,7 +436,7 @@ fn service_channels_and_classes_that_share_them() {
     shipped("tree16_dtable_service-channels.toml");
 }
 
-/// Ranks on drawn NICs that compute for drawn times, NICs with a bound, whole links that are stopped.
+/// Ranks on drawn NICs with drawn compute times, bounded NICs, and PAUSE of whole links.
 #[test]
 fn programs_that_compute_on_drawn_nics_beside_pause() {
     same(
@@ -446,7 +448,7 @@ fn programs_that_compute_on_drawn_nics_beside_pause() {
     );
 }
 
-/// Jobs that are stopped on their way: who waits for whom is as much a result as any number.
+/// Interrupted jobs: the waits of ranks are results like all others.
 #[test]
 fn ranks_of_unfinished_jobs_wait_for_the_same_ranks() {
     let text = "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 4\nlevels = 2\n[groups]\na = \"random 8\"\nb = \"rest\"\n\
@@ -461,7 +463,7 @@ fn ranks_of_unfinished_jobs_wait_for_the_same_ranks() {
     assert!(jobs.iter().any(|job| job.waiting.len() > 1), "{jobs:?}");
 }
 
-/// Connections with deadlines in the high table, of classes of their own.
+/// Connections with deadlines in the high table, with their own classes.
 #[test]
 fn connections_with_deadlines() {
     same(
@@ -473,7 +475,7 @@ fn connections_with_deadlines() {
     );
 }
 
-/// Between two ticks is enough: a checkpoint need not wait for the end of an epoch.
+/// A checkpoint can be saved between any two ticks, not only at the end of an epoch.
 #[test]
 fn a_run_that_is_stopped_within_an_epoch_goes_on() {
     let text = "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 4\nlevels = 2\n[[traffic]]\nload = 0.7\n\
@@ -495,7 +497,7 @@ fn a_run_that_is_stopped_within_an_epoch_goes_on() {
             Some(&mut kept),
             &mut |progress: &Progress| {
                 asked += 1;
-                // A run that is slow to answer is asked again before its epoch ends.
+                // A slow run calls `control` again before its epoch ends.
                 std::thread::sleep(std::time::Duration::from_millis(60));
                 let is_within = progress.now_ns % 10_000.0 > 0.0;
                 within += u32::from(is_within && asked > 2);
@@ -514,7 +516,7 @@ fn a_run_that_is_stopped_within_an_epoch_goes_on() {
     assert_eq!(differences(&usual, &result), Vec::<String>::new());
 }
 
-/// What is not the state of such a run is refused; nothing is simulated from it.
+/// A checkpoint that is not the state of this run is refused, and nothing is simulated from it.
 #[test]
 fn a_checkpoint_of_something_else_is_refused() {
     let text = |arity: u32| {
@@ -532,7 +534,7 @@ fn a_checkpoint_of_something_else_is_refused() {
         .unwrap()
         .remove(0);
     assert!(matches!(other, Err(NotContinued::Invalid { .. })));
-    // One rank's part is short: all of them say so.
+    // One rank's part is truncated: all ranks report it.
     let shelf = Shelf::default();
     let halves = division(2, 1, false, 2);
     let stopped = results_kept(&text(4), halves, Some(&shelf), 3).unwrap();

@@ -31,7 +31,7 @@ output-buffer = \"1056 B\"
 pipeline = { input = 0, routing = 31, allocation = 0, crossbar = 1, output = 7, credit = 0 }
 ";
 
-/// A folder with a list of connections, gone with the test.
+/// A folder with a list of connections, removed after the test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -76,7 +76,7 @@ fn finished(experiment: &Experiment) -> RunResult {
     })
 }
 
-/// The cells of a column.
+/// Returns the cells of a column.
 fn column(table: &str, name: &str) -> Vec<String> {
     let mut lines = table.lines();
     let header: Vec<&str> = lines.next().unwrap().split(',').collect();
@@ -87,7 +87,7 @@ fn column(table: &str, name: &str) -> Vec<String> {
         .collect()
 }
 
-/// The same as numbers; NaN where there is none.
+/// Returns the cells of a column as numbers, NaN for empty cells.
 fn numbers(table: &str, name: &str) -> Vec<f64> {
     let cells = column(table, name);
     cells
@@ -112,8 +112,8 @@ fn all(result: &RunResult, sl: u8) -> PunctualityLine {
 
 #[test]
 fn thresholds_by_hand_on_one_switch() {
-    // Alone, a packet of 33 flits takes the same time always. 300 Mb/s: every 6826.67 ns, an eighth of
-    // which is 853.3 and a quarter 1706.7. 64 kb/s: every 32 ms, whose 32nd part is 1 ms.
+    // Alone, a packet of 33 flits always takes the same time. 300 Mb/s: every 6826.67 ns, an eighth
+    // of which is 853.3 and a quarter 1706.7. 64 kb/s: every 32 ms, whose 32nd part is 1 ms.
     let folder = Folder::new(
         "hand",
         "source,destination,bandwidth\n0,1,300 Mbps\n2,3,64 kbps\n",
@@ -146,7 +146,7 @@ fn thresholds_by_hand_on_one_switch() {
     ] {
         assert_eq!(numbers(connections, name)[0], expected, "{name}");
     }
-    // Nobody is in the way: only the cycle in which a packet is created makes jitter.
+    // Without other traffic, only the cycle in which a packet is created causes jitter.
     let line = all(&result, 3);
     assert_eq!(line.jitter_m1.unwrap() + line.jitter_p0.unwrap(), 1.0);
     assert!(line.jitter_mean.unwrap().abs() < 1e-4);
@@ -162,7 +162,7 @@ fn thresholds_by_hand_on_one_switch() {
 
 #[test]
 fn the_wait_in_a_nic_counts_unless_delay_begins_with_injection() {
-    // Two connections share the link of their NIC, and nothing else.
+    // Two connections share only the link of their NIC.
     let folder = Folder::new(
         "clock",
         "source,destination,bandwidth\n0,1,300 Mbps\n0,2,299 Mbps\n",
@@ -187,7 +187,7 @@ fn the_wait_in_a_nic_counts_unless_delay_begins_with_injection() {
 
 #[test]
 fn new_entries_are_where_the_file_says() {
-    // One lane with two entries among others: where they stand decides who waits how long.
+    // One lane with two entries among others: their position determines the waits.
     let digest = |more: &str| {
         let text = mesh(&format!("target = 200\nretries = 100\n{more}"));
         finished(&drawn(&text)).document.run.digest
@@ -289,7 +289,7 @@ fn a_level_is_measured_by_its_mean() {
     assert_eq!(of(&own, "in_time_1_8"), [packets[0], 0.0, 0.0]);
     assert_eq!(of(&level, "in_time_1_8"), packets);
     assert_eq!(all(&level, 3).delay_max, Some(1018.0 / 16_000.0));
-    // Nothing but the measure has changed.
+    // Only the measure has changed.
     assert_eq!(own.document.run.digest, level.document.run.digest);
 }
 
@@ -317,7 +317,7 @@ fn every_connection_receives_what_it_asked_for() {
     );
     assert!(packets.len() > 60, "{} connections", packets.len());
     for (number, (packets, gap)) in packets.iter().zip(&gaps).enumerate() {
-        // One more or less at either end, for those under way.
+        // One more or less at either end, for packets in flight.
         let expected = measured / gap;
         assert!(
             (packets - expected).abs() <= 2.0,
@@ -475,7 +475,7 @@ fn mistakes_of_a_list_and_of_the_section_are_told() {
     assert_eq!(traffic("sl = 9"), [""; 0]);
     assert_eq!(traffic("sl = 5"), ["E0807"]);
     assert_eq!(traffic("sl = 8\nname = \"high\""), ["E0608"]);
-    // Levels of connections may go together.
+    // Levels of connections may share a lane.
     assert_eq!(with("target = 4\n[qos]\nvls = 2"), [""; 0]);
     assert_eq!(with("target = 4\n[qos]\nsl2vl = [0, 0, 1, 1]"), [""; 0]);
     assert_eq!(
@@ -507,7 +507,7 @@ fn a_seed_that_draws_too_many_connections_loses_none_of_the_seeds_before() {
     let unsound = later.filter_map(Result::err).next();
     let unsound = unsound.expect("a seed that cannot be run");
     assert!(
-        unsound.why.contains("a packet tells 256 apart"),
+        unsound.why.contains("a packet can distinguish only 256"),
         "{unsound}"
     );
     let n = unsound.seed - first.measure.seed;
@@ -578,7 +578,8 @@ fn tables_beyond_64_entries_are_warned_of_and_simulated() {
     assert_eq!(codes(&folder.load(&strict)), ["E0803"]);
 }
 
-/// What best effort keeps is a key: 1.5 of 2.5 Gb/s fit beside 20 %, not beside half of a link, and the message says so.
+/// The share of best effort is a key: 1.5 of 2.5 Gb/s fit with a reserve of 20 %, but not of half a
+/// link, as the message states.
 #[test]
 fn what_best_effort_keeps_is_a_key() {
     let list = "source,destination,bandwidth,sl\n0,3,800 Mbps,3\n1,3,700 Mbps,2\n";
@@ -593,7 +594,7 @@ fn what_best_effort_keeps_is_a_key() {
     assert_eq!(codes(&tight), ["E0803"]);
     let words = said(&tight);
     assert!(
-        words.contains("50 % of the link is the most for connections"),
+        words.contains("connections get at most 50 % of the link"),
         "{words}"
     );
     for wrong in ["reserve = 0.0", "reserve = 1.0", "reserve = -0.1"] {
@@ -601,7 +602,7 @@ fn what_best_effort_keeps_is_a_key() {
     }
 }
 
-/// Two service levels on one lane: its entries hold what both have reserved, and every packet arrives.
+/// Two service levels on one lane: its entries contain both reservations, and every packet arrives.
 #[test]
 fn service_levels_of_connections_share_a_lane() {
     let list = "source,destination,bandwidth,sl\n0,3,800 Mbps,3\n1,3,40 Mbps,2\n";
@@ -654,8 +655,9 @@ fn contested(name: &str, lines: &str) -> (Folder, String) {
     (folder, text)
 }
 
-/// Connections with a deadline are in the high table on a level and a lane of their own, and nobody of them waits at an output
-/// for longer than its part of the deadline; without one, others of the same bandwidth do.
+/// Connections with a deadline are in the high table, with their own level and lane. None of them
+/// waits at an output for longer than its part of the deadline. Connections of the same bandwidth
+/// without a deadline do.
 #[test]
 fn deadlines_are_kept_at_every_output() {
     // Two outputs on the way, so 30 us at each. In the high table SL7 has 131 slots (8,384 B, 26.8 us) and SL6 66 (4,224 B,
@@ -708,17 +710,18 @@ fn deadlines_are_kept_at_every_output() {
     );
 }
 
-/// What cannot be kept is refused as `plan --admit` refuses it: the lane would wait for a packet of 2 KiB and for others.
+/// A deadline that cannot be kept is refused, as in `plan --admit`: the lane would wait for a
+/// packet of 2 KiB and for others.
 #[test]
 fn a_deadline_that_cannot_be_kept_is_refused() {
     let (folder, text) = contested("urgent", "0,3,300 Mbps,3,14 us\n");
     let loaded = folder.load(&text);
     assert_eq!(codes(&loaded), ["E0803"]);
     let words = said(&loaded);
-    assert!(words.contains("are its part of a deadline"), "{words}");
+    assert!(words.contains("its part of a deadline is"), "{words}");
 }
 
-/// A lane with a deadline is nobody else's, and traffic of a level that no connection has is still told.
+/// A lane with a deadline is exclusive, and traffic on a level without connections is still noted.
 #[test]
 fn lanes_of_deadlines_are_their_own() {
     let (folder, text) = contested("own-lane", "0,3,300 Mbps,3,25 us\n");
@@ -738,7 +741,7 @@ fn lanes_of_deadlines_are_their_own() {
     );
 }
 
-/// Classes that are drawn, and where one ends and the next begins, are keys; those of the paper give the same draws.
+/// The classes to draw and their bounds are keys. Those of the paper give the same draws.
 #[test]
 fn classes_of_connections_are_keys() {
     let paper = "[[connections.class]]\nsl = 0\nleast = \"8 kbps\"\nmost = \"64 kbps\"\n\
@@ -774,7 +777,7 @@ fn classes_of_connections_are_keys() {
             _ => assert!(*sl == 1.0 && bandwidth == 10e6),
         }
     }
-    // A list goes by the same bounds.
+    // A list uses the same bounds.
     let folder = Folder::new(
         "bounds",
         "source,destination,bandwidth\n0,1,9 Mbps\n0,2,20.5 Mbps\n",
@@ -807,29 +810,29 @@ fn mistakes_of_classes_of_connections_are_told() {
          [[connections.class]]\nsl = 0\nleast = \"1 kbps\"\nmost = \"2 kbps\"\ndeadline = \"0 ns\"",
     );
     insta::assert_snapshot!(said(&folder.load(&text)), @r#"
-    error[E0801]: SL4 is no service level of connections
+    error[E0801]: SL4 is not a service level of connections
       --> test.toml:19:6
        |
     19 | sl = 4
        |      ^
        |
-       = help: connections have SL0 to SL3; those with deadlines take SL4 to SL7 by themselves
+       = help: use SL0 to SL3; connections with deadlines use SL4 to SL7 automatically
 
-    error[E0801]: bandwidths from 3 kbps to 2 kbps
+    error[E0801]: bandwidths cannot range from 3 kbps to 2 kbps
       --> test.toml:25:8
        |
     25 | most = "2 kbps"
        |        ^^^^^^^^
        |
-       = help: write a least bandwidth above 0 and a most that is not below it
+       = help: set `least` above 0, and `most` to `least` or more
 
-    error[E0801]: no wait is as short as 0 ns
+    error[E0801]: expected a deadline above zero, found 0 ns
       --> test.toml:30:12
        |
     30 | deadline = "0 ns"
        |            ^^^^^^
        |
-       = help: write a time above zero, or leave `deadline` out
+       = help: use a time above zero, or remove `deadline`
 
     3 errors
     "#);

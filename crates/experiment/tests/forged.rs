@@ -1,7 +1,9 @@
-//! Checkpoints whose bytes were changed, and whose checksum is right again: each is refused, or the run ends without harm.
+//! Checkpoints with changed bytes and a correct checksum: each is refused, or the run ends without
+//! harm.
 //!
-//! With debug assertions every access to the arrays of a fabric is checked, and every use of a freed record is seen: an index
-//! that was believed panics here. `NETLOOM_FORGED=300 cargo nextest run -p netloom-experiment --test forged` forges more.
+//! With debug assertions, every access to the arrays of a fabric is checked, and every use of a
+//! freed record is detected: an index that was not validated panics here. `NETLOOM_FORGED=300 cargo
+//! nextest run -p netloom-experiment --test forged` forges more.
 
 mod drawn;
 
@@ -34,7 +36,7 @@ impl Numbers {
     }
 }
 
-/// Every kind of machine has a state of its own.
+/// Every kind of machine has its own state.
 const KINDS: &[&str] = &[
     "kind = \"cioq\"",
     "kind = \"iq\"",
@@ -68,7 +70,7 @@ const KINDS: &[&str] = &[
     "waits = true",
 ];
 
-/// Experiments that have all of these between them.
+/// Returns experiments that together have all of these.
 fn machines() -> Vec<(String, Experiment)> {
     let mut missing = KINDS.to_vec();
     let mut machines = Vec::new();
@@ -90,13 +92,13 @@ fn machines() -> Vec<(String, Experiment)> {
         missing.retain(|kind| !text.contains(kind));
         machines.push((text, experiment));
     }
-    // Experiments seldom ask for these.
+    // Few drawn experiments have these.
     missing.retain(|kind| !["waits = true", "[[connections.class]]"].contains(kind));
     assert!(missing.is_empty(), "no experiment with {missing:?}");
     machines
 }
 
-/// Runs from the checkpoint on a shelf, and stops when it was asked so often.
+/// Runs from the checkpoint in memory, and stops after this number of calls of `control`.
 fn run(experiment: &Experiment, shelf: &Shelf, stop_after: u32) -> Result<Status, NotContinued> {
     let mut kept = OnShelf { shelf, leads: true };
     let mut asked = 0;
@@ -137,16 +139,16 @@ fn forge(numbers: &mut Numbers, bytes: &mut [u8]) -> String {
     format!("{width} bytes at {at} become {word:#x}")
 }
 
-/// What came of a forged checkpoint.
+/// The outcome of a forged checkpoint.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Outcome {
     /// It was refused before anything ran.
     Refused,
-    /// A law did not hold later; the program refuses the checkpoint then.
+    /// A law did not hold later, and the program refused the checkpoint then.
     Stopped,
-    /// The run came to an end.
+    /// The run finished.
     Harmless,
-    /// Bytes changed that nothing depends on, or to what they were.
+    /// The change had no effect.
     Unchanged,
 }
 
@@ -217,7 +219,7 @@ fn forged_checkpoints_are_refused_or_harmless() {
         let outcome = match ended {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(law)) => {
-                // An index that leads out of an array, or to a record that was freed.
+                // An index out of bounds, or of a freed record.
                 if law.starts_with("row ") || law.starts_with("slot ") {
                     harm.push(format!("turn {turn}, {told:?}: {law}\n{text}"));
                 }

@@ -1,4 +1,4 @@
-//! Jobs on parts of a fabric: groups of NICs, who sends to whom in them, and programs of ranks.
+//! Jobs on parts of a fabric: groups of NICs, their traffic, and programs of ranks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ fn fact(loaded: &Loaded, word: &str) -> Vec<String> {
     facts.map(|(_, fact)| fact.clone()).collect()
 }
 
-/// The traffic of S002-4 on a fabric that has as many hosts as the paper's.
+/// The traffic of S002-4 on a fabric with as many hosts as in the paper.
 const S002_4: &str = r#"
 netloom = 1
 [topology]
@@ -53,7 +53,8 @@ pattern = "incast"
 length = "100 us"
 "#;
 
-/// Who sends to whom among the first messages of every NIC, and the cycle of the first message of all.
+/// Returns senders and receivers of the first messages of every NIC, and the cycle of the first
+/// message.
 fn talk(source: &dyn Source, n_nics: u32) -> (BTreeMap<NicId, BTreeSet<NicId>>, u64) {
     let mut talk: BTreeMap<NicId, BTreeSet<NicId>> = BTreeMap::new();
     let mut first = u64::MAX;
@@ -84,7 +85,7 @@ fn v002_10_48_aggressors_on_12_hot_spots_leave_3020_victims() {
         let (victims, from) = talk(&*experiment.fabric.classes[0].source, 3080);
         let (aggressors, from_aggressors) = talk(&*experiment.fabric.classes[1].source, 3080);
         assert_eq!((victims.len(), aggressors.len()), (3020, 48));
-        // G002-12: each aggressor is bound to one hot spot, four to each.
+        // Each aggressor is bound to one hot spot, with four per hot spot.
         let mut fan_in: BTreeMap<NicId, u32> = BTreeMap::new();
         for to in aggressors.values() {
             assert_eq!(to.len(), 1);
@@ -92,11 +93,11 @@ fn v002_10_48_aggressors_on_12_hot_spots_leave_3020_victims() {
         }
         assert_eq!(fan_in.len(), 12);
         assert!(fan_in.values().all(|n| *n == 4), "48 / 12 = 4:1");
-        // 3020 + 48 + 12 = 3080, and nobody has two roles.
+        // 3020 + 48 + 12 = 3080, and no NIC has two roles.
         let mut all: BTreeSet<NicId> = victims.keys().copied().collect();
         all.extend(aggressors.keys().chain(fan_in.keys()));
         assert_eq!(all.len(), 3080);
-        // G002-13: victims send to other victims only.
+        // Victims send to other victims only.
         let to: BTreeSet<NicId> = victims.values().flatten().copied().collect();
         assert!(to.iter().all(|nic| victims.contains_key(nic)));
         assert!(to.len() > 3000, "to any of them");
@@ -168,7 +169,7 @@ fn groups_that_do_not_fit_are_told_with_their_places() {
          [[traffic]]\nload = 0.1\nsources = \"hot\"\n"
     );
     insta::assert_snapshot!(said(&read(&text)), @r#"
-    error[E0612]: group `warm`: nic 3 is in `hot` as well
+    error[E0612]: group `warm`: nic 3 is also in `hot`
       --> test.toml:10:8
        |
      9 | hot = "0-3"
@@ -176,15 +177,15 @@ fn groups_that_do_not_fit_are_told_with_their_places() {
     10 | warm = "3-5"
        |        ^^^^^
        |
-       = help: the fabric has 16 NICs, and each is in one group at most
+       = help: the fabric has 16 NICs, and each can be in one group only
 
-    error[E0612]: group `many`: 20 NICs, of which 10 are left
+    error[E0612]: group `many`: cannot take 20 NICs: 10 are left
       --> test.toml:11:8
        |
     11 | many = "random 20"
        |        ^^^^^^^^^^^
        |
-       = help: the fabric has 16 NICs, and each is in one group at most
+       = help: the fabric has 16 NICs, and each can be in one group only
 
     2 errors
     "#);
@@ -195,40 +196,40 @@ fn sets_name_groups_that_exist_and_drawn_ones_stand_without_numbers() {
     let text = format!(
         "{TREE}[groups]\nhot = \"random 2\"\nlisted = \"0-3\"\n\
          [[traffic]]\nload = 0.1\nsources = \"hto\"\n\
-         [[traffic]]\nname = \"beside\"\nload = 0.1\nsources = \"hot\"\ndestinations = \"0-3\"\n\
+         [[traffic]]\nname = \"mixed\"\nload = 0.1\nsources = \"hot\"\ndestinations = \"0-3\"\n\
          [[traffic]]\nname = \"inside\"\nload = 0.1\nsources = \"all, not hot\"\n\
          pattern = {{ kind = \"hot-spot\", destination = 7 }}\n\
          [[traffic]]\nname = \"fine\"\nload = 0.1\nsources = \"all, not hot, not listed\"\n\
          [[traffic]]\nname = \"fine-too\"\nload = 0.1\nsources = \"listed, not 2\"\n"
     );
     insta::assert_snapshot!(said(&read(&text)), @r#"
-    error[E0601]: `sources`: there is no group "hto" among [groups]: hot, listed
+    error[E0601]: `sources`: there is no group "hto"; [groups] has hot, listed
       --> test.toml:13:11
        |
     13 | sources = "hto"
        |           ^^^^^
 
-    error[E0612]: class `beside` names NICs by number beside `hot`
+    error[E0612]: class `mixed` names NICs by number in addition to `hot`
       --> test.toml:14:1
        |
      9 | hot = "random 2"
-       |       ---------- is drawn: each seed gives others
+       |       ---------- is drawn again for each seed
     ...
     14 | [[traffic]]
        | ^^^^^^^^^^^
        |
-       = help: give these NICs a name in [groups]: then they are in no other group
+       = help: give these NICs a name in [groups], so that no other group contains them
 
-    error[E0612]: class `inside` names NICs by number beside `hot`
+    error[E0612]: class `inside` names NICs by number in addition to `hot`
       --> test.toml:19:1
        |
      9 | hot = "random 2"
-       |       ---------- is drawn: each seed gives others
+       |       ---------- is drawn again for each seed
     ...
     19 | [[traffic]]
        | ^^^^^^^^^^^
        |
-       = help: give these NICs a name in [groups]: then they are in no other group
+       = help: give these NICs a name in [groups], so that no other group contains them
 
     3 errors
     "#);
@@ -246,7 +247,7 @@ fn programs_need_tiled_switches_a_nic_for_each_rank_and_no_neighbour_on_it() {
     ]
     .concat();
     insta::assert_snapshot!(said(&read(&text)), @r#"
-    error[E0611]: 1024 ranks for 16 NICs: make the job smaller or give it more `nics`
+    error[E0611]: 1024 ranks do not fit on 16 NICs; use fewer ranks or more `nics`
       --> test.toml:10:12
        |
     10 | workload = { kind = "bigfft" }
@@ -271,7 +272,7 @@ fn programs_need_tiled_switches_a_nic_for_each_rank_and_no_neighbour_on_it() {
     13 | workload = { kind = "amr", ranks = 8, nics = "7-15" }
        |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
        |
-       = help: give each job a group of its own in [groups], and name it in `nics`
+       = help: give each job its own group in [groups], and name it in `nics`
 
     1 error
     "#);
@@ -279,7 +280,7 @@ fn programs_need_tiled_switches_a_nic_for_each_rank_and_no_neighbour_on_it() {
     solver: 8 ranks, 144 messages in 192 packets, 0.394 MB
     mesh: 8 ranks, 300 messages in 520 packets, 1.098 MB
     "#);
-    // On parts of their own nothing is wrong.
+    // On disjoint parts there are no errors.
     let text = [
         TREE.to_owned(),
         "[groups]\na = \"random 8\"\nb = \"next 8\"\n[switch]\nkind = \"cioq\"\n".to_owned(),
@@ -290,7 +291,7 @@ fn programs_need_tiled_switches_a_nic_for_each_rank_and_no_neighbour_on_it() {
         class("mesh", "kind = \"amr\", ranks = 8, nics = \"b\""),
     ]
     .concat();
-    assert_eq!(said(&read(&text)), "", "programs run beside every switch");
+    assert_eq!(said(&read(&text)), "", "programs run with every switch");
 }
 
 #[test]
@@ -325,7 +326,7 @@ fn a_program_ends_although_other_messages_leave_its_nics() {
     );
 }
 
-/// When a ring of so many NICs of one switch has done an all-reduce with chunks of so many bytes, in ns.
+/// Returns the time in which a ring of `n` NICs of one switch finishes an all-reduce, in ns.
 fn ring(n: u32, chunk: u32, rounds: u32, keys: &str) -> f64 {
     let text = format!(
         "netloom = 1\n[topology]\nkind = \"single-switch\"\nports = 8\n\
@@ -349,8 +350,9 @@ fn ring(n: u32, chunk: u32, rounds: u32, keys: &str) -> f64 {
     class.last_delivery_ns.expect("messages arrived")
 }
 
-/// All steps of a ring take the same time however many NICs it has: it is in nobody's way, itself included. At 80 Gbps a
-/// flit of 10 bytes takes 1 ns, and a rank goes on at an edge of its clock; the last delivery is 1.76 ns before that.
+/// All steps of a ring take the same time for any number of NICs, because its messages never meet.
+/// At 80 Gbps a flit of 10 bytes takes 1 ns. A rank continues at an edge of its clock, and the last
+/// delivery is 1.76 ns before that.
 #[test]
 fn an_all_reduce_takes_the_time_of_its_steps() {
     for (chunk, step) in [(64, 39.0), (2048, 243.0), (20_000, 2113.0)] {
@@ -363,8 +365,9 @@ fn an_all_reduce_takes_the_time_of_its_steps() {
     }
 }
 
-/// Between two steps of a ring a rank computes, but not before its first send nor after its last receive. Meanwhile its NIC
-/// answers what has come, by a flit of 1 ns that the next chunk otherwise waits for.
+/// Between two steps of a ring a rank computes, but not before its first send or after its last
+/// receive. Meanwhile its NIC acknowledges the last packet with a flit of 1 ns, which would
+/// otherwise delay the next chunk.
 #[test]
 fn a_ring_that_computes_takes_that_much_longer_between_its_steps() {
     for (n, rounds) in [(2, 1), (4, 1), (4, 3)] {
@@ -375,7 +378,7 @@ fn a_ring_that_computes_takes_that_much_longer_between_its_steps() {
             "{n} ranks: {longer}"
         );
     }
-    // As long on average: all ranks wait for the slowest, so a ring of drawn times takes longer than that.
+    // With the same mean, drawn times take longer, because all ranks wait for the slowest.
     let constant = ring(8, 64, 10, "compute = \"250 ns\"\n");
     for law in ["uniform", "exponential"] {
         let drawn = ring(
@@ -391,7 +394,7 @@ fn a_ring_that_computes_takes_that_much_longer_between_its_steps() {
     }
 }
 
-/// A job of 12 ranks on 16 NICs, alone, with these keys: when it ends, in ns.
+/// Returns when a single job of 12 ranks on 16 NICs with these keys ends, in ns.
 fn solver(keys: &str, seed: u64) -> f64 {
     let text = format!(
         "{TREE}warmup = \"0 ns\"\n[[traffic]]\nname = \"solver\"\n\
@@ -431,15 +434,15 @@ fn what_is_said_of_ranks_is_for_programs() {
          [[traffic]]\nname = \"solver\"\nworkload = {{ kind = \"minife\", grid = [2, 2, 2] }}\ncompute-law = \"uniform\"\n"
     );
     insta::assert_snapshot!(said(&read(&text)), @r#"
-    error[E0604]: `mapping` is for programs of ranks
+    error[E0604]: `mapping` applies only to programs of ranks
       --> test.toml:10:11
        |
     10 | mapping = "random"
        |           ^^^^^^^^
        |
-       = help: programs are workloads such as "minife" or "all-reduce"
+       = help: remove it, or use a program such as "minife" or "all-reduce"
 
-    error[E0604]: `compute` is for programs of ranks
+    error[E0604]: `compute` applies only to programs of ranks
       --> test.toml:14:11
        |
     13 | workload = "san"
@@ -447,19 +450,19 @@ fn what_is_said_of_ranks_is_for_programs() {
     14 | compute = "1 us"
        |           ^^^^^^
        |
-       = help: programs are workloads such as "minife" or "all-reduce"
+       = help: remove it, or use a program such as "minife" or "all-reduce"
 
-    error[E0604]: `compute-law` without `compute`
+    error[E0604]: `compute-law` needs `compute`
       --> test.toml:18:15
        |
     18 | compute-law = "uniform"
        |               ^^^^^^^^^
        |
-       = help: add compute = … (time), the mean of what a rank computes
+       = help: add compute = … (time), the mean computing time of a rank
 
     3 errors
     "#);
-    // Where NICs are drawn, jobs on the same NICs meet for some seed.
+    // If NICs are drawn, some seed puts two jobs on the same NIC.
     let text = format!(
         "{TREE}[[traffic]]\nname = \"a\"\nmapping = \"random\"\nworkload = {{ kind = \"amr\", ranks = 4 }}\n\
          [[traffic]]\nname = \"b\"\nworkload = {{ kind = \"amr\", ranks = 4, nics = \"12-15\" }}\n"
@@ -474,7 +477,7 @@ fn what_is_said_of_ranks_is_for_programs() {
     14 | workload = { kind = "amr", ranks = 4, nics = "12-15" }
        |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
        |
-       = help: give each job a group of its own in [groups], and name it in `nics`
+       = help: give each job its own group in [groups], and name it in `nics`
 
     1 error
     "#);

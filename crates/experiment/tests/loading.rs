@@ -1,4 +1,4 @@
-//! Whole files: what loads, what is said about what does not, and what is written down.
+//! Whole files: valid files, the errors of invalid ones, and resolved files.
 
 use std::time::{Duration, Instant};
 
@@ -25,7 +25,7 @@ fn said(loaded: &Loaded) -> String {
     render(&loaded.document, &loaded.notes, false)
 }
 
-/// The codes of all notes of a text, errors first.
+/// Returns the codes of all notes of a text, errors first.
 fn codes(text: &str) -> Vec<&'static str> {
     let notes = read(text).notes.sorted();
     notes.into_iter().map(|note| note.code).collect()
@@ -331,7 +331,7 @@ fn a_table_of_sizes_is_part_of_what_is_run() {
     write("inner/sizes.csv", "bytes,probability\n64,0.5\n4096,1\n");
     let size = "load = 0.5\nsize = { kind = \"cdf\", file = \"sizes.csv\" }";
     write("inner/base.toml", &MINIMAL.replace("load = 0.5", size));
-    // The name of the file starts in the folder of the one that has it.
+    // File names are relative to the folder of the file that contains them.
     let experiment = || {
         let text = "extends = \"inner/base.toml\"\n";
         let loaded = load(&Request {
@@ -477,7 +477,7 @@ fn every_benchmark_fabric_loads_in_time() {
     assert!(bench::bench_fabric("ft1").is_none());
 }
 
-/// A file that touches most of the format, on a small fabric whose numbers stay small when a byte changes.
+/// A file that covers most of the format, on a small fabric that stays small if a byte changes.
 const FUZZED: &str = r#"netloom = 1
 name = "µ"
 [topology]
@@ -529,7 +529,7 @@ fn the_fuzzed_file_is_sound() {
     assert_eq!(said(&read(FUZZED)), "");
 }
 
-/// Values at the ends of what can be written, in every key that takes a number or a quantity.
+/// The extreme values of every key that takes a number or a quantity.
 #[test]
 fn extreme_values_are_answered() {
     let keys = [
@@ -627,7 +627,7 @@ fn extreme_values_are_answered() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
 
-    /// Whatever a file says, it is answered and not tripped over, and the answer can be printed.
+    /// Every file gives a result without a panic, and its notes can be printed.
     #[test]
     fn no_change_of_bytes_makes_it_panic(
         changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0u8..4), 1..6),
@@ -688,7 +688,7 @@ fn a_level_without_an_entry_is_refused() {
         .collect();
     assert_eq!(
         notes,
-        [("E0412", "SL1 has traffic and no entry in this arbiter")]
+        [("E0412", "SL1 has traffic but no entry in this arbiter")]
     );
     let whole = text.replace("[[0, 32]]", "[[0, 32], [1, 32]]");
     assert!(

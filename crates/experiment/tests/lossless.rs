@@ -1,7 +1,7 @@
-//! PFC: what `check` accepts never overflows, and one flit less of headroom is refused.
+//! PFC: a headroom that `check` accepts never overflows, and one flit less is refused.
 //!
-//! Each draw gives a lane exactly what `check` asks for, so that a formula that is one flit short would show as an
-//! overflow, which the fabric asserts, in one of the many draws.
+//! Each draw gives a lane exactly the headroom that `check` requires. A formula that is one flit
+//! short would cause an overflow, which the fabric asserts, in one of the many draws.
 
 use netloom_experiment::runner::{Control, RunOptions, run};
 use netloom_experiment::spec::{Loaded, Request, load};
@@ -14,10 +14,10 @@ use proptest::prelude::*;
 struct Draw {
     kind: &'static str,
     gbps: u32,
-    /// Of NICs and between switches.
+    /// Cables of NICs and between switches.
     metres: (u32, u32),
     packet: u32,
-    /// Of the switches; in picoseconds.
+    /// Clock of the switches, in picoseconds.
     clock: Option<u32>,
     stages: [u8; 6],
     speedup: u8,
@@ -25,7 +25,7 @@ struct Draw {
     xoff: u32,
     below: u32,
     is_written: bool,
-    /// All packets have the largest size.
+    /// Whether all packets have the largest size.
     is_fixed: bool,
     seed: u8,
 }
@@ -71,7 +71,7 @@ fn draws() -> impl Strategy<Value = Draw> {
 }
 
 impl Draw {
-    /// The file, with so many flits for a lane.
+    /// Returns the file, with `size` flits per lane.
     fn file(&self, size: u32) -> String {
         let Draw {
             kind, gbps, packet, ..
@@ -128,7 +128,7 @@ impl Draw {
         load(&Request::new("test.toml", &self.file(size)))
     }
 
-    /// What a lane needs for these cables, as `check` says it.
+    /// Returns the headroom of a lane for these cables, as printed by `check`.
     fn headroom(&self) -> u32 {
         let roomy = Draw {
             is_written: false,
@@ -163,7 +163,7 @@ fn thresholds(experiment: &Experiment) -> Vec<Thresholds> {
     }
 }
 
-/// Runs a draw with exactly what `check` asks for, and has one flit less refused.
+/// Runs a draw with exactly the required headroom, and checks that one flit less is refused.
 fn fits_to_the_flit(draw: &Draw) -> Result<(), TestCaseError> {
     let size = draw.xoff + draw.headroom();
     let loaded = draw.load(size);
@@ -174,7 +174,7 @@ fn fits_to_the_flit(draw: &Draw) -> Result<(), TestCaseError> {
     let lowest = thresholds(&experiment).iter().map(|t| t.xoff).min();
     prop_assert_eq!(lowest, Some(draw.xoff));
     prop_assert!(finish(&experiment) > 0);
-    // Thresholds that are written are refused; others move, until there is nothing to give.
+    // Written thresholds are refused. Others adapt until nothing is left.
     let short = draw.load(size - 1);
     let refuses = draw.is_written || draw.xoff == 0;
     let is_refused = short.notes.iter().any(|note| note.code == "E0320");
@@ -192,8 +192,8 @@ proptest! {
     }
 }
 
-/// The draws would find a short headroom: with the thresholds of a buffer that is larger by a packet, this one
-/// overflows.
+/// The draws would detect a short headroom: with the thresholds of a buffer that is larger by one
+/// packet, this one overflows.
 #[test]
 #[should_panic(expected = "a lossless input never overflows")]
 fn too_little_headroom_overflows() {

@@ -1,4 +1,5 @@
-//! Switch kinds, queue schemes and flow control: what loads, as what, and what is said about what does not.
+//! Switch kinds, queue schemes and flow control: the plans of valid files, and the errors of
+//! invalid ones.
 
 use std::collections::BTreeMap;
 
@@ -113,7 +114,7 @@ fn an_input_queued_switch_is_as_fast_as_its_links() {
     );
 }
 
-/// A resolved input-queued switch has nothing that it does not use, and loads to itself without a word.
+/// A resolved input-queued switch has no unused values, and loads to itself without notes.
 #[test]
 fn a_resolved_input_queued_switch_loads_to_itself() {
     let text = format!("{TREE}[switch]\nkind = \"iq\"\nspeedup = 2\noutput-buffer = \"4 KiB\"\n");
@@ -127,7 +128,7 @@ fn a_resolved_input_queued_switch_loads_to_itself() {
     assert_eq!(second.experiment.unwrap().resolved.to_toml(false), resolved);
 }
 
-/// G000-9 and 1.1.3 of paper 000: 4 ports and 2 links of an MPort, 229,376 B for both links.
+/// Paper 000, section 1.1.3: 4 ports and 2 links per MPort, 229,376 B for both links.
 #[test]
 fn a_hierarchical_switch_divides_the_central_buffer_among_links() {
     let plan = plan(
@@ -158,7 +159,7 @@ fn a_hierarchical_switch_divides_the_central_buffer_among_links() {
     );
 }
 
-/// G003-2: 768 flits, two wires of 25 ns in 40 flits and two packets of 144: 440 and 296.
+/// Paper 003: 768 flits, two wires of 25 ns in 40 flits and two packets of 144: 440 and 296.
 #[test]
 fn g003_2_thresholds_of_the_paper() {
     let text = TREE.replace("512 B", "9216 B");
@@ -178,8 +179,8 @@ fn g003_2_thresholds_of_the_paper() {
         FlowControl::Pfc(vec![vec![thresholds]; plan.links.len()])
     );
     insta::assert_snapshot!(facts(&text, "pfc").join("\n"), @r#"
-    class `host`, cable of 25 ns, VL0: headroom 20992 B (328 flits), stopped above 28160 B, goes on at 18944 B
-    class `level-1`, cable of 25 ns, VL0: headroom 20992 B (328 flits), stopped above 28160 B, goes on at 18944 B
+    class `host`, cable of 25 ns, VL0: headroom 20992 B (328 flits), stops above 28160 B, resumes at 18944 B
+    class `level-1`, cable of 25 ns, VL0: headroom 20992 B (328 flits), stops above 28160 B, resumes at 18944 B
     "#);
     // The same written down, and one flit more.
     let written = |xoff: u64| {
@@ -191,19 +192,19 @@ fn g003_2_thresholds_of_the_paper() {
     let same = read(&written(28_160)).experiment.unwrap().fabric;
     assert_eq!(same.flow_control, plan.flow_control);
     insta::assert_snapshot!(said(&read(&written(28_160 + 64))), @r#"
-    error[E0320]: `xoff` leaves too little room for what is under way on VL0
+    error[E0320]: `xoff` leaves too little space for data in flight on VL0
       --> test.toml:13:39
        |
     11 | delay = "25 ns"
-       |         ------- headroom holds this twice
+       |         ------- headroom includes this twice
     12 | mtu = "9216 B"
     13 | flow-control = { kind = "pfc", xoff = "28224 B", xon = "18944 B" }
-       |                                       ^^^^^^^^^ 20928 B of headroom, and a cable of 25 ns (class `host`) needs 20992 B
+       |                                       ^^^^^^^^^ 20928 B of headroom, but a cable of 25 ns (class `host`) needs 20992 B
     14 | [switch]
     15 | input-buffer = "49152 B"
        |                --------- for each lane
        |
-       = help: 2560 B under way there and back, and two packets of 9216 B: write xoff = "28160 B" or less, leave it out, or give a lane at least 49216 B
+       = help: 2560 B in flight in both directions, and two packets of 9216 B: use xoff = "28160 B" or less, remove it, or use at least 49216 B per lane
 
     1 error
     "#);
@@ -225,26 +226,26 @@ fn pfc_says_what_a_cable_needs() {
       --> test.toml:15:16
        |
     13 | cable = "100 m"
-       |         ------- headroom holds this twice
+       |         ------- headroom includes this twice
     14 | [switch]
     15 | input-buffer = "13504 B"
-       |                ^^^^^^^^^ 13504 B of headroom, and a cable of 500 ns (class `host`) needs 13568 B
+       |                ^^^^^^^^^ 13504 B of headroom, but a cable of 500 ns (class `host`) needs 13568 B
        |
-       = help: 12544 B under way there and back, and two packets of 512 B: give a lane at least 13568 B, or a smaller `link.mtu`
+       = help: 12544 B in flight in both directions, and two packets of 512 B: use at least 13568 B per lane, or a smaller `link.mtu`
 
     1 error
     "#);
 }
 
-/// Where packets are short and clocks slow, the stages of signal and sender count by themselves.
+/// With short packets and slow clocks, the stages of signal and sender count separately.
 #[test]
 fn headroom_of_short_packets_counts_the_stages() {
     let text = TREE.replace("512 B", "64 B");
     let text = format!(
         "{text}[link]\ndelay = \"0 ns\"\nflow-control = \"pfc\"\n[switch]\nclock = \"51.2 ns\"\nspeedup = 20\n"
     );
-    // A flit, credit and output of a cycle of 10 flits each, and 9 until the edge: the last start comes at most 29
-    // flits after the first, and then there is that packet.
+    // A flit, credit and output of a cycle of 10 flits each, and 9 until the edge: the last start
+    // is at most 29 flits after the first, followed by that packet.
     let facts = facts(&text, "pfc");
     let has = |flits: &str| facts.iter().any(|fact| fact.contains(flits));
     assert!(has("(11 flits)") && has("(30 flits)"), "{facts:?}");
@@ -258,16 +259,16 @@ fn machines_that_do_not_go_together_are_told_at_once() {
                 [routing]\ndeadlock = \"bubble\"\n[qos]\narbiter = \"scfq\"\n[nic]\nqueues = \"per-destination\"\n\
                 [[traffic]]\nload = 0.5\n";
     insta::assert_snapshot!(said(&read(text)), @r#"
-    error[E0323]: the bubble rule counts in credits of a lane, and flow control is `pfc`
+    error[E0323]: the bubble rule needs credits per lane, but flow control is `pfc`
       --> test.toml:6:16
        |
      6 | flow-control = "pfc"
        |                ^^^^^
     ...
     14 | deadlock = "bubble"
-       |            -------- asks for the bubble rule
+       |            -------- requires the bubble rule
        |
-       = help: write flow-control = "credits", or routing.deadlock = "dateline"
+       = help: use flow-control = "credits", or routing.deadlock = "dateline"
 
     error[E0325]: links of class `host` and those of `x` have different rates
      --> test.toml:8:8
@@ -275,9 +276,9 @@ fn machines_that_do_not_go_together_are_told_at_once() {
     8 | rate = "200 Gbps"
       |        ^^^^^^^^^^
       |
-      = help: without output buffers a packet passes an input-queued switch at one rate: give all links the same, or write switch.kind = "cioq"
+      = help: give all links the same rate, or use switch.kind = "cioq": without output buffers, a packet passes a switch at one rate
 
-    error[E0322]: PFC stops each lane by itself, and this input buffer is a pool
+    error[E0322]: PFC needs an input buffer per lane, found a pool
       --> test.toml:12:16
        |
      6 | flow-control = "pfc"
@@ -286,9 +287,9 @@ fn machines_that_do_not_go_together_are_told_at_once() {
     12 | input-buffer = { pool = "64 KiB" }
        |                ^^^^^^^^^^^^^^^^^^^
        |
-       = help: headroom that others may take is none: write an amount for each lane, such as input-buffer = "65536 B"
+       = help: use a size per lane, such as input-buffer = "65536 B": other lanes could occupy headroom in a pool
 
-    error[E0327]: an input-queued switch has parts for lanes or queues, and no pool
+    error[E0327]: an input-queued switch has buffers per lane or queue, and cannot have a pool
       --> test.toml:12:16
        |
     10 | kind = "iq"
@@ -297,20 +298,20 @@ fn machines_that_do_not_go_together_are_told_at_once() {
     12 | input-buffer = { pool = "64 KiB" }
        |                ^^^^^^^^^^^^^^^^^^^
        |
-       = help: write an amount for each lane, or { per-queue = "2 KiB" }
+       = help: use a size per lane, or { per-queue = "2 KiB" }
 
-    error[E0324]: injection queues need a part of their own for each queue, and this is a pool
+    error[E0324]: injection queues need a buffer part per queue, found a pool
       --> test.toml:12:16
        |
     12 | input-buffer = { pool = "64 KiB" }
        |                ^^^^^^^^^^^^^^^^^^^
     ...
     18 | queues = "per-destination"
-       |          ----------------- asks for them
+       |          ----------------- requires them
        |
-       = help: write input-buffer = { per-queue = "2048 B" } or more, or an amount for each lane
+       = help: use input-buffer = { per-queue = "2048 B" } or more, or a size per lane
 
-    error[E0327]: the bubble rule needs output buffers, and an input-queued switch has none
+    error[E0327]: the bubble rule needs output buffers, but an input-queued switch has none
       --> test.toml:14:12
        |
     10 | kind = "iq"
@@ -319,9 +320,9 @@ fn machines_that_do_not_go_together_are_told_at_once() {
     14 | deadlock = "bubble"
        |            ^^^^^^^^
        |
-       = help: write deadlock = "dateline", or switch.kind = "cioq"
+       = help: use deadlock = "dateline", or switch.kind = "cioq"
 
-    error[E0327]: this arbiter tags packets when they reach an output buffer, and an input-queued switch has none
+    error[E0327]: this arbiter tags packets in output buffers, but an input-queued switch has none
       --> test.toml:16:11
        |
     10 | kind = "iq"
@@ -332,13 +333,13 @@ fn machines_that_do_not_go_together_are_told_at_once() {
        |
        = help: use an arbiter without tags ("dtable", "ib-two-table", "round-robin", …), or switch.kind = "cioq"
 
-    error[E0330]: NIC queues by destination need a routing with one path from a NIC to another
+    error[E0330]: NIC queues per destination need a routing with one path from a NIC to another
       --> test.toml:18:10
        |
     18 | queues = "per-destination"
        |          ^^^^^^^^^^^^^^^^^
        |
-       = help: write routing.kind = "d-mod-k" (trees), "up-down" (any fabric), or nic.queues = "per-sl"
+       = help: use routing.kind = "d-mod-k" (trees) or "up-down" (any fabric), or nic.queues = "per-sl"
 
     warning[W0326]: `speedup` is not used by an input-queued switch
       --> test.toml:11:11
@@ -346,7 +347,7 @@ fn machines_that_do_not_go_together_are_told_at_once() {
     11 | speedup = 2
        |           ^ its crossbar is as fast as its links
        |
-       = help: leave it out, unless the same file is to be run with kind = "cioq" as well
+       = help: remove it, unless the same file also runs with kind = "cioq"
 
     8 errors, 1 warning
     "#);
@@ -376,7 +377,7 @@ fn checks_of_machines_have_their_codes() {
             "[link]\nflow-control = \"queue-credits\"\n[switch]\ninput-buffer = { pool = \"4 KiB\" }\n",
             &["E0324"],
         ),
-        // A packet fits into a queue, and the round trip does not.
+        // A packet fits into a queue, but the round trip does not.
         (
             "[link]\nflow-control = \"queue-credits\"\n[switch]\nqueues = \"voq-net\"\ninput-buffer = \"8 KiB\"\n",
             &["W0312"],
@@ -464,8 +465,9 @@ fn checks_of_machines_have_their_codes() {
     }
 }
 
-/// Trees with a centre stay free whatever the groups: a packet that goes up by a port comes down by the same port
-/// of other switches, so a group that has ports of both directions is left by one and met again by none.
+/// Trees with a centre are free of deadlock with any groups: a packet that goes up through a port
+/// comes down through the same port of other switches. So it never meets a group with ports of both
+/// directions again.
 #[test]
 fn trees_with_a_centre_are_free() {
     for (arity, ports) in [(4, 4), (6, 4), (6, 6), (4, 3), (3, 2)] {
@@ -478,7 +480,8 @@ fn trees_with_a_centre_are_free() {
     }
 }
 
-/// Pairs of neighbouring ports join dimensions: what goes on in y shares a central queue with what goes on in x.
+/// Pairs of neighbouring ports join dimensions: packets that move in y share a central queue with
+/// packets that move in x.
 #[test]
 fn a_centre_that_mixes_dimensions_can_deadlock() {
     let text = |rule: &str, ports: u32| {
@@ -499,7 +502,7 @@ fn a_centre_that_mixes_dimensions_can_deadlock() {
     8 | kind = "hierarchical"
       |        -------------- inputs of an MPort share its central queues
       |
-      = help: choose `ports-per-mport` so that an MPort does not join inputs of different directions, or switch.kind = "cioq"; on a torus use dimension-order with deadlock = "bubble"; --force runs it all the same
+      = help: set `ports-per-mport` so that an MPort does not join inputs of different directions, or use switch.kind = "cioq"; on a torus, use dimension-order with deadlock = "bubble"; --force runs it anyway
 
     1 error
     "#);
@@ -540,7 +543,8 @@ fn machines_are_swapped_by_one_value() {
     }
 }
 
-/// Credits would be taken for the queue that an empty switch would choose, and come back for another: nothing would arrive.
+/// Credits would be taken for the queue that an empty switch would choose, but returned for another
+/// one, and no packet would arrive.
 #[test]
 fn a_routing_that_looks_at_queues_cannot_be_forced_upon_credits_per_queue() {
     let with = |queues: &str| {
@@ -561,7 +565,7 @@ fn a_routing_that_looks_at_queues_cannot_be_forced_upon_credits_per_queue() {
     assert!(with("voq-net").0, "queues by destination are known before");
 }
 
-/// What queues cost stands in `check`, the scheme that was chosen first: V001-12 by a file.
+/// `check` states the cost of queues, with the chosen scheme first.
 #[test]
 fn v001_12_check_tells_the_memory_of_a_queue_scheme() {
     // A tree of 64 hosts with switches of 8 ports and packets of one flit, 64 bytes.
@@ -574,14 +578,14 @@ fn v001_12_check_tells_the_memory_of_a_queue_scheme() {
     assert_eq!(
         facts(&text("\"obqa\""), "queues"),
         [
-            "4 at an input, 16 KiB together; two packets in each need: OBQA-4 512 B (0.00647 mm2); 1Q 128 B, \
+            "4 per input, 16 KiB together; two packets per queue need: OBQA-4 512 B (0.00647 mm2); 1Q 128 B, \
           VOQsw-8 1 KiB (0.01412 mm2), VOQnet-64 8 KiB (0.07877 mm2)"
         ]
     );
     assert_eq!(
         facts(&text("\"voq\""), "queues"),
         [
-            "8 at an input, 16 KiB together; two packets in each need: VOQsw-8 1 KiB (0.01412 mm2); 1Q 128 B, \
+            "8 per input, 16 KiB together; two packets per queue need: VOQsw-8 1 KiB (0.01412 mm2); 1Q 128 B, \
           VOQnet-64 8 KiB (0.07877 mm2)"
         ]
     );
@@ -591,8 +595,9 @@ fn v001_12_check_tells_the_memory_of_a_queue_scheme() {
 /// The same tree without traffic.
 const BARE: &str = "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 4\nlevels = 2\n";
 
-/// Ten messages of 512 B from one NIC at once, each 40.96 ns on its link: with room for four, the fifth enters when the first is
-/// sent, and each of the five behind it 40.96 ns after the one before.
+/// Ten messages of 512 B from one NIC at once, each 40.96 ns on its link. With space for four, the
+/// fifth enters when the first is sent, and each of the five after it 40.96 ns after the previous
+/// one.
 #[test]
 fn what_does_not_fit_into_a_nic_waits_in_the_application() {
     let lines: String = (0..10).map(|_| "0,0,1,512\n").collect();
@@ -650,7 +655,8 @@ fn what_does_not_fit_into_a_nic_waits_in_the_application() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// Two levels share a NIC: a flood of one takes all but what the other is sure of, and the other is not shut out.
+/// Two levels share a NIC: a flood of one takes all but the guaranteed share of the other, which is
+/// not blocked.
 #[test]
 fn levels_share_a_nic_and_none_is_shut_out() {
     let text = |nic: &str| {
@@ -697,18 +703,18 @@ fn a_bounded_nic_needs_room_for_every_level_and_queues_by_level() {
         said(&load(&Request::new("test.toml", &text)))
     };
     insta::assert_snapshot!(with("buffer = \"3 KiB\"", ""), @r#"
-    error[E0346]: a NIC of 3 KiB has no room for a packet of every service level
+    error[E0346]: a NIC of 3 KiB cannot hold a packet of every service level
      --> test.toml:7:10
       |
     7 | buffer = "3 KiB"
       |          ^^^^^^^ 2 times 2048 B are 4096 B
       |
-      = help: write at least buffer = "4096 B", or a smaller `link.mtu`
+      = help: use at least buffer = "4096 B", or a smaller `link.mtu`
 
     1 error
     "#);
     insta::assert_snapshot!(with("buffer = \"64 KiB\"\nqueues = \"per-destination\"", "[routing]\nkind = \"d-mod-k\"\n"), @r#"
-    error[E0346]: a bounded NIC needs a queue for each service level, and this one has them by destination
+    error[E0346]: a bounded NIC needs queues per service level, but this one has queues per destination
      --> test.toml:7:10
       |
     7 | buffer = "64 KiB"
@@ -716,13 +722,14 @@ fn a_bounded_nic_needs_room_for_every_level_and_queues_by_level() {
     8 | queues = "per-destination"
       |          -----------------
       |
-      = help: leave `buffer` out, or write nic.queues = "per-sl" without a congestion control (with tiled switches, a qos.nic-arbiter)
+      = help: remove `buffer`, or use nic.queues = "per-sl" without a congestion control (with tiled switches, a qos.nic-arbiter)
 
     1 error
     "#);
 }
 
-/// PAUSE stops whole links: beside an incast on another lane, victims on the same links get less than with PFC.
+/// PAUSE stops whole links: with an incast on another lane, victims on the same links get less than
+/// with PFC.
 #[test]
 fn pause_of_a_link_stops_the_other_lanes_too() {
     let delivered = |control: &str| {
@@ -762,32 +769,32 @@ fn mistakes_with_pause_are_told() {
     9 | input-buffer = "4 KiB"
       |                ^^^^^^^ 4096 B for all lanes, of which links of class `host` need 4352 B as headroom
       |
-      = help: give an input at least 4352 B in all, or packets a smaller `link.mtu`
+      = help: use at least 4352 B for all lanes together, or a smaller `link.mtu`
 
     1 error
     "#);
     insta::assert_snapshot!(with(tree, "{ kind = \"pause\", xoff = \"30 KiB\" }", "[switch]\ninput-buffer = \"32 KiB\"\n"), @r#"
-    error[E0320]: `xoff` leaves too little room for what is under way
+    error[E0320]: `xoff` leaves too little space for data in flight
      --> test.toml:7:41
       |
     7 | flow-control = { kind = "pause", xoff = "30 KiB" }
       |                                         ^^^^^^^^ 32768 B for all lanes, of which links of class `host` need 4352 B as headroom
       |
-      = help: write xoff = "28416 B" or less, or leave it out
+      = help: use xoff = "28416 B" or less, or remove it
 
     1 error
     "#);
     insta::assert_snapshot!(with("kind = \"torus\"\nsides = [4]\nhosts = 1", "\"pause\"", "[switch]\ninput-buffer = \"32 KiB\"\n[routing]\nkind = \"dimension-order\"\ndeadlock = \"dateline\"\n"), @r#"
-    error[E0323]: PAUSE stops all lanes of a link, and this routing needs 2 of them apart
+    error[E0323]: PAUSE stops all lanes of a link, but this routing needs 2 separate lanes
       --> test.toml:7:16
        |
      7 | flow-control = "pause"
        |                ^^^^^^^
     ...
     11 | kind = "dimension-order"
-       |        ----------------- is free of deadlock by its lanes
+       |        ----------------- avoids deadlock with its lanes
        |
-       = help: write flow-control = "pfc", or routing.kind = "up-down", which needs one lane
+       = help: use flow-control = "pfc", or routing.kind = "up-down", which needs one lane
 
     1 error
     "#);

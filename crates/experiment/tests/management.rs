@@ -1,11 +1,12 @@
-//! Subnet management on VL15: it goes before all data, and what has no lane for it is refused.
+//! Subnet management on VL15: it has priority over all data, and fabrics without a lane for it are
+//! refused.
 
 use netloom_experiment::render;
 use netloom_experiment::runner::{Control, RunOptions, RunResult, run};
 use netloom_experiment::spec::{Loaded, Request, load};
 use netloom_fabric::Sizes;
 
-/// A tree whose links are full of data on two lanes, and management now and then.
+/// A tree with links full of data on two lanes, and occasional management.
 const FILE: &str = "\
 netloom = 1
 [topology]
@@ -48,8 +49,8 @@ fn ran(text: &str) -> RunResult {
     })
 }
 
-/// No choice is lost to data, so a packet of management waits for the one on the link and no longer. Data of the low
-/// table, which may starve as the high one has no limit, waits far longer.
+/// Management wins every choice, so its packets wait only for the packet on the link. Data of the
+/// low table, which may starve because the high one has no limit, waits far longer.
 #[test]
 fn management_goes_before_data_of_both_tables() {
     let result = ran(&format!("{FILE}waits = true\n"));
@@ -110,11 +111,11 @@ fn what_has_no_lane_for_management_is_refused() {
             ),
         ),
         (
-            "a level beside it",
+            "a level in addition",
             FILE.replace("management = true\n", "management = true\nsl = 2\n"),
         ),
         (
-            "a list beside it",
+            "a list in addition",
             FILE.replace(
                 "management = true\nload = 0.01\nmessage = \"256 B\"\n",
                 "management = true\nflows = \"flows.csv\"\n",
@@ -128,7 +129,7 @@ fn what_has_no_lane_for_management_is_refused() {
     insta::assert_snapshot!(told.join("\n"));
 }
 
-/// Between the lanes of data and VL15 there are numbers, and no lanes: they have no part of a buffer.
+/// The numbers between the lanes of data and VL15 have no lanes, and no part of a buffer.
 #[test]
 fn buffers_have_the_lanes_that_there_are() {
     let pool = "[switch]\ninput-buffer = { pool = \"16 KiB\", min = \"4 KiB\" }\noutput-buffer = \"8 KiB\"\n[qos]";
@@ -149,7 +150,7 @@ fn buffers_have_the_lanes_that_there_are() {
     assert_eq!(switch.output_buffer.total(), 3 * 128);
 }
 
-/// SL15 is a level like others where there is no management.
+/// SL15 is an ordinary level without management.
 #[test]
 fn data_of_sl15_needs_an_entry_as_any_data_does() {
     let text = FILE.replace("management = true\n", "sl = 15\n").replace(

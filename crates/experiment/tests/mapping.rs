@@ -1,4 +1,4 @@
-//! `[qos]`: from service levels to channels and lanes, and the packets of each level.
+//! `[qos]`: the maps from service levels to channels and lanes, and the packets of each level.
 
 use netloom_experiment::render;
 use netloom_experiment::runner::{Control, RunOptions, run};
@@ -83,7 +83,7 @@ fn a_level_with_several_channels_uses_all_their_lanes() {
         "SL0 on SC0 (VL0), SC8 (VL3); SL1 on SC1 (VL1); SL2 on SC2 (VL2), SC9 (VL1)"
     );
     assert_ne!(digest(&loaded), digest(&with("vls = 4")));
-    // Left out, lanes are as many as channels need.
+    // By default there are as many lanes as channels need.
     let plan = with("sl2sc = [[0, 3], 1, 2]").experiment.unwrap().fabric;
     assert_eq!(
         (plan.n_vls, &plan.channels.sc2vl[..5]),
@@ -117,7 +117,7 @@ fn a_level_is_cut_at_its_own_mtu() {
         "at most SL0 192 B, SL1 2 KiB, SL2 1 KiB"
     );
     assert_ne!(digest(&loaded), digest(&with("")));
-    // What every link allows changes nothing.
+    // The MTU of the links has no effect.
     let same = with("sl-mtu = [\"2 KiB\", \"2 KiB\"]");
     assert_eq!(digest(&same), digest(&with("")));
 
@@ -220,7 +220,7 @@ fn mistakes_have_their_codes() {
             "sc2sc = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 3]",
             &["E0102"],
         ),
-        // By way of SC8 and SC9 to the channel of another level.
+        // Through SC8 and SC9 to the channel of another level.
         ("sc2sc = [8, 1, 2, 3, 4, 5, 6, 7, 9, 2]", &["E0408"]),
         ("[[qos.sc2sc-exception]]\nswitch = 0\nrow = [1]", &["E0408"]),
         (
@@ -231,7 +231,8 @@ fn mistakes_have_their_codes() {
             "[[qos.sc2sc-exception]]\nswitch = 0\ninput = 99\noutput = 98\nrow = [8]",
             &["E0404", "E0404"],
         ),
-        // The mistakes of all rows at once: one that cannot be read, one that leads to another level, one without a switch.
+        // The errors of all rows together: an invalid one, one that leads to another level, one
+        // without a switch.
         (
             "[[qos.sc2sc-exception]]\nswitch = 0\nrow = [32]\n\
              [[qos.sc2sc-exception]]\nswitch = 0\nrow = [1]\n\
@@ -272,7 +273,7 @@ fn mistakes_have_their_codes() {
 fn messages_name_the_entry_and_what_to_write() {
     let said = |qos: &str| said(&with(qos));
     insta::assert_snapshot!(said("sl2vl = [0, 1, 2]\nsc2vl = [0, 1, 2]"), @r#"
-    error[E0407]: both `sl2vl` and `sc2vl`
+    error[E0407]: both `sl2vl` and `sc2vl` are set
       --> test.toml:15:9
        |
     15 | sl2vl = [0, 1, 2]
@@ -280,23 +281,23 @@ fn messages_name_the_entry_and_what_to_write() {
     16 | sc2vl = [0, 1, 2]
        |         --------- the other one
        |
-       = help: lanes are found by `sl2vl` (InfiniBand), or by `sl2sc` and `sc2vl` (Omni-Path); keep one of them
+       = help: use either `sl2vl` (InfiniBand), or `sl2sc` and `sc2vl` (Omni-Path)
 
     1 error
     "#);
     insta::assert_snapshot!(said("sl2sc = [[0, 8], 1, [2, 8]]"), @r#"
-    error[E0408]: SC8 is of SL0 and of SL2
+    error[E0408]: SC8 belongs to both SL0 and SL2
       --> test.toml:15:25
        |
     15 | sl2sc = [[0, 8], 1, [2, 8]]
        |                         ^ here again
        |
-       = help: a channel belongs to one service level, or a switch could not tell the level of a packet
+       = help: use another channel: switches find the service level of a packet by its channel
 
     1 error
     "#);
     insta::assert_snapshot!(said("sl2sc = [[0, 8], 1, 2]\nsc2sl = [0, 1, 2, 0, 0, 0, 0, 0, 2]"), @r#"
-    error[E0409]: SC8 leads back to SL2, but is of SL0
+    error[E0409]: SC8 maps back to SL2, but belongs to SL0
       --> test.toml:16:34
        |
     15 | sl2sc = [[0, 8], 1, 2]
@@ -304,23 +305,23 @@ fn messages_name_the_entry_and_what_to_write() {
     16 | sc2sl = [0, 1, 2, 0, 0, 0, 0, 0, 2]
        |                                  ^
        |
-       = help: write 0 there, or leave `sc2sl` out: it follows from `sl2sc`
+       = help: set it to 0, or remove `sc2sl`: it follows from `sl2sc`
 
     1 error
     "#);
     insta::assert_snapshot!(said("sl2sc = [0, 1]"), @r#"
-    error[E0413]: SL2 has traffic and no service channel
+    error[E0413]: SL2 has traffic but no service channel
       --> test.toml:15:9
        |
     15 | sl2sc = [0, 1]
        |         ^^^^^^
        |
-       = help: give `sl2sc` an entry for it, the one at place 2 counted from 0; SC2 is free
+       = help: add an entry for it to `sl2sc`, at index 2; SC2 is free
 
     1 error
     "#);
     insta::assert_snapshot!(said("sl-mtu = [\"192 B\", \"4 KiB\"]"), @r#"
-    error[E0414]: packets of SL1 may have 4 KiB, but those of a link 2 KiB
+    error[E0414]: the MTU of SL1 is 4 KiB, but that of the links is 2 KiB
       --> test.toml:15:20
        |
      7 | mtu = "2 KiB"
@@ -329,13 +330,14 @@ fn messages_name_the_entry_and_what_to_write() {
     15 | sl-mtu = ["192 B", "4 KiB"]
        |                    ^^^^^^^
        |
-       = help: write at most "2 KiB" there, or a larger `link.mtu`
+       = help: use at most "2 KiB", or a larger `link.mtu`
 
     1 error
     "#);
 }
 
-/// A switch, or one output of it, has its own lanes for channels; what its row leaves out is as everywhere.
+/// A switch, or one of its outputs, has its own lanes for channels. Missing entries are those of
+/// `sc2vl`.
 #[test]
 fn single_switches_and_outputs_have_rows_of_their_own() {
     let loaded = with(
@@ -358,7 +360,7 @@ fn single_switches_and_outputs_have_rows_of_their_own() {
     assert!(counters.delivered_packets > 100, "{counters:?}");
 }
 
-/// SC2SC is applied before SC2VL at every switch; single switches and ports have rows of their own.
+/// SC2SC is applied before SC2VL at every switch. Single switches and ports have their own rows.
 #[test]
 fn channels_change_on_the_way() {
     let loaded = with(
@@ -377,12 +379,12 @@ fn channels_change_on_the_way() {
     assert_eq!(at(1, 0, 1), [(8, 1), (16, 1), (8, 1)]);
     assert_eq!(at(1, 2, 1), [(9, 2), (1, 1), (8, 1)]);
     assert_eq!(at(2, 0, 1), [(8, 2), (1, 1), (8, 2)]);
-    // A NIC changes nothing.
+    // A NIC does not change channels.
     assert_eq!(channels.at_nic(NicId(0), Sc(0)), 0);
     assert_eq!(
         fact(&loaded, "lanes"),
-        "SL0 on SC0 (VL0), behind switches SC8 (VL1), SC9 (VL2); \
-         SL1 on SC1 (VL1), behind switches SC16 (VL1); SL2 on SC2 (VL2)"
+        "SL0 on SC0 (VL0), after switches SC8 (VL1), SC9 (VL2); \
+         SL1 on SC1 (VL1), after switches SC16 (VL1); SL2 on SC2 (VL2)"
     );
     let result = run(experiment, &RunOptions::default(), &mut |_| {
         Control::Continue

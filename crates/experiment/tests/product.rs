@@ -1,6 +1,7 @@
-//! Everything beside everything: topology, routing, switch, flow control, congestion control and workload are drawn
-//! independently, and half of the fabrics are real sites where they can be. Each draw runs, with all laws held and the same digest for any number of partitions, or is refused
-//! for a reason that the book lists.
+//! All combinations: topology, routing, switch, flow control, congestion control and workload are
+//! drawn independently, and half of the fabrics are real sites, if possible. Each draw either runs,
+//! with all laws held and the same digest for any number of partitions, or is refused for a reason
+//! that the book lists.
 //!
 //! `NETLOOM_DRAWS=5000 cargo nextest run -p netloom-experiment --test product` draws more than CI does.
 
@@ -19,7 +20,8 @@ use netloom_units::Tick;
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
 
-/// Topologies: their section, and the routings made for them. All but the first two have `up-down` and `shortest` too.
+/// Topologies: their section, and their routings. All but the first two also have `up-down` and
+/// `shortest`.
 const TOPOLOGIES: &[(&str, &[&str])] = &[
     ("kind = \"fat-tree\"\narity = 2\nlevels = 3", TREE),
     (
@@ -76,7 +78,7 @@ const SWITCHES: &[&str] = &[
     "kind = \"tiled\"\nrows = 2\ncolumns = 2\nports = 12",
 ];
 
-/// With the input buffer that goes with each.
+/// Flow controls, each with its input buffer.
 const FLOW_CONTROLS: &[(&str, &str)] = &[
     ("credits", "\"4 KiB\""),
     ("queue-credits", "{ per-queue = \"2 KiB\" }"),
@@ -99,7 +101,7 @@ const WORKLOADS: &[&str] = &[
      [[traffic]]\nname = \"open\"\nload = 0.3\nsize = { kind = \"fixed\", bytes = \"1300 B\" }\n",
 ];
 
-/// One choice for each axis, and which routing if it is one of the topology's own.
+/// One choice per axis, and the routing if it is one of the topology's own.
 fn experiment(draw: &[usize; 8]) -> String {
     let (topology, own) = TOPOLOGIES[draw[0] % TOPOLOGIES.len()];
     let routings = match draw[1] % 4 {
@@ -114,7 +116,7 @@ fn experiment(draw: &[usize; 8]) -> String {
     let mut text =
         format!("netloom = 1\n[topology]\n{topology}\n[routing]\n{routing}\n[switch]\n{switch}\n");
     if !switch.contains("tiled") {
-        // Hierarchical switches have no other queues than lanes.
+        // Hierarchical switches have queues per lane only.
         let queues = match switch.contains("hierarchical") {
             true => "",
             false => QUEUES[draw[7] % QUEUES.len()],
@@ -145,12 +147,12 @@ fn read(text: &str, partitions: usize) -> Loaded {
     })
 }
 
-/// What a run must not change with the number of partitions.
+/// The results that must not depend on the number of partitions.
 fn outcome(loaded: &Loaded) -> (Vec<u64>, u64) {
     let plan = &loaded.experiment.as_ref().expect("it loads").fabric;
     let mut fabric = build(plan, Options::default());
     let mut recorded = vec![Row::default(); rows(plan).len()];
-    // In pieces, so that laws are looked at while packets are under way.
+    // In pieces, so that laws are checked while packets are in flight.
     let end = loaded.experiment.as_ref().map_or(0, |e| e.measure.length.0);
     for part in 1..=4 {
         fabric.run_until(Tick(end * part / 4));
@@ -182,7 +184,7 @@ fn outcome(loaded: &Loaded) -> (Vec<u64>, u64) {
     (all, counters.delivered)
 }
 
-/// The codes of the table of refusals in the book.
+/// Returns the codes in the table of refusals in the book.
 fn listed() -> BTreeSet<String> {
     let path = concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -222,7 +224,7 @@ fn everything_goes_with_everything_or_is_refused_for_a_listed_reason() {
             .as_ref()
             .filter(|_| (draw[0] / TOPOLOGIES.len()).is_multiple_of(2));
         if let Some(site) = native.and_then(|native| site::as_site(&text, native)) {
-            count(format!("site, numbered alike: {}", site.is_numbered_alike));
+            count(format!("site, same numbers: {}", site.is_numbered_alike));
             text = site.text;
             loaded = read(&text, 1);
         }

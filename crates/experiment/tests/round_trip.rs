@@ -1,10 +1,11 @@
-//! The credit round trip that `check` computes, against the simulator: with it a lane fills the link, with
-//! one flit less it does not.
+//! The credit round trip computed by `check`, compared with the simulator: with this buffer a lane
+//! fills the link, with one flit less it does not.
 
 use netloom_experiment::runner::{Control, RunOptions, run};
 use netloom_experiment::spec::{Request, load};
 
-/// Packets that one saturated flow brings from one switch to another, and what `check` noted.
+/// Returns the packets that one saturated flow delivers between two switches, and the notes of
+/// `check`.
 fn delivered(more: &str, input_flits: u64) -> (u64, Vec<&'static str>) {
     let text = format!(
         "netloom = 1\n[topology]\nkind = \"graph\"\ntext = \"link a b\\nnic n0 a\\nnic n1 b\"\n\
@@ -43,11 +44,13 @@ fn the_round_trip_is_what_the_simulator_needs() {
         "[switch.pipeline]\nrouting = 5\ncredit = 3\noutput = 0\n",
         51 + 32,
     );
-    // A fast crossbar lets the header wait for 3 cycles, and then soon has caught up: flit k passes k cycles after the
-    // header came. Of the packet that began 64 cycles ago, 17 + 3 credits more than the first are back.
+    // In a fast crossbar the header waits for 3 cycles, and the flits then catch up: flit k passes
+    // k cycles after the header arrived. Of the packet that began 64 cycles ago, 17 + 3 credits
+    // more than the first have returned.
     check("[switch]\nspeedup = 2\n", 32 + 11 + 32);
-    // One that does not start at once waits for half of a packet (15 cycles more than the allocation): its first
-    // credit is back after 60 cycles, and then two each cycle. The packet that began 64 cycles ago has 10 of them.
+    // A crossbar that does not start at once waits for half of a packet (15 cycles more than the
+    // allocation). Its first credit returns after 60 cycles, then two per cycle. The packet that
+    // began 64 cycles ago has 10 of them.
     check(
         "[switch]\nspeedup = 2\ncrossbar-start = \"stored\"\n",
         32 + 22 + 32,

@@ -1,4 +1,4 @@
-//! Real subnets, from the files of their tools to a run.
+//! Real subnets: from the files of tools to a run.
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ fn experiment(files: &str, more: &str) -> Experiment {
     loaded.experiment.unwrap_or_else(|| panic!("{told}"))
 }
 
-/// What is told about a file that is refused.
+/// Returns the notes of a refused file.
 fn refused(files: &str, more: &str) -> String {
     let loaded = loaded(files, more);
     assert!(loaded.experiment.is_none(), "it was to be refused");
@@ -53,7 +53,7 @@ fn a_site_has_its_names_ports_and_rates() {
     assert_eq!((topology.n_nics(), topology.n_switches()), (8, 4));
     assert_eq!(topology.nic_name(NicId(0)), "node000 mlx5_0");
     assert_eq!(topology.switch_name(SwitchId(0)), "MF0;leaf0:MQM8700/U1");
-    // The first host hangs on port 1, as its listing has it.
+    // The first host is at port 1, as in its listing.
     assert_eq!(topology.attachment(NicId(0)), (SwitchId(0), Port(1)));
     assert_eq!(topology.link_classes(), ["host", "switch-HDR-x4"]);
     let rates = [0, 1].map(|class| topology.class_rate(class));
@@ -110,7 +110,8 @@ fn lanes_and_tables_are_those_of_the_site() {
     let (_, lane) = channels.at_switch(SwitchId(0), Port(1), Port(5), netloom_units::Sc(8));
     assert_eq!(lane, 7);
     assert_eq!(made.fabric.n_vls, 8);
-    // Every host and every port with a cable has its own tables, those of switch ports 0 lead nowhere.
+    // Every host and every port with a cable has its own tables. Those of switch ports 0 have no
+    // link.
     let own = &made.fabric.own_policies;
     assert!(own.contains_key(&Egress::Nic(NicId(7))));
     assert!(own.contains_key(&Egress::Switch(SwitchId(2), Port(1))));
@@ -138,7 +139,7 @@ fn an_entry_that_is_missing_is_told_with_the_place_where_the_way_ends() {
     let read = |name: &str| std::fs::read_to_string(samples().join("ft8").join(name)).unwrap();
     std::fs::write(folder.join("nd.txt"), read("ibnetdiscover.txt")).unwrap();
     let tables = read("opensm-lfts.dump");
-    // The way of LID 10 is missing at the first switch of the file.
+    // The route of LID 10 is missing at the first switch of the file.
     let cut = tables.lines().scan(false, |done, line| {
         let is_it = !*done && line.starts_with("0x000a");
         *done |= is_it;
@@ -156,8 +157,8 @@ fn an_entry_that_is_missing_is_told_with_the_place_where_the_way_ends() {
     let told = render(&loaded.document, &loaded.notes, false);
     std::fs::remove_dir_all(&folder).unwrap();
     assert!(loaded.experiment.is_none());
-    assert!(told.contains("cannot reach each other"), "{told}");
-    assert!(told.contains("has no output for it"), "{told}");
+    assert!(told.contains("pairs of NICs unreachable"), "{told}");
+    assert!(told.contains("has no output for this address"), "{told}");
 }
 
 #[test]
@@ -181,7 +182,8 @@ fn files_without_nodes_are_refused() {
 
 #[test]
 fn a_site_gives_the_same_results_for_any_division() {
-    // A torus whose routes are free of deadlock only with the levels of its paths and the lanes of its ports.
+    // A torus with routes that are free of deadlock only with the levels of its paths and lanes of
+    // its ports.
     let files = r#""t55h1/opensm-subnet.lst", "t55h1/torus-2QoS.fdbs", "t55h1/torus-2QoS.slvl", "t55h1/torus-2QoS.psl""#;
     let text = format!(
         "netloom = 1\n[topology]\nkind = \"infiniband\"\nfiles = [{files}]\n\

@@ -1,4 +1,4 @@
-//! Tiled switches: what loads, as what, and what is said about what does not.
+//! Tiled switches: valid files, and the errors of invalid ones.
 
 use netloom_experiment::render;
 use netloom_experiment::spec::{Loaded, Request, load};
@@ -44,7 +44,7 @@ fn tiled(loaded: &Loaded) -> Tiled {
     experiment.fabric.switch.tiled().expect("tiled").clone()
 }
 
-/// V002-1 as a file has it: 12 ports in 2 rows and 3 columns, 20 in 4 and 4.
+/// Tiles from a file: 12 ports in 2 rows and 3 columns, 20 ports in 4 and 4.
 #[test]
 fn v002_1_tiles_follow_from_ports() {
     for (ports, rows, columns, tile) in [(12, 2, 3, (6, 4)), (20, 4, 4, (5, 5))] {
@@ -101,10 +101,10 @@ waits = true
 "
     ));
     let quiet = "[switch]\nkind = \"tiled\"\nrows = 2\ncolumns = 2\n[measure]\nwaits = false\n";
-    assert_eq!(codes(quiet), [""; 0], "what is not asked for is no mistake");
+    assert_eq!(codes(quiet), [""; 0], "absent values are valid");
 }
 
-/// With an arbiter there is a queue for each level; queues per destination would be left out without a word.
+/// With an arbiter there is a queue per level. Queues per destination would be ignored silently.
 #[test]
 fn an_arbiter_at_nics_and_queues_per_destination_need_a_congestion_control() {
     let tiled = "[switch]\nkind = \"tiled\"\nrows = 2\ncolumns = 2\n";
@@ -132,7 +132,7 @@ acknowledge = false
     ));
 }
 
-/// The channel of acknowledgements counts too: 1 lane of the routing and 17 rows were a panic.
+/// The channel of acknowledgements counts too: 1 lane of the routing and 17 rows caused a panic.
 #[test]
 fn channels_of_acknowledgements_count_among_those_that_fit_a_word() {
     let text = "\
@@ -153,7 +153,7 @@ columns = 1
     assert!(notes.iter().any(|note| note.code == "E0340"), "{notes:?}");
 }
 
-/// What goes wrong is drawn from the seed of the run, whether it is the first of a file or a later one.
+/// Faults are drawn with the seed of the run, for the first run of a file and for later ones.
 #[test]
 fn faults_are_drawn_from_the_seed_of_the_run() {
     let text = |seed: u64| {
@@ -180,7 +180,7 @@ fn sizes(buffer: &Sizes) -> (u32, Vec<u32>, Vec<u32>) {
     }
 }
 
-/// Reserves are counted in packets of the channels that a link carries, limits in shares of its buffer.
+/// Reserves count packets of the channels of a link, limits are shares of its buffer.
 #[test]
 fn lanes_have_a_reserve_and_a_limit() {
     let plan = tiled(&read("[switch]\nkind = \"tiled\"\nrows = 2\ncolumns = 2\n"));
@@ -211,7 +211,8 @@ fn lanes_have_a_reserve_and_a_limit() {
     }
 }
 
-/// 10, 80 and 1000 of 1000 flits are under way on links of 5, 40 and 500 ns; a switch has 2, 3 and 2 of them.
+/// 10, 80 and 1000 of 1000 flits are in flight on links of 5, 40 and 500 ns. A switch has 2, 3 and
+/// 2 of them.
 #[test]
 fn buffers_that_links_leave_idle_are_told() {
     let loaded = read(
@@ -228,7 +229,7 @@ fn buffers_that_links_leave_idle_are_told() {
     );
 }
 
-/// A lane on its reserve sends 24 flits of 1 ns in each round trip of 24 + 2 x 500 ns.
+/// A lane with only its reserve sends 24 flits of 1 ns per round trip of 24 + 2 x 500 ns.
 #[test]
 fn a_floor_is_told_for_each_kind_of_link() {
     let loaded = read(
@@ -239,12 +240,12 @@ fn a_floor_is_told_for_each_kind_of_link() {
     assert_eq!(
         fact.map(|(_, words)| words.as_str()),
         Some(
-            "a lane that has nothing else gets 23.1 % of a `local` link, 2.3 % of a `global` link"
+            "a lane with only its reserve gets 23.1 % of a `local` link, 2.3 % of a `global` link"
         )
     );
 }
 
-/// Smaller port buffers without what a stash does.
+/// Smaller port buffers without the effect of a stash.
 #[test]
 fn a_stash_may_be_set_aside_and_not_used() {
     let switch = "[switch]\nkind = \"tiled\"\nrows = 2\ncolumns = 2\n";

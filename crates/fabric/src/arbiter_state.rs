@@ -1,4 +1,4 @@
-//! The state of arbiters beside that of the objects they sit in: they speak in words of their own meaning.
+//! Encoding of arbiter state, which consists of words that only the arbiter interprets.
 
 use netloom_arbitration::Arbiter;
 use netloom_encoding::Encoded;

@@ -1,17 +1,19 @@
-//! From service level to virtual lane, by way of service channels.
+//! Mapping from service level to virtual lane through service channels.
 //!
 //! ```text
 //!  NIC, per message      every switch, per packet      every link, per packet
 //!  SL ── SL2SC ──► SC ── SC2SC ──► SC ──────────────── SC2VL ──► VL
 //! ```
 //!
-//! In Omni-Path a service level owns one or more channels, a packet carries its channel, and each channel
-//! maps to a lane. InfiniBand's SL2VL is the case of one channel per level with the level's own number. A
-//! packet here carries the level as well, so SC2SL, by which a switch would find it, is not needed.
+//! In Omni-Path a service level owns one or more channels, a packet carries its channel, and each
+//! channel maps to a lane. InfiniBand's SL2VL is the case of one channel per level, with the
+//! level's number. A packet here carries the level as well, so a switch does not need SC2SL to find
+//! it.
 //!
-//! Of several channels a flow takes one by a draw keyed by (seed, level, source, destination): the packets
-//! of a flow keep their order, as they all take the same lanes, and flows spread over the lanes. SC2SC changes the channel of
-//! a packet on its way; its acknowledgement begins with the channel that it began with.
+//! If a level has several channels, a flow takes one by a draw keyed by (seed, level, source,
+//! destination). The packets of a flow thus use the same lanes and keep their order, and flows
+//! spread over the lanes. SC2SC changes the channel of a packet at a switch. Its acknowledgement
+//! starts with the original channel.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,7 +25,7 @@ use netloom_units::{NicId, Port, Sc, Sl, SwitchId};
 
 use crate::lane_rows::{LaneRows, PassedRows};
 
-/// Channels by path: a routing that needs several lanes to be free of deadlock says which each path takes.
+/// Channels by path, for a routing that needs several lanes to be free of deadlock.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PathChannels {
     n_nics: usize,
@@ -32,7 +34,7 @@ pub struct PathChannels {
 }
 
 impl PathChannels {
-    /// The same channel for all paths between so many NICs.
+    /// Creates a table with one channel for all paths between `n_nics` NICs.
     pub fn new(n_nics: u32, usual: Sc) -> Self {
         let n_nics = n_nics as usize;
         PathChannels {
@@ -41,39 +43,38 @@ impl PathChannels {
         }
     }
 
-    /// Sets the channel of a path.
     pub fn set(&mut self, source: NicId, destination: NicId, channel: Sc) {
         self.channels[source.index() * self.n_nics + destination.index()] = channel;
     }
 
-    /// The channel of a path.
     #[inline]
     pub fn of(&self, source: NicId, destination: NicId) -> Sc {
         self.channels[source.index() * self.n_nics + destination.index()]
     }
 
-    /// The channels that paths take, one bit each.
+    /// Returns the channels in use, one bit each.
     pub fn used(&self) -> u32 {
         self.channels.iter().fold(0, |used, sc| used | 1 << sc.0)
     }
 }
 
-/// Which channel a message takes, and which lane its packets take on each link.
+/// The channel of each message, and the lane of its packets on each link.
 #[derive(Clone, Debug)]
 pub struct Channels {
     /// SL2SC: the channels of each service level, one bit each. A channel belongs to one level.
     pub sl2sc: [u32; 16],
-    /// SC2VL: the lane of each channel where nothing else is said.
+    /// SC2VL: the default lane of each channel.
     pub sc2vl: [u8; N_SCS],
-    /// Rows of single ports, as in the tables that devices hold, and every change of channels.
+    /// Rows of single ports, as in the tables of devices, and all changes of channels.
     pub own: Option<Arc<LaneRows>>,
-    /// Channels of single paths, where a routing gives them.
+    /// Channels of single paths, if the routing sets them.
     pub paths: Option<Arc<PathChannels>>,
     draws: Stream,
 }
 
 impl Channels {
-    /// One channel per level with the level's number; channel n travels on VL n, modulo the number of lanes.
+    /// Creates one channel per level with the level's number. Channel n uses VL n, modulo the
+    /// number of lanes.
     pub fn identity(n_vls: u8) -> Self {
         Channels {
             sl2sc: std::array::from_fn(|sl| 1 << sl),
@@ -84,7 +85,7 @@ impl Channels {
         }
     }
 
-    /// A level has one channel, and that one lane at every port.
+    /// Gives a level one channel, with one lane at every port.
     pub fn set_everywhere(&mut self, sl: Sl, sc: Sc, vl: u8) {
         self.sl2sc[sl.index() & 15] = 1 << sc.0;
         self.sc2vl[sc.index()] = vl;
@@ -93,12 +94,12 @@ impl Channels {
         }
     }
 
-    /// Flows of levels with several channels are spread anew.
+    /// Redistributes the flows of levels with several channels.
     pub fn reseed(&mut self, seed: u64) {
         self.draws = Stream::new(seed, Purpose::Channel);
     }
 
-    /// The channels of these levels, each with its level, by the numbers of the channels.
+    /// Returns the channels of these levels with their levels, in order of the channels.
     pub fn of_levels(&self, sls: impl IntoIterator<Item = Sl>) -> BTreeMap<Sc, Sl> {
         let of_level = |sl: Sl| {
             let own = self.sl2sc[sl.index() & 15];
@@ -108,7 +109,7 @@ impl Channels {
         sls.into_iter().flat_map(of_level).collect()
     }
 
-    /// The channel of a message.
+    /// Returns the channel of a message.
     #[inline]
     pub fn choose(&self, sl: Sl, source: NicId, destination: NicId) -> Sc {
         if let Some(paths) = &self.paths {
@@ -122,8 +123,8 @@ impl Channels {
         self.draw(channels, sl, source, destination)
     }
 
-    /// The channel with which packets of a flow began, of which one arrives with this channel. Where no port has rows of its
-    /// own, nothing has changed it.
+    /// Returns the original channel of a flow whose packet arrives with this channel. Without rows
+    /// of single ports, no switch changes channels.
     #[inline]
     pub fn began(&self, arrived: Sc, sl: Sl, source: NicId, destination: NicId) -> Sc {
         match self.own {
@@ -141,7 +142,7 @@ impl Channels {
         Sc(channels.trailing_zeros() as u8)
     }
 
-    /// The lane at a NIC's egress.
+    /// Returns the lane at the output of a NIC.
     #[inline]
     pub fn at_nic(&self, nic: NicId, sc: Sc) -> u8 {
         let row = match &self.own {
@@ -151,13 +152,13 @@ impl Channels {
         row[sc.index() & (N_SCS - 1)]
     }
 
-    /// The lane of every output, where no port has rows of its own.
+    /// Returns the lane at every output, if no port has its own rows.
     #[inline(always)]
     pub fn everywhere(&self, sc: Sc) -> u8 {
         self.sc2vl[sc.index() & (N_SCS - 1)]
     }
 
-    /// The channel with which a packet goes on behind a switch, and its lane there.
+    /// Returns the channel of a packet after a switch, and its lane there.
     #[inline]
     pub fn at_switch(&self, switch: SwitchId, input: Port, output: Port, sc: Sc) -> (Sc, u8) {
         match &self.own {
@@ -166,7 +167,7 @@ impl Channels {
         }
     }
 
-    /// A packet passes a switch: it goes on with the channel that it has there. Its lane.
+    /// Changes the channel of a packet that passes a switch, and returns its lane.
     #[inline(always)]
     pub fn pass(&self, switch: SwitchId, input: Port, output: Port, label: &mut Label) -> u8 {
         let Some(own) = &self.own else {
@@ -177,7 +178,7 @@ impl Channels {
         lane
     }
 
-    /// The rows by which channels map to lanes where packets go.
+    /// Returns the rows that map channels to lanes on the paths of packets.
     pub fn rows(&self, topology: &Topology) -> PassedRows {
         match &self.own {
             None => PassedRows {

@@ -1,4 +1,4 @@
-//! The part of a fabric that lives in one partition: endpoints around one kind of switch.
+//! The part of a fabric in one partition: endpoints around one kind of switch.
 
 use netloom_encoding::Validity;
 use netloom_engine::{EventQueue, Model, Outbox};
@@ -11,7 +11,7 @@ use crate::shared::Shared;
 use crate::switch::Switches;
 use crate::validation::{Bounds, Ways};
 
-/// One partition. Parts that do not know each other borrow what both use.
+/// One partition. Its parts are independent of each other and borrow the shared state.
 pub(crate) struct Fabric<S: Switches> {
     pub(crate) shared: Shared,
     pub(crate) endpoints: Endpoints<S>,
@@ -21,7 +21,8 @@ pub(crate) struct Fabric<S: Switches> {
 netloom_encoding::state!([S: Switches] Fabric<S> as Fabric { parts: [shared, endpoints, switches] });
 
 impl<S: Switches> Fabric<S> {
-    /// Whether a run of the plan could have saved this partition at that time, with all that is pending.
+    /// Validates that a run of the plan could have saved this partition at that time, with all
+    /// pending events.
     pub(crate) fn validate(
         &self,
         plan: &FabricPlan,

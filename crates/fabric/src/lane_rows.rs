@@ -1,19 +1,20 @@
-//! Lanes by channel that hold for single ports only: the SL2VL maps of InfiniBand devices, SC2SC and SC2VL of Omni-Path's.
+//! Lanes by channel for single ports: the SL2VL maps of InfiniBand devices, SC2SC and SC2VL of
+//! Omni-Path devices.
 //!
-//! A switch has a row for every pair of an input and an output, and a host one of its own. Few rows differ, so each is kept
-//! once and the pairs have its number.
+//! A switch has a row for every pair of an input and an output, and every NIC has one. Few rows
+//! differ, so each is stored once and pairs refer to it by number.
 
 use netloom_packet::N_SCS;
 use netloom_topology::{Peer, Topology};
 use netloom_units::{NicId, Port, Sc, SwitchId};
 
-/// The lane of each channel. [`DROPPED`] where packets of a channel go no further.
+/// The lane of each channel; [`DROPPED`] if packets of a channel are dropped.
 pub type LaneRow = [u8; N_SCS];
 
 /// SC2SC: the channel that each channel becomes.
 pub type ChannelRow = [u8; N_SCS];
 
-/// Every channel stays what it is.
+/// Leaves every channel unchanged.
 pub const SAME_CHANNELS: ChannelRow = {
     let mut row = [0; N_SCS];
     let mut sc = 0;
@@ -24,55 +25,52 @@ pub const SAME_CHANNELS: ChannelRow = {
     row
 };
 
-/// What happens to a packet by its channel.
+/// The mapping of packets by their channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Row {
-    /// The channel with which it goes on.
+    /// The new channel of each channel.
     onward: ChannelRow,
-    /// The lane of that channel.
+    /// The lane of each new channel.
     lanes: LaneRow,
 }
 
 impl Row {
-    /// The lane of each channel that comes in.
+    /// Returns the lane of each incoming channel.
     fn passed(&self) -> LaneRow {
         self.onward.map(|sc| self.lanes[usize::from(sc) % N_SCS])
     }
 }
 
-/// What a row has for a channel that does not leave by a port.
+/// The entry of a channel that does not leave by a port.
 pub const DROPPED: u8 = 15;
 
-/// Rows by which packets go: the lane of each channel with which they come.
+/// Rows in use: the lane of each incoming channel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PassedRows {
-    /// Those of NICs.
     pub at_nics: Vec<LaneRow>,
-    /// Those of pairs of ports.
     pub at_switches: Vec<LaneRow>,
 }
 
 impl PassedRows {
-    /// All of them.
     pub fn all(&self) -> impl Iterator<Item = &LaneRow> {
         self.at_nics.iter().chain(&self.at_switches)
     }
 }
 
-/// Rows of pairs of ports and of NICs that have their own.
+/// Rows of pairs of ports and of NICs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LaneRows {
-    /// The rows that differ; the first is that of all pairs and NICs that have none of their own.
+    /// The distinct rows. The first is the default of all pairs and NICs.
     rows: Vec<Row>,
-    /// Ports of each switch.
     n_ports: Vec<u16>,
-    /// By switch: the number of the row of each pair of its ports, inputs first; nothing where no pair has its own.
+    /// By switch: the number of the row of each pair of its ports, inputs first; empty if all have
+    /// the default.
     pairs: Vec<Box<[u16]>>,
     nics: Vec<u16>,
 }
 
 impl LaneRows {
-    /// The same row everywhere; NICs change no channel.
+    /// Creates the same row everywhere; NICs do not change channels.
     pub fn new(topology: &Topology, lanes: LaneRow, onward: ChannelRow) -> Self {
         LaneRows {
             rows: vec![Row { onward, lanes }],
@@ -82,21 +80,21 @@ impl LaneRows {
         }
     }
 
-    /// The number of a row, which is kept if it is a new one.
+    /// Returns the number of a row, which is stored if it is new.
     ///
     /// # Panics
-    /// If there are more than 65,536 rows that differ.
+    /// If there are more than 65,536 distinct rows.
     fn number(&mut self, row: Row) -> u16 {
-        // What was set last is often set again.
+        // The most recent row is often set again.
         let known = self.rows.iter().rposition(|own| *own == row);
         let at = known.unwrap_or_else(|| {
             self.rows.push(row);
             self.rows.len() - 1
         });
-        u16::try_from(at).expect("at most 65,536 rows that differ")
+        u16::try_from(at).expect("at most 65,536 distinct rows")
     }
 
-    /// The place of a pair among those of its switch.
+    /// Returns the index of a pair among those of its switch.
     #[inline]
     fn pair(&self, switch: SwitchId, input: Port, output: Port) -> usize {
         input.index() * usize::from(self.n_ports[switch.index()]) + output.index()
@@ -112,25 +110,25 @@ impl LaneRows {
         pairs[at] = number;
     }
 
-    /// Gives a pair of ports its own lanes.
+    /// Sets the lanes of a pair of ports.
     pub fn set_lanes(&mut self, switch: SwitchId, input: Port, output: Port, lanes: LaneRow) {
         let row = *self.row(switch, input, output);
         self.set(switch, input, output, Row { lanes, ..row });
     }
 
-    /// Gives a pair of ports its own changes of channels.
+    /// Sets the channel changes of a pair of ports.
     pub fn set_onward(&mut self, switch: SwitchId, input: Port, output: Port, onward: ChannelRow) {
         let row = *self.row(switch, input, output);
         self.set(switch, input, output, Row { onward, ..row });
     }
 
-    /// Gives a NIC its own lanes.
+    /// Sets the lanes of a NIC.
     pub fn set_nic(&mut self, nic: NicId, lanes: LaneRow) {
         let onward = SAME_CHANNELS;
         self.nics[nic.index()] = self.number(Row { onward, lanes });
     }
 
-    /// A channel stays what it is and takes a lane in every row.
+    /// Keeps a channel unchanged and sets its lane in every row.
     pub fn set_everywhere(&mut self, sc: Sc, vl: u8) {
         for row in &mut self.rows {
             row.onward[sc.index()] = sc.0;
@@ -145,7 +143,8 @@ impl LaneRows {
         &self.rows[usize::from(number.unwrap_or(0))]
     }
 
-    /// The channel with which a packet goes on that comes in by one port and leaves by another, and its lane.
+    /// Returns the new channel and lane of a packet that comes in by one port and leaves by
+    /// another.
     #[inline]
     pub fn at_switch(&self, switch: SwitchId, input: Port, output: Port, sc: Sc) -> (Sc, u8) {
         let row = self.row(switch, input, output);
@@ -153,13 +152,12 @@ impl LaneRows {
         (Sc(onward), row.lanes[usize::from(onward) % N_SCS])
     }
 
-    /// The lanes of a NIC.
     #[inline]
     pub fn at_nic(&self, nic: NicId) -> &LaneRow {
         &self.rows[usize::from(self.nics[nic.index()])].lanes
     }
 
-    /// The rows by which packets go: those of NICs, and of pairs of ports that both have a cable.
+    /// Returns the rows in use: those of NICs, and of pairs of ports that both have a cable.
     pub fn passed(&self, topology: &Topology) -> PassedRows {
         let mut at_nics = vec![false; self.rows.len()];
         for number in &self.nics {

@@ -1,26 +1,35 @@
-//! The machines: endpoints around switches of one kind, as one model of the event kernel.
+//! The simulated machines: endpoints around switches of one kind, as a model for the event kernel.
 //!
-//! A packet's way beside a switch with buffers at both sides, and the file that holds each step (the ways through
-//! other kinds of switch are in `switch/crossbar/mod.rs` and `switch/tiled/mod.rs`):
+//! The path of a packet through a switch with buffers at both sides, and the file of each step
+//! (`switch/crossbar/mod.rs` and `switch/tiled/mod.rs` show other kinds of switch):
 //!
 //! ```text
-//!  workload, program ─► flow ─► NIC queue ─► arbiter ─► link ─► input buffer ─► routing ─► allocation ─► crossbar
-//!  endpoint/source.rs   flows.rs            send.rs            switch/crossbar/input.rs   allocate.rs, islip.rs
+//!  workload, program ─► flow ─► NIC queue ─► arbiter ─► link
+//!  endpoint/source.rs   flows.rs            send.rs
 //!
-//!   ─► output buffer ─► arbiter ─► link ─► … ─► NIC ─► answer
-//!      transfer.rs      output.rs           endpoint/receive.rs, answers.rs
+//!   ─► input buffer ─► routing ─► allocation ─► crossbar ─► output buffer ─► arbiter ─► link
+//!      switch/crossbar/input.rs   allocate.rs, islip.rs     transfer.rs      output.rs
+//!
+//!   ─► … ─► NIC ─► answer
+//!           endpoint/receive.rs, answers.rs
 //! ```
 //!
-//! What endpoints, links and routing do, they do beside every switch: [`EndpointPlan`] says what they do beyond sending
-//! and receiving, [`FlowControl`] how a sender knows of room, `netloom_routing` which way a packet takes. A kind of
-//! switch is what `switch/mod.rs` asks of it.
+//! Endpoints, links and routing are common to all kinds of switch. [`EndpointPlan`] sets what
+//! endpoints do beyond sending and receiving, [`FlowControl`] how a sender learns about free buffer
+//! space, and `netloom_routing` the path of a packet. A kind of switch implements the trait in
+//! `switch/mod.rs`.
 //!
-//! The cost is per packet, not per flit. A packet that has started is served at a known rate until its tail, so every
-//! time that follows from a decision is arithmetic, and room in buffers is counted exactly to the flit by ramps.
-//! Flit-by-flit, cycle-driven twins in `tests/` deliver every packet at the same tick.
+//! The cost is per packet, not per flit. A packet that has started proceeds at a known rate, so all
+//! times that follow from a decision are computed, and buffer space is counted exactly to the flit
+//! by ramps. Flit-by-flit, cycle-driven reference implementations in `tests/` deliver every packet
+//! at the same tick.
 //!
-//! What this model leaves out: loss, but for the faults of tiled switches (a lossless fabric never drops, and management
-//! on VL15, which InfiniBand may drop, has credits); memory banks and the bookkeeping of stashes.
+//! The model omits loss, except for the faults of tiled switches: a lossless fabric never drops,
+//! and management traffic on VL15, which InfiniBand may drop, has credits. It also omits memory
+//! banks and the bookkeeping of stashes.
+//!
+//! This crate may depend on the engine, the routing and the crates below them, but not on
+//! experiment files. Start with [`FabricPlan`], then [`build`] and [`Simulation`].
 
 mod arbiter_state;
 mod channels;
@@ -51,7 +60,7 @@ pub use endpoint::control::{
 pub use lane_rows::{ChannelRow, DROPPED, LaneRow, LaneRows, PassedRows, SAME_CHANNELS};
 pub use link::ramp::Pace;
 pub use link::room::Sizes;
-/// Several processes that are one run.
+/// Processes that form one run.
 pub use netloom_engine::{Ranks, SharedRanks, ThreadRank};
 pub use plan::tiles::{
     Faults, PortBuffers, Priority, Retransmission, RowSpace, StashSelect, StashUse, TileStages,

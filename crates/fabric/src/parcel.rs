@@ -1,8 +1,8 @@
-//! A packet as it crosses partitions: its record and what is true of it.
+//! A packet as it crosses partitions: its record and flags.
 
 use netloom_packet::Packet;
 
-/// What is true of a packet, one bit each.
+/// Flags of a packet, one bit each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Flags(u8);
 
@@ -11,19 +11,19 @@ netloom_encoding::encoded!(Flags(_));
 impl Flags {
     /// It acknowledges another packet.
     pub(crate) const ACKNOWLEDGEMENT: u8 = 1;
-    /// It passed a congested input; of an acknowledgement: the packet it acknowledges did.
+    /// It passed a congested input; in an acknowledgement, the acknowledged packet did.
     pub(crate) const MARKED: u8 = 2;
-    /// Of an acknowledgement: the packet it is about was damaged.
+    /// In an acknowledgement: the acknowledged packet was damaged.
     pub(crate) const NEGATIVE: u8 = 4;
     /// A switch has damaged it.
     pub(crate) const CORRUPT: u8 = 8;
-    /// An acknowledgement that its endpoint is to ignore.
+    /// An acknowledgement that its endpoint has to ignore.
     pub(crate) const VOID: u8 = 16;
-    /// The arbiter of its output has been told of it.
+    /// The arbiter of its output has been informed about it.
     pub(crate) const ANNOUNCED: u8 = 32;
     /// A copy for a stash.
     pub(crate) const COPY: u8 = 64;
-    /// It came into the switch that it is at from an endpoint.
+    /// It entered its current switch from an endpoint.
     pub(crate) const INJECTED: u8 = 128;
 
     #[inline(always)]
@@ -48,7 +48,7 @@ impl Flags {
 pub(crate) struct Parcel {
     pub(crate) packet: Packet,
     pub(crate) flags: Flags,
-    /// How often it has been sent again, modulo 256.
+    /// Number of retransmissions, modulo 256.
     pub(crate) attempt: u8,
 }
 
@@ -59,7 +59,7 @@ netloom_encoding::encoded!(Parcel {
 });
 
 impl Parcel {
-    /// Of data, sent for the first time.
+    /// Creates a parcel for data that are sent for the first time.
     #[inline(always)]
     pub(crate) fn data(packet: Packet) -> Self {
         Parcel {

@@ -1,8 +1,9 @@
-//! The arbiter of an output: the tables of InfiniBand in place, every other one behind a pointer.
+//! The arbiter of an output: the InfiniBand tables are stored inline, all others behind a pointer.
 
 use netloom_arbitration::{Arbiter, Grant, Head, N_QUEUES, TwoTable, View};
 
-/// Of one output. The popular one is called without a pointer: a switch that decides waits for memory once less.
+/// The arbiter of one output. The most common one needs no pointer, which saves a memory access per
+/// decision.
 pub(crate) enum PortArbiter {
     Tables(TwoTable),
     Other(Box<dyn Arbiter>),

@@ -1,8 +1,9 @@
-//! Which queue of an input a packet joins: one formula for all schemes.
+//! The queue of an input that a packet joins: one formula for all schemes.
 //!
-//! A queue is `lane * per_lane + residue`. The residue is the packet's output (VOQsw), its destination
-//! (VOQnet), one of them modulo the number of queues (OBQA, DBBM), or nothing. What a scheme looks at is
-//! known one hop ahead where routing is, so a sender can hold credits for a single queue of the next switch.
+//! A queue is `lane * per_lane + residue`. The residue is the packet's output (VOQsw), its
+//! destination (VOQnet), one of them modulo the number of queues (OBQA, DBBM), or zero. If the
+//! routing is known, so is the queue one hop ahead. A sender can thus hold credits for a single
+//! queue of the next switch.
 
 use netloom_units::NicId;
 
@@ -13,7 +14,7 @@ use crate::plan::QueueScheme;
 pub struct QueueMap {
     /// Queues of a lane.
     pub per_lane: u32,
-    /// Lanes that are kept apart: all of them, or one.
+    /// Lanes with separate queues: all of them, or one.
     lanes: u32,
     of_output: u32,
     of_destination: u32,
@@ -21,7 +22,8 @@ pub struct QueueMap {
 }
 
 impl QueueMap {
-    /// The queues of a port in a fabric of so many lanes, ports of the largest switch, and NICs.
+    /// Creates the map for a fabric with `n_vls` lanes and `n_nics` NICs; `radix` is the number of
+    /// ports of the largest switch.
     pub fn new(scheme: QueueScheme, n_vls: u8, radix: u16, n_nics: u32) -> Self {
         let of = |per_lane: u32, of_output: u32, of_destination: u32| QueueMap {
             per_lane,
@@ -43,15 +45,16 @@ impl QueueMap {
         }
     }
 
-    /// Queues of a port.
+    /// Returns the number of queues of a port.
     pub fn n_queues(&self) -> u32 {
         self.lanes * self.per_lane
     }
 
-    /// The queue of a packet that came by a lane and goes to an output and a destination.
+    /// Returns the queue of a packet that arrives on a lane and goes to an output and a
+    /// destination.
     #[inline]
     pub fn queue(&self, vl: u8, output: u16, destination: NicId) -> u32 {
-        // One queue per lane, which is what most fabrics have, needs no arithmetic.
+        // One queue per lane, the most common case, needs no arithmetic.
         if self.modulus == 1 {
             return if self.lanes == 1 { 0 } else { u32::from(vl) };
         }
@@ -65,7 +68,7 @@ impl QueueMap {
         lane * self.per_lane + residue
     }
 
-    /// The first queue of a lane.
+    /// Returns the first queue of a lane.
     pub(crate) fn first_of_lane(&self, vl: u8) -> u32 {
         if self.lanes == 1 {
             0
@@ -74,12 +77,12 @@ impl QueueMap {
         }
     }
 
-    /// Whether the output must be known, and not only the destination.
+    /// Whether the output is needed in addition to the destination.
     pub fn looks_at_output(&self) -> bool {
         self.of_output != 0 && self.modulus > 1
     }
 
-    /// The lane that a queue belongs to; all queues of one for everything belong to lane 0.
+    /// Returns the lane of a queue; a queue for all lanes counts as lane 0.
     pub fn lane_of(&self, queue: u32) -> u8 {
         (queue / self.per_lane) as u8
     }
@@ -123,11 +126,11 @@ mod tests {
         }
     }
 
-    /// V001-6: OBQA with two queues at switch 0 of a 2-ary 3-tree: destinations by their output's number.
+    /// OBQA with two queues at switch 0 of a 2-ary 3-tree: destinations by their output's number.
     #[test]
     fn v001_6_obqa_takes_the_output_modulo_the_queues() {
         let map = QueueMap::new(QueueScheme::Obqa { queues: 2 }, 1, 4, 8);
-        // Outputs of switch 0 (V001-2): P1 {1}, P2 {2, 4, 6}, P3 {3, 5, 7}.
+        // Outputs of switch 0: P1 {1}, P2 {2, 4, 6}, P3 {3, 5, 7}.
         for (output, destinations) in [(1, vec![1]), (2, vec![2, 4, 6]), (3, vec![3, 5, 7])] {
             for destination in destinations {
                 assert_eq!(

@@ -1,34 +1,34 @@
-//! What is learnt while it runs: sums of integers per traffic class and service level, so that any split
-//! of the fabric gives the same numbers.
+//! Measurements during a run: integer sums per traffic class and service level, so that results do
+//! not depend on the partitioning.
 
 use netloom_metrics::{Digest, Histogram, Tally};
 use netloom_units::Tick;
 
-/// One row per (class, service level): what happened since the row was last taken.
+/// One row per (class, service level), with counts since the row was last taken.
 #[derive(Clone, Debug, Default)]
 pub struct Row {
     /// Messages created by workloads.
     pub offered_messages: u64,
-    /// Flits that they need on the wire.
+    /// Flits of these messages on the wire.
     pub offered_flits: u64,
-    /// Packets that began to leave a NIC.
+    /// Packets that started to leave a NIC.
     pub injected_packets: u64,
-    /// Their flits.
+    /// Flits of these packets.
     pub injected_flits: u64,
-    /// Packets wholly received.
+    /// Packets received completely.
     pub delivered_packets: u64,
-    /// Their flits.
+    /// Flits of these packets.
     pub delivered_flits: u64,
-    /// Messages wholly received.
+    /// Messages received completely.
     pub delivered_messages: u64,
-    /// Switches crossed by delivered packets.
+    /// Switches on the paths of delivered packets.
     pub hops: u64,
     /// Packets that arrived after a later one of their flow.
     pub reordered: u64,
-    /// By how many later ones each of them was overtaken.
+    /// Number of later packets that overtook each of them.
     pub reorder_distance: Tally,
-    /// From the creation of a message of one packet to its last flit, in ticks. It is the latency of the
-    /// message and of the packet, and is added to both before a row is handed out.
+    /// From the creation of a one-packet message to its last flit, in ticks. It is the latency of
+    /// both the message and the packet, and is added to both before a row is returned.
     pub single_latency: Histogram,
     /// From the creation of a message to its last flit.
     pub message_latency: Histogram,
@@ -38,9 +38,9 @@ pub struct Row {
     pub network_latency: Histogram,
     /// Change of message latency between consecutive messages of the row at a receiver.
     pub jitter: Tally,
-    /// How long each packet waited in its application, where NICs have a bounded buffer.
+    /// Wait of each packet in its application, if NICs have bounded buffers.
     pub application_wait: Tally,
-    /// When the last message was wholly received; `None` if none was.
+    /// When the last message was received completely; `None` if none was.
     pub last_delivery: Option<Tick>,
 }
 
@@ -65,7 +65,7 @@ netloom_encoding::encoded!(Row {
 });
 
 impl Row {
-    /// Its counters, to be checked.
+    /// Returns the counters, for validation.
     pub fn counts(&self) -> [u64; 9] {
         [
             self.offered_messages,
@@ -80,13 +80,13 @@ impl Row {
         ]
     }
 
-    /// A packet that is a whole message has arrived.
+    /// Records the arrival of a packet that is a whole message.
     #[inline]
     pub fn record_single(&mut self, latency: u64) {
         self.single_latency.record(latency);
     }
 
-    /// A packet arrived after so many later ones of its flow.
+    /// Records that a packet was overtaken by `by` later ones of its flow.
     #[cold]
     pub(crate) fn overtaken(&mut self, by: u64) {
         self.reordered += 1;
@@ -100,7 +100,7 @@ impl Row {
         self.single_latency.clear();
     }
 
-    /// Adds another row; both are settled.
+    /// Adds another row; both must be settled.
     pub fn merge(&mut self, other: &Row) {
         self.offered_messages += other.offered_messages;
         self.offered_flits += other.offered_flits;
@@ -120,7 +120,7 @@ impl Row {
         self.last_delivery = self.last_delivery.max(other.last_delivery);
     }
 
-    /// Forgets everything and keeps the memory.
+    /// Removes all counts and keeps the memory.
     pub fn clear(&mut self) {
         let empty = |histogram: &mut Histogram| {
             histogram.clear();
@@ -139,20 +139,20 @@ impl Row {
 /// Totals of the whole run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Packets that crossed a switch: one for each switch of each packet's path.
+    /// Packets that passed a switch: one for each switch of each packet's path.
     pub packet_hops: u64,
     /// The same in flits.
     pub flit_hops: u64,
-    /// Packets that began to leave a NIC.
+    /// Packets that started to leave a NIC.
     pub injected: u64,
-    /// Packets wholly received.
+    /// Packets received completely.
     pub delivered: u64,
     /// Packets handed to another partition.
     pub emigrated: u64,
-    /// Packets taken over from another partition.
+    /// Packets taken from another partition.
     pub immigrated: u64,
-    /// Decisions of switch output schedulers with more than one eligible lane. Every packet-hop that is
-    /// not under way is one decision.
+    /// Decisions of switch output schedulers with more than one eligible lane. Every packet-hop
+    /// that is not in progress is one decision.
     pub choices: u64,
     /// Packets whose link was granted together with the crossbar.
     pub fused: u64,
@@ -187,27 +187,27 @@ impl Counters {
     }
 }
 
-/// What endpoints and switches did beyond carrying packets, since the start of the run: acknowledgements,
-/// congestion control, stashes, errors.
+/// Actions of endpoints and switches other than carrying packets, since the start of the run:
+/// acknowledgements, congestion control, stashes, errors.
 #[derive(Clone, Debug, Default)]
 pub struct Protocol {
-    /// Acknowledgements that reached their endpoint and told it something.
+    /// Acknowledgements that reached their endpoint and were not ignored.
     pub acknowledgements: u64,
     /// Packets marked by congested inputs, once for each input.
     pub marked: u64,
-    /// Marked acknowledgements: so often a window was cut.
+    /// Marked acknowledgements that cut a window.
     pub cuts: u64,
     /// Packets, or copies of packets, sent to a stash.
     pub stashed: u64,
-    /// Packets that went on from a stash (congestion).
+    /// Packets that continued from a stash (congestion).
     pub retrieved: u64,
-    /// Copies that were not needed any more (reliability).
+    /// Copies that were no longer needed (reliability).
     pub deleted: u64,
-    /// Acknowledgements that came before the place of the copy was known.
+    /// Acknowledgements that arrived before the location of the copy was known.
     pub early_acknowledgements: u64,
     /// Packets sent again from a stash.
     pub retransmitted: u64,
-    /// Retransmissions because nothing had come back, and tries of it that had to wait.
+    /// Retransmissions after a timeout, and attempts that had to wait.
     pub timeouts: u64,
     /// Packets damaged by a switch, once for each switch.
     pub corrupted: u64,
@@ -215,11 +215,12 @@ pub struct Protocol {
     pub lost: u64,
     /// Transmissions that a link had to repeat.
     pub link_repeats: u64,
-    /// Packets that their receiver threw away: damaged, or there already.
+    /// Packets that their receiver discarded: damaged, or duplicates.
     pub discarded: u64,
-    /// Those of them that were there already.
+    /// Discarded packets that were duplicates.
     pub duplicates: u64,
-    /// How long copies were kept, in ticks, from the bus grant of the packet to its acknowledgement.
+    /// How long copies were kept, in ticks, from the bus grant of the packet to its
+    /// acknowledgement.
     pub copy_time: Histogram,
 }
 
@@ -242,7 +243,7 @@ netloom_encoding::encoded!(Protocol {
 });
 
 impl Protocol {
-    /// Its counters, to be checked.
+    /// Returns the counters, for validation.
     pub(crate) fn counts(&self) -> [u64; 14] {
         [
             self.acknowledgements,
@@ -262,7 +263,7 @@ impl Protocol {
         ]
     }
 
-    /// Adds what another partition counted.
+    /// Adds the counts of another partition.
     pub fn merge(&mut self, other: &Protocol) {
         self.acknowledgements += other.acknowledgements;
         self.marked += other.marked;
@@ -282,20 +283,20 @@ impl Protocol {
     }
 }
 
-/// What a port has done since the start of the run.
+/// Counts of a port since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortUse {
     /// Flits sent over its link.
     pub flits: u64,
     /// Packets sent over its link.
     pub packets: u64,
-    /// Packets sent when more than one lane could have been.
+    /// Packets sent when more than one lane was eligible.
     pub choices: u64,
     /// Flits times ticks spent in its input buffer.
     pub input_residence: u64,
     /// Flits times ticks spent in its output buffer.
     pub output_residence: u64,
-    /// The most flits (or slots) of its output buffer ever in use, reservations included.
+    /// Maximum of its output buffer ever in use, in flits (or slots), reservations included.
     pub output_peak: u32,
 }
 

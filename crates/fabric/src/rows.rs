@@ -1,11 +1,12 @@
-//! Arrays by 32-bit index for the hot path: checked in debug builds and in every test, not in releases.
+//! Arrays with 32-bit indices for the hot path: checked in debug builds and in every test, but not
+//! in releases.
 #![allow(unsafe_code)]
 
 use std::ops::{Index, IndexMut};
 
 use netloom_encoding::{Encoded, State};
 
-/// Begins to bring the cache line at an address nearer; what does not exist does no harm.
+/// Prefetches the cache line at an address; an invalid address does no harm.
 #[inline(always)]
 pub(crate) fn prefetch_line<T>(at: *const T) {
     #[cfg(target_arch = "x86_64")]
@@ -20,14 +21,15 @@ pub(crate) fn prefetch_line<T>(at: *const T) {
 
 /// A vector whose accesses are bounds-checked only with debug assertions.
 ///
-/// A packet-hop makes some forty accesses by indices that the model itself created; checking each of
-/// them cost 8 % of all instructions (ft64: 1,395 against 1,287 per packet-hop). The test profile keeps
-/// the checks, and the twin runs of the fabric go through every access.
+/// A packet-hop makes some forty accesses by indices that the model itself created. Checking each
+/// of them costs 8 % of all instructions (ft64: 1,395 instead of 1,287 per packet-hop). The test
+/// profile keeps the checks, and the comparison runs of the fabric cover every access.
 ///
 /// # Safety of use
-/// An index must come from this vector's own numbering: a position below its length at build time (rows
-/// are never removed), or a live slot of the [`Slab`](crate::slab::Slab) above it. No index is computed from
-/// input. Those of a checkpoint are validated before anything runs (`validation.rs`).
+/// An index must come from this vector's own numbering: a position below its length at build time
+/// (rows are never removed), or a live slot of the [`Slab`](crate::slab::Slab) above it. No index
+/// is computed from input. Those of a checkpoint are validated before anything runs
+/// (`validation.rs`).
 #[derive(Clone, Debug)]
 pub(crate) struct Rows<T>(Vec<T>);
 
@@ -44,34 +46,29 @@ impl<T> From<Vec<T>> for Rows<T> {
 }
 
 impl<T> Rows<T> {
-    /// How many rows there are.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Adds a row.
     pub(crate) fn push(&mut self, row: T) {
         self.0.push(row);
     }
 
-    /// Begins to bring a cache line of a row nearer; what does not exist does no harm.
+    /// Prefetches a cache line of a row; an invalid index does no harm.
     #[inline(always)]
     pub(crate) fn prefetch(&self, at: u32, line: usize) {
         let row = self.0.as_ptr().wrapping_add(at as usize).cast::<u8>();
         prefetch_line(row.wrapping_add(64 * line));
     }
 
-    /// All rows.
     pub(crate) fn iter(&self) -> std::slice::Iter<'_, T> {
         self.0.iter()
     }
 
-    /// All rows.
     pub(crate) fn iter_mut(&mut self) -> std::slice::IterMut<'_, T> {
         self.0.iter_mut()
     }
 
-    /// All rows.
     pub(crate) fn as_slice(&self) -> &[T] {
         &self.0
     }
@@ -89,7 +86,7 @@ impl<T> AsMut<[T]> for Rows<T> {
     }
 }
 
-/// Rows that have a state are as many as were built.
+/// Rows with a state, whose number does not change after construction.
 impl<T: State> State for Rows<T> {
     fn save(&self, out: &mut Vec<u8>) {
         self.0.save(out);

@@ -1,4 +1,4 @@
-//! What endpoints and switches of a partition both use.
+//! State that endpoints and switches of a partition share.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::simulation::rows;
 use crate::trace::{Stage, Step, Watch};
 use crate::validation::Bounds;
 
-/// The routing, the records of what happened, and the packets that are followed.
+/// The routing, the recorded measurements, and the packets that are followed.
 pub(crate) struct Shared {
     pub(crate) forwarding: Arc<Forwarding>,
     pub(crate) channels: Channels,
@@ -51,7 +51,7 @@ impl Shared {
         }
     }
 
-    /// Counters are far from where they end.
+    /// Validates that counters are far from their limits.
     pub(crate) fn validate(&self, bounds: &Bounds<'_>) -> Validity {
         let Counters {
             packet_hops,
@@ -94,7 +94,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Writes down a step of a packet, if it is followed.
+    /// Records a step of a packet, if it is followed.
     #[cold]
     pub(crate) fn note(&mut self, packet: &Packet, at: Tick, stage: Stage) {
         if let Some(watch) = self.watch {

@@ -1,38 +1,36 @@
-//! How a fabric is shared by several processes: what each has of it, which cables are cut, how far they may run alone.
+//! Distribution of a fabric over several processes: the share of each, the cut cables, and the
+//! lookahead.
 
 use netloom_engine::placement;
 use netloom_topology::Peer;
 
 use crate::plan::FabricPlan;
 
-/// What one process has of a fabric.
+/// The share of one process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Share {
-    /// Partitions.
     pub partitions: usize,
-    /// Switches.
     pub switches: u64,
-    /// NICs.
     pub nics: u64,
-    /// Ports of its switches that have a cable: what packets are worked on at.
+    /// Ports of its switches that have a cable, which determine the work.
     pub ports: u64,
 }
 
 /// A fabric over several processes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Sharing {
-    /// What each process has.
+    /// The share of each process.
     pub shares: Vec<Share>,
     /// Cables between switches.
     pub cables: u64,
-    /// Those of them between switches of different processes.
+    /// Cables between switches of different processes.
     pub cut: u64,
-    /// Ticks that partitions run before they hear from each other; `None` for one partition.
+    /// Ticks that partitions run between two exchanges; `None` for one partition.
     pub lookahead: Option<u64>,
 }
 
 impl Sharing {
-    /// The plan over so many processes, as [`crate::build_over`] shares it.
+    /// Computes the distribution of a plan over `ranks` processes, as in [`crate::build_over`].
     pub fn new(plan: &FabricPlan, ranks: usize) -> Sharing {
         let (topology, n_partitions) = (&plan.topology, plan.n_partitions());
         let mut rank_of = vec![0; n_partitions];
@@ -68,7 +66,7 @@ impl Sharing {
         }
     }
 
-    /// The part of all work that the process with most of it has, if work goes by ports.
+    /// Returns the largest share of the work of any process, with work measured by ports.
     pub fn largest_part(&self) -> f64 {
         let ports = |share: &Share| share.ports as f64;
         let all: f64 = self.shares.iter().map(ports).sum();
@@ -77,8 +75,9 @@ impl Sharing {
     }
 }
 
-/// The least number of ticks between a cause in one partition and its effect in another: a header takes a flit and the
-/// delay of its link, a credit what the switch needs for it and that delay.
+/// Returns the minimum number of ticks between a cause in one partition and its effect in another.
+/// A header takes a flit and the delay of its link; a credit takes the credit latency of the switch
+/// and that delay.
 pub(crate) fn lookahead(plan: &FabricPlan) -> u64 {
     let topology = &plan.topology;
     let credit = plan.switch.least_credit_delay();

@@ -1,12 +1,13 @@
-//! Room for records that come and go: indices instead of references, no allocation in steady state.
+//! Storage for records that are created and removed: indices instead of references, and no
+//! allocation in steady state.
 
 use netloom_encoding::{Encoded, Invalid, Validity, ensure};
 
 use crate::rows::Rows;
 use crate::switch::NIL;
 
-/// A vector with a free list. An index is valid from `insert` to `remove`, and only inside its partition. With debug
-/// assertions every access checks that the slot is in use.
+/// A vector with a free list. An index is valid from `insert` to `remove`, and only inside its
+/// partition. With debug assertions, every access checks that the slot is in use.
 #[derive(Clone, Debug)]
 pub(crate) struct Slab<T> {
     slots: Rows<T>,
@@ -26,7 +27,7 @@ impl<T> Default for Slab<T> {
     }
 }
 
-/// A free list names slots, each at most once.
+/// Decodes only if the free list contains existing slots, each at most once.
 impl<T: Encoded> Encoded for Slab<T> {
     fn put(&self, out: &mut Vec<u8>) {
         self.slots.put(out);
@@ -53,7 +54,7 @@ impl<T: Encoded> Encoded for Slab<T> {
 }
 
 impl<T: Copy> Slab<T> {
-    /// Stores a record and says where.
+    /// Stores a record and returns its index.
     #[inline]
     pub(crate) fn insert(&mut self, record: T) -> u32 {
         match self.free.pop() {
@@ -74,7 +75,7 @@ impl<T: Copy> Slab<T> {
         }
     }
 
-    /// Takes a record out and frees its slot.
+    /// Removes a record and frees its slot.
     #[inline]
     pub(crate) fn remove(&mut self, at: u32) -> T {
         self.check(at);
@@ -92,14 +93,14 @@ impl<T: Copy> Slab<T> {
         self.slots.prefetch(at, 0);
     }
 
-    /// How many records are stored.
+    /// Returns the number of records.
     pub(crate) fn len(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 }
 
 impl<T> Slab<T> {
-    /// Whether a slot is in use, in debug builds.
+    /// Checks in debug builds that a slot is in use.
     #[inline(always)]
     fn check(&self, at: u32) {
         #[cfg(debug_assertions)]
@@ -111,7 +112,7 @@ impl<T> Slab<T> {
         let _ = at;
     }
 
-    /// How many slots there are, in use or free.
+    /// Returns the number of slots, in use or free.
     pub(crate) fn n_slots(&self) -> usize {
         self.slots.len()
     }
@@ -134,18 +135,18 @@ impl<T> std::ops::IndexMut<u32> for Slab<T> {
     }
 }
 
-/// Which records of a restored slab are referred to. Each must be, once: then no list has a cycle, no two lists meet, and
-/// no record is used after it was freed.
+/// The references to the records of a restored slab. Each record must be referenced exactly once.
+/// Then no list has a cycle, no two lists meet, and no record is used after it was freed.
 pub(crate) struct Claims<'a, T> {
     slab: &'a Slab<T>,
-    /// Of what the records are, for messages.
+    /// The noun for a record in messages.
     what: &'static str,
     is_open: Vec<bool>,
     n_open: usize,
 }
 
 impl<'a, T: Copy> Claims<'a, T> {
-    /// Nothing is referred to yet.
+    /// Creates claims without any reference.
     pub(crate) fn new(slab: &'a Slab<T>, what: &'static str) -> Self {
         let mut is_open = vec![true; slab.slots.len()];
         for &at in &slab.free {
@@ -159,7 +160,7 @@ impl<'a, T: Copy> Claims<'a, T> {
         }
     }
 
-    /// A reference to a record.
+    /// Takes a reference to a record.
     pub(crate) fn take(&mut self, at: u32) -> Result<&'a T, Invalid> {
         let slot = self.is_open.get_mut(at as usize);
         let is_open = slot.is_some_and(|open| std::mem::replace(open, false));
@@ -171,7 +172,8 @@ impl<'a, T: Copy> Claims<'a, T> {
         Ok(&self.slab[at])
     }
 
-    /// A list of records, from the first to the last; empty if the first is [`NIL`]. `look` is shown each of them.
+    /// Takes the records of a list, from the first to the last; the list is empty if the first is
+    /// [`NIL`]. `look` receives each of them.
     pub(crate) fn list(
         &mut self,
         (head, tail): (u32, u32),
@@ -194,7 +196,7 @@ impl<'a, T: Copy> Claims<'a, T> {
         })
     }
 
-    /// All references are taken: each record has one.
+    /// Checks that every record has been referenced.
     pub(crate) fn finish(self) -> Validity {
         ensure(self.n_open == 0, || {
             let expected = format!("a reference to each {}", self.what);

@@ -1,33 +1,32 @@
-//! Packets' ways, stage by stage: a run again with a filter.
+//! The steps of packets through the fabric, recorded when a run is repeated with a filter.
 
 use std::cmp::Reverse;
 
 use netloom_packet::Packet;
 use netloom_units::{NicId, Port, SwitchId, Tick, Vl};
 
-/// Packets that can be followed at a time.
+/// Maximum number of packets that can be followed at a time.
 pub const MOST_FOLLOWED: usize = 16;
 
-/// A packet by what it is called in every run of an experiment.
+/// A packet, identified equally in every run of an experiment.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Followed {
-    /// Of this NIC.
     pub source: NicId,
-    /// With this number among its packets.
+    /// Sequence number among the packets of the NIC.
     pub sequence: u32,
 }
 
-/// Which packets are followed.
+/// The packets to follow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Watch {
-    /// These, all of their way.
+    /// These, on their whole path.
     Packets([Option<Followed>; MOST_FOLLOWED]),
-    /// The deliveries of so many that took longest, in each partition.
+    /// The slowest deliveries of each partition, up to this number.
     Slowest(usize),
 }
 
 impl Watch {
-    /// Follows these packets; those beyond [`MOST_FOLLOWED`] are left out.
+    /// Follows these packets; those beyond [`MOST_FOLLOWED`] are ignored.
     pub fn packets(packets: impl IntoIterator<Item = Followed>) -> Watch {
         let mut list = [None; MOST_FOLLOWED];
         list.iter_mut()
@@ -36,7 +35,7 @@ impl Watch {
         Watch::Packets(list)
     }
 
-    /// Writes a step down, if it is one of those asked for.
+    /// Records a step, if it is one of those requested.
     pub fn note(self, steps: &mut Vec<Step>, packet: &Packet, at: Tick, stage: Stage) {
         let step = Step {
             packet: Followed {
@@ -64,86 +63,50 @@ impl Watch {
     }
 }
 
-/// One step of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Step {
-    /// Which packet.
     pub packet: Followed,
     /// When its message was created.
     pub created: Tick,
-    /// When.
     pub at: Tick,
-    /// What and where.
     pub stage: Stage,
 }
 
 impl Step {
-    /// How long the packet has been under way; the same for two packets never, so that the slowest are the same
-    /// however the fabric is cut.
+    /// Returns the age of the packet. It is never equal for two packets, so the slowest ones do not
+    /// depend on the partitioning.
     pub fn slowness(&self) -> (u64, Reverse<Followed>) {
         (self.at.saturating_since(self.created), Reverse(self.packet))
     }
 }
 
-/// What happened to the packet.
+/// An event in the life of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
-    /// Its message was created.
-    Created {
-        /// By this NIC.
-        nic: NicId,
-    },
+    /// Its message is created.
+    Created { nic: NicId },
     /// Its first flit leaves the NIC.
-    Injected {
-        /// From this NIC.
-        nic: NicId,
-        /// On this lane.
-        vl: Vl,
-    },
-    /// Its first flit is wholly in an input buffer.
-    Received {
-        /// Of this switch.
-        switch: SwitchId,
-        /// At this input.
-        input: Port,
-    },
-    /// It may be allocated: buffered, routed, and not to run dry.
+    Injected { nic: NicId, vl: Vl },
+    /// Its first flit is completely in an input buffer.
+    Received { switch: SwitchId, input: Port },
+    /// It may be allocated: buffered, routed, and without running dry.
     Routed {
-        /// By this switch.
         switch: SwitchId,
-        /// To this output.
         output: Port,
-        /// On this lane.
         vl: Vl,
     },
     /// The crossbar is granted.
-    Granted {
-        /// By this switch.
-        switch: SwitchId,
-        /// To this output.
-        output: Port,
-    },
+    Granted { switch: SwitchId, output: Port },
     /// Its first flit can be scheduled from the output buffer.
-    Buffered {
-        /// Of this switch.
-        switch: SwitchId,
-        /// At this output.
-        output: Port,
-    },
+    Buffered { switch: SwitchId, output: Port },
     /// Its first flit leaves on the link.
     Sent {
-        /// From this switch.
         switch: SwitchId,
-        /// By this output.
         output: Port,
-        /// On this lane.
         vl: Vl,
     },
-    /// Its last flit is wholly received.
-    Delivered {
-        /// By this NIC.
-        nic: NicId,
-    },
+    /// Its last flit is received completely.
+    Delivered { nic: NicId },
 }
 
 netloom_encoding::encoded!(

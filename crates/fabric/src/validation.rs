@@ -1,8 +1,9 @@
-//! Whether a restored partition is one that a run of its plan could have saved. Every index that leads to
-//! [`Rows`](crate::rows::Rows) or to a [`Slab`](crate::slab::Slab) is checked here, before anything runs.
+//! Validation of a restored partition: could a run of its plan have saved it? Every index into
+//! [`Rows`](crate::rows::Rows) or a [`Slab`](crate::slab::Slab) is checked here, before anything
+//! runs.
 //!
-//! Each component has a `validate` of its own, next to what it saves. They share the limits of the plan ([`Bounds`]) and
-//! what is known of routes ([`Ways`]).
+//! Each component has a `validate` function, next to what it saves. They share the limits of the
+//! plan ([`Bounds`]) and the known routes ([`Ways`]).
 
 use netloom_encoding::{Invalid, Validity, ensure, ensure_below, ensure_equal};
 use netloom_engine::LATEST;
@@ -15,7 +16,7 @@ use crate::parcel::Flags;
 use crate::plan::FabricPlan;
 use crate::simulation::rows;
 
-/// The largest count that a saved state may have: no run comes near, and no sum of them overflows.
+/// The maximum count in a saved state. No run comes near, and no sum of them overflows.
 const MOST: u64 = 1 << 52;
 
 /// Checks numbers one by one.
@@ -29,15 +30,15 @@ pub(crate) fn ensure_each(place: &str, expected: &[u32], found: &[u32]) -> Valid
     Ok(())
 }
 
-/// What follows from the plan.
+/// The limits that follow from the plan.
 pub(crate) struct Bounds<'a> {
     pub(crate) plan: &'a FabricPlan,
-    /// Every tick before it has been run.
+    /// Every tick before this one has been run.
     pub(crate) now: Tick,
     /// Flits of the largest packet.
     pub(crate) largest: u16,
     rows: Vec<(usize, Sl)>,
-    /// Where connections end, by source, row and flow.
+    /// Destinations of connections, by source, row and flow.
     connections: FxHashMap<(NicId, u8, u8), NicId>,
 }
 
@@ -59,7 +60,7 @@ impl<'a> Bounds<'a> {
         }
     }
 
-    /// A time to come, or [`Tick::NEVER`].
+    /// Checks a future time or [`Tick::NEVER`].
     pub(crate) fn time(&self, place: &str, at: Tick) -> Validity {
         ensure(at <= LATEST || at == Tick::NEVER, || {
             let expected = format!("a time up to {} or never", LATEST.0);
@@ -67,19 +68,19 @@ impl<'a> Bounds<'a> {
         })
     }
 
-    /// A time that is over.
+    /// Checks a past time.
     pub(crate) fn past(&self, place: &str, at: Tick) -> Validity {
         ensure(at <= self.now, || {
             Invalid::new(place, format_args!("a time up to {}", self.now.0), at.0)
         })
     }
 
-    /// A counter of a run.
+    /// Checks a counter of a run.
     pub(crate) fn count(&self, place: &str, n: u64) -> Validity {
         ensure_below(place, n, MOST)
     }
 
-    /// The length of a packet.
+    /// Checks the length of a packet.
     pub(crate) fn flits(&self, place: &str, flits: u16) -> Validity {
         ensure((1..=self.largest).contains(&flits), || {
             let expected = format!("a length from 1 to {} flits", self.largest);
@@ -87,17 +88,17 @@ impl<'a> Bounds<'a> {
         })
     }
 
-    /// A NIC of the fabric.
+    /// Checks a NIC of the fabric.
     pub(crate) fn nic(&self, place: &str, nic: NicId) -> Validity {
         ensure_below(place, nic.0, self.plan.topology.n_nics())
     }
 
-    /// A lane of links.
+    /// Checks a lane of links.
     pub(crate) fn lane(&self, place: &str, vl: u8) -> Validity {
         ensure_below(place, vl, self.plan.n_vls)
     }
 
-    /// A row of the recorder and its service level.
+    /// Checks a row of the recorder and its service level.
     pub(crate) fn row(&self, place: &str, row: u8, sl: Sl) -> Validity {
         let own = self.rows.get(usize::from(row)).map(|&(_, sl)| sl);
         ensure(own == Some(sl), || {
@@ -110,16 +111,16 @@ impl<'a> Bounds<'a> {
         })
     }
 
-    /// A message, or what is left of it, that is cut into packets.
+    /// Checks a message, or the rest of one, that is cut into packets.
     pub(crate) fn message(&self, place: &str, sl: Sl, bytes: u32) -> Validity {
         let largest = self.plan.segmentation.of(sl).largest_packet(bytes);
         ensure(largest <= u64::from(self.largest), || {
             let expected = format!("packets of at most {} flits", self.largest);
-            Invalid::new(place, expected, format_args!("one of {largest} flits"))
+            Invalid::new(place, expected, format_args!("a packet of {largest} flits"))
         })
     }
 
-    /// The channel of a flow, where no switch changes it.
+    /// Checks the channel of a flow, unless switches change channels.
     pub(crate) fn channel(
         &self,
         place: &str,
@@ -135,7 +136,7 @@ impl<'a> Bounds<'a> {
         )
     }
 
-    /// Where a flow goes that belongs to a connection.
+    /// Checks the destination of a flow that belongs to a connection.
     pub(crate) fn connection(
         &self,
         place: &str,
@@ -150,7 +151,7 @@ impl<'a> Bounds<'a> {
         }
     }
 
-    /// A packet, wherever it is. `flags` tells data and acknowledgements apart.
+    /// Checks a packet at any position. `flags` distinguishes data and acknowledgements.
     pub(crate) fn packet(&self, packet: &Packet, flags: Flags) -> Validity {
         let Packet {
             source,
@@ -179,7 +180,7 @@ impl<'a> Bounds<'a> {
                 let size = self.plan.endpoints.acknowledgement;
                 ensure_equal("length of an acknowledgement", size, Some(flits))?;
                 self.flits(
-                    "flits it acknowledges",
+                    "acknowledged flits",
                     packet.index.min(u32::from(u16::MAX)) as u16,
                 )?;
                 (destination, source)
@@ -202,7 +203,7 @@ impl<'a> Bounds<'a> {
     }
 }
 
-/// A packet that comes into a switch: by which port and lane, with which channel, and where it goes.
+/// A packet that comes into a switch: its port, lane, channel and destination.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Coming {
     pub(crate) switch: SwitchId,
@@ -212,8 +213,8 @@ pub(crate) struct Coming {
     pub(crate) destination: NicId,
 }
 
-/// The ways that packets may still take: all of them lead over cables, on lanes that there are, to the NIC that is the
-/// destination.
+/// The paths that packets may still take. All of them lead over cables, on existing lanes, to the
+/// NIC of the destination.
 pub(crate) struct Ways<'a> {
     plan: &'a FabricPlan,
     known: FxHashSet<Coming>,
@@ -222,7 +223,7 @@ pub(crate) struct Ways<'a> {
 }
 
 impl<'a> Ways<'a> {
-    /// Nothing is known yet.
+    /// Creates the set without any known path.
     pub(crate) fn new(plan: &'a FabricPlan) -> Self {
         Ways {
             plan,
@@ -232,7 +233,7 @@ impl<'a> Ways<'a> {
         }
     }
 
-    /// A packet leaves a NIC on a lane.
+    /// Follows a packet that leaves a NIC on a lane.
     pub(crate) fn leave_nic(&mut self, nic: NicId, vl: u8, sc: Sc, destination: NicId) -> Validity {
         let (switch, port) = self.plan.topology.attachment(nic);
         self.arrive(Coming {
@@ -244,19 +245,19 @@ impl<'a> Ways<'a> {
         })
     }
 
-    /// A packet leaves a switch by a port on a lane.
+    /// Follows a packet that leaves a switch by a port on a lane.
     pub(crate) fn leave(&mut self, from: Coming) -> Validity {
         self.follow(from)?;
         self.look()
     }
 
-    /// A packet comes into a switch.
+    /// Follows a packet that comes into a switch.
     pub(crate) fn arrive(&mut self, coming: Coming) -> Validity {
         self.coming.push(coming);
         self.look()
     }
 
-    /// What is at the other end of a port is where a packet goes, or a switch on the way.
+    /// Checks that the other end of a port is the destination of a packet or a switch on its path.
     fn follow(&mut self, leaving: Coming) -> Validity {
         let Coming {
             switch,
@@ -280,7 +281,7 @@ impl<'a> Ways<'a> {
             }
             Wired::Unused => Err(Invalid::new(
                 "port of a route",
-                "one with a cable",
+                "a port with a cable",
                 format_args!("port {} of {switch}", port.0),
             )),
         }
@@ -316,7 +317,7 @@ impl<'a> Ways<'a> {
                 .choices(switch, port, lane, destination, &mut hops);
             ensure(!hops.is_empty(), || {
                 let found = format!("none from {switch} to {destination}");
-                Invalid::new("route", "a way to the destination", found)
+                Invalid::new("route", "a path to the destination", found)
             })?;
             for hop in &hops {
                 let (sc, level) = match is_tiled {

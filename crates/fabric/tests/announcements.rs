@@ -1,5 +1,5 @@
-//! The arbiter of a switch output is told of every packet exactly once, in the order of its queue and
-//! before the packet can be chosen; the arbiter of a NIC is told of none.
+//! The arbiter of a switch output sees every packet exactly once, in the order of its queue and
+//! before the packet can be chosen; the arbiter of a NIC sees no announcement.
 
 mod support;
 
@@ -15,7 +15,7 @@ use netloom_routing::Deadlock;
 use netloom_units::Tick;
 use support::{Case, ending, pipeline};
 
-/// What all arbiters of one side of a fabric were told and what they sent.
+/// What all arbiters of one side of a fabric saw and sent.
 #[derive(Default)]
 struct Ledger {
     arrived: AtomicU64,
@@ -23,11 +23,12 @@ struct Ledger {
     refused: AtomicU64,
 }
 
-/// Takes the lowest eligible queue and compares what it sees with what it was told.
+/// Takes the lowest eligible queue and compares its view with the announcements.
 struct Clerk {
     ledger: Arc<Ledger>,
     is_told: bool,
-    /// Refuses a packet that is alone, once: a grant of crossbar and link together is then not possible.
+    /// Rejects a packet that is alone, once: a grant of crossbar and link together is then
+    /// impossible.
     refuses: bool,
     has_refused: std::cell::Cell<bool>,
     told: [VecDeque<Head>; N_QUEUES],
@@ -69,7 +70,7 @@ impl Arbiter for Clerk {
     }
 
     fn save(&self, _out: &mut Vec<u64>) {
-        unreachable!("nobody saves these fabrics");
+        unreachable!("these fabrics are not saved");
     }
 
     fn restore(&mut self, _from: &mut &[u64]) -> Option<()> {
@@ -104,7 +105,7 @@ impl Policy for Clerks {
     }
 }
 
-/// Runs until nothing happens any more and counts.
+/// Runs until nothing happens any more, and counts.
 fn count(case: &Case, refuses: bool) -> (Arc<Ledger>, netloom_fabric::Counters, u64) {
     let (at_switches, at_nics) = (Arc::new(Ledger::default()), Arc::new(Ledger::default()));
     let mut plan = case.plan();
@@ -144,8 +145,9 @@ fn count(case: &Case, refuses: bool) -> (Arc<Ledger>, netloom_fabric::Counters, 
     (at_switches, counters, run.in_flight())
 }
 
-/// Everything is sent, on both ways to the link: together with the crossbar, and from the buffer. (A
-/// crossbar at the pace of the links leaves nothing in output buffers, so these cases have a speed-up.)
+/// Everything is sent, on both paths to the link: together with the crossbar, and from the buffer.
+/// (A crossbar at the pace of the links leaves nothing in output buffers, so these cases have a
+/// speed-up.)
 fn every_packet_once(case: &Case) {
     let (ledger, counters, in_flight) = count(case, false);
     assert_eq!(in_flight, 0);
@@ -213,8 +215,8 @@ fn on_rings() {
     });
 }
 
-/// An arbiter may idle. Then a packet that was announced at its grant reaches the output buffer after
-/// all, and is not announced again.
+/// An arbiter may idle. A packet that was announced at its grant then reaches the output buffer
+/// after all, and is not announced again.
 #[test]
 fn a_packet_that_was_refused_is_not_announced_again() {
     let case = Case {
@@ -224,7 +226,7 @@ fn a_packet_that_was_refused_is_not_announced_again() {
     };
     let (ledger, counters, _) = count(&case, true);
     assert!(ledger.refused.load(Relaxed) > 100);
-    // What is left waits at its output for an event that never comes: at most one packet each.
+    // The rest waits at its output for an event that never comes: at most one packet each.
     let left = counters.packet_hops - ledger.sent.load(Relaxed);
     assert!(left * 2 < counters.packet_hops, "{left} left");
 }

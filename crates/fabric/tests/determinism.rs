@@ -1,4 +1,5 @@
-//! The same result for any number of partitions and threads, for wheel and heap (which scrambles the order of a tick), for boxed arbiters.
+//! The result is the same for any number of partitions and threads, for wheel and heap (which
+//! scrambles the order of a tick), and for boxed arbiters.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Service levels on several lanes, and management on its own, through whole switches.
+//! Service levels on several lanes, and management on a separate lane, through whole switches.
 
 mod support;
 
@@ -16,7 +16,7 @@ use netloom_topology::Graph;
 use netloom_units::{Bytes, NicId, Sl, Tick, Vl};
 use support::Case;
 
-/// Each of these NICs sends a message to its destination every so many cycles.
+/// Each of these NICs sends a message to its destination every `every` cycles.
 struct Steady {
     flows: Vec<(u32, u32)>,
     every: u64,
@@ -46,7 +46,7 @@ fn class(sl: u8, source: Steady) -> ClassPlan {
     }
 }
 
-/// Flits delivered of each class from `from` to `until`.
+/// Returns the flits delivered of each class from `from` to `until`.
 fn delivered(plan: &FabricPlan, from: u64, until: u64) -> Vec<u64> {
     let mut run = build(plan, Options::default());
     let rows = || vec![Row::default(); plan.classes.len()];
@@ -64,7 +64,7 @@ fn entries(pairs: &[(u8, u16)]) -> Vec<SlEntry> {
     pairs.iter().map(entry).collect()
 }
 
-/// Three parts of a link for SL0, one for SL1.
+/// Policies that give three parts of a link to SL0 and one to SL1.
 fn three_to_one() -> Vec<(&'static str, Arc<dyn Policy>)> {
     let table = entries(&[(0, 48), (1, 32), (0, 48)]);
     let weights = entries(&[(0, 3), (1, 1)]);
@@ -147,8 +147,8 @@ fn g000_8_under_backlog_both_lanes_move_and_the_level_has_its_share() {
     }
 }
 
-/// Flits that NIC 0 brings to NIC 2 over the cable between two switches, while NIC 1 beside it is asked for
-/// three times what it can take.
+/// Returns the flits that NIC 0 sends to NIC 2 over the cable between two switches, while its
+/// neighbour NIC 1 is offered three times its capacity.
 fn past_a_hot_spot(policy: Arc<dyn Policy>, channels: Vec<Vec<(u8, u8)>>) -> u64 {
     let text = "link a b\nnic n0 a\nnic n1 b\nnic n2 b\nnic n3 b\nnic n4 b";
     let mut case = Case {
@@ -163,7 +163,7 @@ fn past_a_hot_spot(policy: Arc<dyn Policy>, channels: Vec<Vec<(u8, u8)>>) -> u64
         output: 32,
         ..Case::single(2)
     };
-    // Flows to the hot spot are to share a channel that the flow past it does not take.
+    // Flows to the hot spot share a channel that the flow past it does not take.
     let flow = |plan: &FabricPlan, from, to| plan.channels.choose(Sl(0), NicId(from), NicId(to));
     let plan = loop {
         let plan = case.plan();
@@ -194,13 +194,13 @@ fn spec_1_2_3_a_lane_without_credits_does_not_stop_the_others_of_its_level() {
     for (name, policy) in three_to_one() {
         let one = past_a_hot_spot(policy.clone(), vec![vec![(0, 0)]]);
         let two = past_a_hot_spot(policy, vec![vec![(0, 0), (7, 1)]]);
-        // It asks for half of the link: 20,000 flits.
+        // The offered load is half of the link: 20,000 flits.
         assert!(one < 14_000, "{name}: {one} flits behind the hot spot");
         assert!((19_900..20_100).contains(&two), "{name}: {two} flits");
     }
 }
 
-/// Watches an arbiter: where management could be sent, nothing else is.
+/// Checks an arbiter: whenever management can be sent, nothing else is.
 struct Witness {
     policy: Arc<dyn Policy>,
     contested: Arc<AtomicU64>,
@@ -277,7 +277,7 @@ fn vl15_goes_before_all_data_whatever_the_arbiter() {
             ..Case::tree(2, 2)
         };
         let mut plan = case.plan();
-        // Data for the next NIC but two fill every link; management comes now and then.
+        // Data for the NIC after the next two fill every link; management is sent occasionally.
         let to_other_side = |every, flits| Steady {
             flows: (0..4).map(|nic| (nic, (nic + 2) % 4)).collect(),
             every,
@@ -290,7 +290,7 @@ fn vl15_goes_before_all_data_whatever_the_arbiter() {
             class(3, to_other_side(100, 1)),
         ];
         let flits = delivered(&plan, 0, 40_000);
-        // 400 messages of each of four NICs, and no more than a few under way.
+        // 400 messages of each of four NICs, and no more than a few in transit.
         assert!(flits[3] > 1_580, "{}: {flits:?}", kind.name);
         let contested = contested.load(Ordering::Relaxed);
         assert!(contested > 1_000, "{}: {contested}", kind.name);

@@ -1,5 +1,5 @@
-//! Laws that always hold. Debug builds also assert them inside: credits never exceed what was taken,
-//! buffers never overflow, order is kept per flow, packets reach the NIC they were sent to.
+//! Invariants. Debug builds also assert them inside: credits never exceed what was taken, buffers
+//! never overflow, order is kept per flow, and packets reach their NIC.
 
 mod support;
 

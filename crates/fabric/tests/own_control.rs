@@ -1,4 +1,4 @@
-//! Congestion controls from outside, careful ones and others.
+//! External congestion controls, with reasonable and other behaviour.
 
 mod support;
 
@@ -8,7 +8,7 @@ use netloom_fabric::{Control, Echo, FlowState, Options, build};
 use netloom_units::Tick;
 use support::Case;
 
-/// One packet under way at a time; who asks earlier is told a time that is over.
+/// Allows one packet in flight; earlier queries return a time in the past.
 #[derive(Debug)]
 struct Impatient;
 
@@ -34,8 +34,8 @@ impl Control for Impatient {
     }
 }
 
-/// The run goes on, and every flow has one packet or its answer under way: no more than there are pairs of NICs on
-/// each lane.
+/// The run continues, and every flow has one packet or its answer in flight: no more than there are
+/// pairs of NICs on each lane.
 #[test]
 fn a_time_that_is_over_is_asked_for_again() {
     let case = Case {

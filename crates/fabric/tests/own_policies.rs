@@ -1,4 +1,4 @@
-//! Outputs with policies of their own.
+//! Outputs with separate policies.
 
 mod support;
 mod twin;
@@ -86,7 +86,7 @@ fn every_output_has_its_own_table_as_in_the_twin() {
 
 #[test]
 fn a_backlogged_port_gives_the_shares_of_its_own_table() {
-    // Two NICs flood a third on two lanes; all tables but the one at its port are the other way round.
+    // Two NICs flood a third on two lanes; all tables except the one at its port are reversed.
     let case = Case {
         vls: 2,
         flits: vec![8],

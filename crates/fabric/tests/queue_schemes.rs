@@ -1,4 +1,4 @@
-//! Queue schemes with DET on k-ary n-trees: vectors of paper 001 (sections 2.2.2 and 2.3 of the specification).
+//! Queue schemes with DET on k-ary n-trees: test vectors of paper 001.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -40,7 +40,7 @@ fn queues(topology: &Topology, det: &Forwarding, scheme: QueueScheme) -> Queues 
     found
 }
 
-/// The destinations in each queue of a port.
+/// Returns the destinations in each queue of a port.
 fn at(found: &Queues, switch: u32, port: u16) -> Vec<(u32, Vec<u32>)> {
     let own = found.range((switch, port, 0)..=(switch, port, u32::MAX));
     own.map(|((_, _, queue), to)| (*queue, to.iter().copied().collect()))
@@ -58,11 +58,12 @@ fn v001_6_to_8_two_queues_by_output() {
     // Port 0 of switch 4 receives 2, 4 and 6, which leave by P1, P2 and P3.
     assert_eq!(at(&found, 4, 0), [(0, vec![4]), (1, vec![2, 6])]);
     assert_eq!(at(&found, 8, 0), [(1, vec![4])]);
-    // What arrives at switch 4 port 0 comes from switch 0, from nodes 0 and 1.
+    // Packets at switch 4 port 0 come from switch 0, from nodes 0 and 1.
     assert_eq!(topology.attachment(NicId(0)).0.0, 0);
 }
 
-/// Queues in use at a port fed from below and the most destinations of one of them, by stage.
+/// Returns the queues in use at a port fed from below and the most destinations of one of them, by
+/// stage.
 fn used(arity: u32, levels: u32, scheme: QueueScheme) -> Vec<(usize, usize)> {
     let (topology, det) = tree(arity, levels);
     let found = queues(&topology, &det, scheme);

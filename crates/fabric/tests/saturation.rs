@@ -1,4 +1,4 @@
-//! One switch with saturated inputs: what theory says about head-of-line blocking.
+//! A switch with saturated inputs, compared with the theory of head-of-line blocking.
 
 mod support;
 
@@ -6,7 +6,7 @@ use netloom_fabric::{Allocation, Options, QueueScheme};
 use netloom_units::Tick;
 use support::{Case, pipeline};
 
-/// Delivered load of saturated single-flit uniform traffic over one switch.
+/// Returns the delivered load of saturated single-flit uniform traffic over one switch.
 fn throughput(ports: u32, queues: QueueScheme, allocation: Allocation, input: u32) -> f64 {
     let case = Case {
         vls: 1,
@@ -14,7 +14,7 @@ fn throughput(ports: u32, queues: QueueScheme, allocation: Allocation, input: u3
         load: 1.0,
         queues,
         allocation,
-        // The output buffer only takes what the link sends at once: an input-queued switch.
+        // The output buffer only holds what the link sends at once: an input-queued switch.
         input,
         output: 4,
         pipeline: pipeline(0, 0, 0, 1, 0, 0),
@@ -28,7 +28,8 @@ fn throughput(ports: u32, queues: QueueScheme, allocation: Allocation, input: u3
     (run.counters().delivered - before) as f64 / 40_000.0 / f64::from(ports)
 }
 
-/// Textbooks have 0.618 for 8 ports and 0.593 for 32, where an input may send to its own output. Here nobody sends to itself.
+/// Textbooks have 0.618 for 8 ports and 0.593 for 32, where an input may send to its own output.
+/// Here no NIC sends to itself.
 #[test]
 fn v001_14_a_single_fifo_saturates_at_0_6255_with_8_ports() {
     let load = throughput(8, QueueScheme::PerVl, Allocation::Separable, 64);
@@ -43,7 +44,7 @@ fn v001_14_a_single_fifo_saturates_at_0_594_with_32_ports() {
 
 #[test]
 fn virtual_output_queues_with_islip_carry_above_0_9() {
-    // All queues of an input share its buffer: it must be large enough that no output runs dry.
+    // All queues of an input share its buffer, which must be large enough that no output runs dry.
     let voq = |ports, iterations| {
         throughput(
             ports,
@@ -56,7 +57,7 @@ fn virtual_output_queues_with_islip_carry_above_0_9() {
         let load = voq(ports, iterations);
         assert!(load > 0.9, "{ports} ports, {iterations} rounds: {load}");
     }
-    // Nobody sends to itself, so with a single round the rotating pointers waste the turn in which an
-    // input would meet its own output: 7/8.
+    // No NIC sends to itself, so with a single round the rotating pointers waste the turn in which
+    // an input would meet its own output: 7/8.
     assert!((voq(8, 1) - 0.875).abs() < 0.01);
 }

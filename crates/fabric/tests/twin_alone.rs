@@ -1,4 +1,4 @@
-//! The twin by itself: it must be right before anything is compared with it.
+//! Tests of the reference implementation alone: it must be right before it is compared.
 
 mod support;
 mod twin;
@@ -10,7 +10,7 @@ use support::tables::bxi_table;
 use support::{Case, ending, pipeline};
 use twin::Twin;
 
-/// A finite workload arrives whole and, where routing keeps it, in order; it leaves nothing behind.
+/// A finite workload arrives complete and, if routing keeps it, in order; it leaves nothing behind.
 fn drains(case: &Case) {
     let mut plan = case.plan();
     ending(&mut plan, 12);
@@ -18,7 +18,7 @@ fn drains(case: &Case) {
     let mut end = 0;
     while end == 0 || !twin.is_idle() {
         end += 1_000;
-        assert!(end < 200_000, "the twin drains");
+        assert!(end < 200_000, "the reference drains");
         twin.run_until(end);
     }
     assert!(twin.delivered >= 12);
@@ -33,7 +33,7 @@ fn drains(case: &Case) {
     }
 }
 
-/// Flits delivered per NIC and flit time at full load.
+/// Returns the flits delivered per NIC and flit time at full load.
 fn throughput(case: &Case) -> f64 {
     let plan = case.plan();
     let mut twin = Twin::new(&plan);
@@ -112,8 +112,8 @@ fn a_paused_fabric_drains() {
     drains(&long.pfc(20, 10));
 }
 
-/// Karol, Hluchyj and Morgan 1987: about 0.59 of the links with one queue per input and packets of one
-/// length, and nearly all of them with virtual output queues.
+/// Karol, Hluchyj and Morgan 1987: about 0.59 of the links with one queue per input and packets of
+/// one length, and nearly all of them with virtual output queues.
 #[test]
 fn an_input_queued_switch_saturates_where_it_should() {
     let base = Case {

@@ -1,5 +1,5 @@
-//! Routings that look at queues, marks, acknowledgements, windows and programs beside crossbar switches: the model
-//! delivers every packet at the same tick as its flit-by-flit twin.
+//! Adaptive routings, marks, acknowledgements, windows and programs with crossbar switches: the
+//! model delivers every packet at the same tick as its flit-by-flit reference implementation.
 
 mod compare;
 mod support;
@@ -34,7 +34,7 @@ fn large_fly(routing: Way) -> Case {
     }
 }
 
-/// A tree that chooses among equal ways.
+/// A tree with a choice among equivalent paths.
 fn choosing(choice: Choice) -> Case {
     Case {
         routing: ecmp(choice),
@@ -92,7 +92,7 @@ fn once() -> Window {
     }
 }
 
-/// Just enough for the largest packet, growing at any odd tick.
+/// Just enough for the largest packet, growing at odd ticks.
 fn narrow() -> Window {
     Window {
         most: 12,
@@ -117,8 +117,8 @@ fn computing(mean: u64, law: ComputeLaw) -> Computing {
     Computing::new(mean, law, 5, 0)
 }
 
-/// Bursts to a busy receiver: with PAUSE a sender learns what waits there when nothing waits any more at its own
-/// outputs, so it matters when it looks at what it announces.
+/// Bursts to a busy receiver. With PAUSE a sender learns the queue there when nothing waits any
+/// more at its own outputs, so the time of its announcements matters.
 fn bursts(messages: u32, every: u32, delay: u64) -> Case {
     let case = Case {
         arrival: Arc::new(Bursts { messages }),
@@ -130,7 +130,7 @@ fn bursts(messages: u32, every: u32, delay: u64) -> Case {
     links(case, &[(1, 5), (1, delay), (1, delay)]).pfc(200, 190)
 }
 
-// Routings that look at queues.
+// Adaptive routings.
 twins! {
     ugal_local: fly(ugal(0));
     ugal_threshold: Case { load: 0.6, ..fly(ugal(12)) };
@@ -283,7 +283,7 @@ twins! {
     program_per_destination: exchange(Case { routing: Arc::new(DModK {}), ..cut(tree()) }.per_destination(16));
 }
 
-/// What the cases are about happens in them.
+/// The cases show the behaviour that they test.
 #[test]
 fn there_is_something_to_see() {
     let fly = compare::counted(&fly(ugal(0)));
@@ -310,14 +310,17 @@ fn there_is_something_to_see() {
     assert!(computed.computations > 50, "{computed:?}");
 }
 
-/// Both come to rest: all is answered, and nothing stays counted.
+/// Both come to rest: everything is answered, and no count remains.
 fn rests(case: &Case) {
     drains(case, 6);
     let mut plan = case.plan();
     ending(&mut plan, 6);
     let mut slow = Twin::new(&plan);
     slow.run_until(case.until);
-    assert!(slow.delivered > 100 && slow.is_idle(), "the twin rests");
+    assert!(
+        slow.delivered > 100 && slow.is_idle(),
+        "the reference comes to rest"
+    );
     if slow.acknowledges() {
         assert_eq!(2 * slow.counts.answers, slow.delivered, "one for each");
     }
@@ -354,7 +357,7 @@ fn partitions_do_not_matter() {
     compare::any_partitions(&large_fly(par_ugal(2)).hot(9, 0.5).controlled(&[8], WINDOW));
 }
 
-/// Any topology with a routing, the first half of them looking at queues.
+/// Any topology with a routing, the first half of them adaptive.
 fn fabric(shape: usize, threshold: u32, every: u32) -> Case {
     let case = match shape {
         0 => Case::dragonfly((1, 2, 1), ugal(threshold)),
@@ -478,7 +481,8 @@ proptest! {
         (is_stored, per_lane, changes, awaits_tail) in (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()),
         ends in ends(),
     ) {
-        // A hierarchical switch has a queue per lane and a stage before its first allocation, an input-queued one no pool.
+        // A hierarchical switch has a queue per lane and a stage before its first allocation, an
+        // input-queued one no pool.
         let (is_input_queued, is_hierarchical) = (architecture == 2, architecture == 3);
         let base = fabric(shape, threshold, every);
         // There are 15 lanes for data.

@@ -1,4 +1,5 @@
-//! The model delivers every packet at the same tick as its flit-by-flit, cycle-driven twin.
+//! The model delivers every packet at the same tick as its flit-by-flit, cycle-driven reference
+//! implementation.
 
 mod support;
 mod twin;
@@ -142,7 +143,7 @@ twins! {
 proptest! {
     #![proptest_config(support::cases(48))]
 
-    /// Anything a plan may say, drawn at random.
+    /// Any plan, drawn at random.
     #[test]
     fn any_configuration_equals_its_twin(
         shape in 0usize..6,

@@ -1,4 +1,5 @@
-//! Hierarchical switches: the model delivers every packet at the same tick as its flit-by-flit twin.
+//! Hierarchical switches: the model delivers every packet at the same tick as its flit-by-flit
+//! reference implementation.
 
 mod compare;
 mod support;
@@ -44,8 +45,8 @@ fn torus(sides: &[u16], hosts: u16, trunk: u16, deadlock: Deadlock) -> Case {
     }
 }
 
-/// A small pool in the centre that is left at half the pace of links. With lanes that cross beside each other, what one
-/// of them frees lets another in sooner than it was told.
+/// A small pool in the centre that is emptied at half the pace of links. With lanes that cross
+/// independently, the space freed by one of them lets another in before the announced time.
 fn slow_centre(case: Case) -> Case {
     let links = [5, 0, 18].map(|delay| LinkTiming { flit: 1, delay });
     Case {

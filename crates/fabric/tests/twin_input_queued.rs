@@ -1,5 +1,5 @@
-//! Input-queued switches, queue schemes, credits per queue and NICs with admittance queues: the model
-//! delivers every packet at the same tick as its flit-by-flit twin.
+//! Input-queued switches, queue schemes, credits per queue and NICs with admittance queues: the
+//! model delivers every packet at the same tick as its flit-by-flit reference implementation.
 
 mod compare;
 mod support;
@@ -47,7 +47,7 @@ fn hot() -> Case {
     }
 }
 
-/// A torus whose packets take one way only.
+/// A torus whose packets take one path only.
 fn torus(vls: u8) -> Case {
     Case {
         routing: Arc::new(DimensionOrder {

@@ -1,4 +1,5 @@
-//! Priority flow control: the model delivers every packet at the same tick as its flit-by-flit twin.
+//! Priority flow control: the model delivers every packet at the same tick as its flit-by-flit
+//! reference implementation.
 
 mod compare;
 mod support;
@@ -24,7 +25,7 @@ fn tree() -> Case {
     }
 }
 
-/// This share of the NICs sends to one of them.
+/// This fraction of the NICs sends to one of them.
 fn incast(share: f64) -> Case {
     Case {
         pattern: Arc::new(HotSpot {

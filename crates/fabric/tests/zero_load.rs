@@ -1,4 +1,4 @@
-//! Zero-load latency equals the written sum of its parts, to the tick.
+//! Zero-load latency equals the sum of its parts, to the tick.
 
 mod support;
 
@@ -37,7 +37,7 @@ impl Source for One {
     }
 }
 
-/// The sum of its parts, written out for one packet that meets nobody.
+/// Returns the sum of the parts, for a single packet in an idle fabric.
 fn written(plan: &FabricPlan, from: NicId, to: NicId, flits: u64, cycle: u64) -> u64 {
     let switch = plan.switch.crossbar();
     let (p, stages, pace) = (switch.period, switch.pipeline, switch.crossbar_pace());
@@ -46,16 +46,17 @@ fn written(plan: &FabricPlan, from: NicId, to: NicId, flits: u64, cycle: u64) ->
     let mut wire = plan.nic_link(from);
     let mut start = cycle * wire.flit;
     for step in paths::path(&plan.topology, &plan.forwarding, from, to, 0).unwrap() {
-        // Link: the first flit, and the way.
+        // Link: the first flit, and the propagation.
         let received = start + wire.flit + wire.delay;
         let comes = |k: u64| received + k * wire.flit;
-        // Buffer, routing; a crossbar that is faster than the link and does not start at once may not run dry.
+        // Buffer, routing; a crossbar that is faster than the link and does not start at once may
+        // not run dry.
         let mut granted = up(received) + (stages.input + stages.routing) * p;
         if switch.start == CrossbarStart::Stored {
             let dry = |k: u64| comes(k).saturating_sub(pace.time_of(k) + stages.allocation * p);
             granted = granted.max(up((0..flits).map(dry).max().unwrap()));
         }
-        // Allocation, crossbar: at its pace, until it finds a flit missing; then as they come.
+        // Allocation, crossbar: at its pace, until a flit is missing; then as they come.
         let begin = granted + stages.allocation * p;
         let missing = (0..flits).find(|&k| comes(k) > begin + pace.time_of(k));
         let buffered = |k: u64| {
@@ -75,7 +76,7 @@ fn written(plan: &FabricPlan, from: NicId, to: NicId, flits: u64, cycle: u64) ->
     start + flits * wire.flit + wire.delay - cycle * plan.nic_link(from).flit
 }
 
-/// The latency of one message, and its steps.
+/// Returns the latency of one message, and its steps.
 fn measured(
     plan: &mut FabricPlan,
     from: NicId,
@@ -114,7 +115,7 @@ fn measured(
     (latency, run.steps())
 }
 
-/// With crossbars that start at once and with others.
+/// Checks with crossbars that start at once and with others.
 fn check(name: &str, case: &Case) {
     for start in [CrossbarStart::AtOnce, CrossbarStart::Stored] {
         let case = Case {
@@ -152,7 +153,7 @@ fn check_one(name: &str, case: &Case) {
                 assert_eq!(
                     steps.last().unwrap().at - steps[0].at,
                     expected,
-                    "the trace tells the same"
+                    "the trace agrees"
                 );
             }
         }
@@ -314,8 +315,8 @@ fn rates_that_differ() {
     }
 }
 
-/// What a faster crossbar costs an idle fabric: nothing. One that waits for what it is to pass costs the more, the
-/// faster it is.
+/// A faster crossbar costs an idle fabric nothing. With stored starts, the cost grows with the
+/// speed of the crossbar.
 #[test]
 fn a_faster_crossbar_is_never_slower() {
     let base = Case {
@@ -356,13 +357,13 @@ fn a_faster_crossbar_is_never_slower() {
             "{at_once:?}"
         );
         let stored = latencies(CrossbarStart::Stored, is_hierarchical);
-        assert_eq!(stored[0], at_once[0], "alike where it is no faster");
+        assert_eq!(stored[0], at_once[0], "equal if it is not faster");
         assert!(stored.is_sorted_by(|slow, fast| slow < fast), "{stored:?}");
     }
 }
 
-/// A packet of 64 flits that must be in the centre as a whole goes on there 63 flits later than with its header, in each of
-/// three switches, where all crossbars pass flits as they come.
+/// A packet of 64 flits that must be in the centre as a whole continues 63 flits later than with
+/// its header, in each of three switches, if all crossbars pass flits as they come.
 #[test]
 fn a_whole_packet_in_the_centre_comes_later_by_its_length() {
     let [header, packet] = [CentralStart::Header, CentralStart::Packet].map(|start| {

@@ -1,11 +1,11 @@
-//! An axis for what was measured: its unit, its scale and its ends.
+//! Chooses unit, scale and ends of an axis for measured values.
 
 use netloom_results::view::number::TimeUnit;
 
 use crate::model::{Axis, Scale};
 use crate::ticks::{round_ends, round_log_ends};
 
-/// What an axis measures, and in what it is stored.
+/// The quantity of an axis, with its stored unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Quantity {
     /// A time, stored in ns.
@@ -16,16 +16,16 @@ pub(crate) enum Quantity {
     Index,
 }
 
-/// An axis and by what stored values are divided to stand on it.
+/// An axis, and the divisor of stored values.
 pub(crate) struct Fitted {
     pub(crate) axis: Axis,
     pub(crate) divisor: f64,
 }
 
-/// The axis on which all these stored values are seen.
+/// Returns an axis that fits all these stored values.
 ///
-/// Values from one to twenty times the smallest stand on an even axis from zero, a wider range of times on a
-/// logarithmic one.
+/// If all values are within a factor of twenty, the axis is linear and starts at zero. For a wider
+/// range of times, it is logarithmic.
 pub(crate) fn fitted(label: &str, quantity: Quantity, values: impl Iterator<Item = f64>) -> Fitted {
     let (mut min, mut max) = (f64::INFINITY, 0f64);
     for value in values.filter(|value| value.is_finite()) {
@@ -47,7 +47,7 @@ pub(crate) fn fitted(label: &str, quantity: Quantity, values: impl Iterator<Item
         true => (Scale::Log, round_log_ends(min / divisor, max / divisor)),
         false if max == 0.0 => (Scale::Linear, (0.0, 1.0)),
         false => {
-            // Markers of the largest value are seen whole.
+            // Leave space for the markers of the largest value.
             let room = if quantity == Quantity::Index {
                 1.0
             } else {
@@ -58,7 +58,7 @@ pub(crate) fn fitted(label: &str, quantity: Quantity, values: impl Iterator<Item
     };
     let high = match quantity {
         Quantity::Index => high.max(1.0),
-        // No link carries more than it can.
+        // A load cannot exceed 1.
         Quantity::Load if max <= 1.0 => high.min(1.0),
         _ => high,
     };

@@ -1,4 +1,4 @@
-//! A figure of one's own choice: which column is drawn, along what, told apart by what.
+//! A custom figure: the column to draw, its x axis, and what distinguishes series.
 
 use std::collections::BTreeMap;
 
@@ -11,42 +11,41 @@ use crate::places::Places;
 use crate::study::{Study, category_axis, numbered, text, word_of, x_axis};
 use crate::style::Style;
 
-/// What is to be drawn.
+/// The choice of a user.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Choice {
-    /// An axis of the study, or a column of `points`; the axis that was varied most if there is none. A load that was
-    /// measured is that of all traffic together, whatever is drawn; `own.offered_load` is that of the class itself.
+    /// An axis of the study, or a column of `points`; by default the axis with most values. A
+    /// measured load is that of all traffic; `own.offered_load` is that of the class itself.
     pub x: Option<String>,
     /// A column of `points`; `p99` is short for `latency_p99_ns`.
     pub y: String,
-    /// The axis, or `class`, that tells series apart; every axis that is left if there is none.
+    /// The axis that distinguishes series, or `class`; by default all remaining axes.
     pub by: Option<String>,
-    /// Whose values; all traffic together if there is none.
+    /// The traffic class; by default all traffic.
     pub class: Option<String>,
 }
 
-/// Why a choice cannot be drawn.
+/// An unknown name in a choice.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NoSuch {
-    /// What was asked for: an axis, a column, a class.
+    /// The kind of name: axis, column or class.
     pub what: &'static str,
-    /// Its name.
     pub name: String,
-    /// What there is.
+    /// Known names.
     pub known: Vec<String>,
 }
 
-/// Before a column that is to be that of the class drawn, not of all traffic.
+/// Prefix of a column of the class itself instead of all traffic.
 const OWN: &str = "own.";
-/// The word for classes of traffic.
+/// The name for traffic classes.
 const CLASS: &str = "class";
-/// More panels than this are no figure.
+/// Maximum number of panels.
 const PANELS: usize = 24;
 
-/// Draws a choice.
+/// Draws a custom figure.
 ///
 /// # Errors
-/// If there is no such axis, column or class.
+/// If an axis, column or class does not exist.
 pub fn chosen(collection: &Collection, choice: &Choice) -> Result<Figure, NoSuch> {
     let nothing = || no_such("table", "points", vec![]);
     let study = Study::new(collection).ok_or_else(nothing)?;
@@ -78,7 +77,7 @@ pub fn chosen(collection: &Collection, choice: &Choice) -> Result<Figure, NoSuch
             }
         },
     };
-    // Along what was measured, points are joined in the order of the axis that was varied most.
+    // If x is a measured value, points are joined in the order of the axis with most values.
     if !axes.contains(&x) && choice.by.as_ref() != Some(&study.x_name) {
         axes.retain(|axis| *axis != study.x_name);
     }
@@ -122,7 +121,7 @@ fn no_such(what: &'static str, name: &str, known: Vec<String>) -> NoSuch {
     }
 }
 
-/// The column that a name stands for.
+/// Returns the column that a name abbreviates.
 fn metric<'t>(table: &'t Frame, name: &str) -> Result<&'t str, NoSuch> {
     let long = spelled_out(name);
     let columns = || {
@@ -142,7 +141,7 @@ fn metric<'t>(table: &'t Frame, name: &str) -> Result<&'t str, NoSuch> {
     })
 }
 
-/// The lines of `points` that are drawn.
+/// Returns the lines of `points` to draw.
 fn wanted(study: &Study<'_>, choice: &Choice, by: &[&str]) -> Result<Vec<usize>, NoSuch> {
     let table = study.lines.table;
     let classes: Vec<usize> = study.lines.about(CLASS).collect();
@@ -177,11 +176,11 @@ fn value(table: &Frame, column: &str, line: usize) -> String {
 struct Drawing<'s, 'c> {
     study: &'s Study<'c>,
     x: &'s str,
-    /// Whether that is measured of all traffic together, also where the lines are about classes.
+    /// Whether x is a measured value of all traffic, even for lines about classes.
     is_of_all: bool,
     y: &'s str,
     by: Vec<&'s str>,
-    /// Axes that tell panels apart.
+    /// Axes that distinguish panels.
     rest: Vec<&'s str>,
 }
 
@@ -194,7 +193,7 @@ impl Drawing<'_, '_> {
 
     fn figure(&self, lines: &[usize], choice: &Choice) -> Figure {
         let table = self.study.lines.table;
-        // A column is named after its unit.
+        // The name of a column ends with its unit.
         let quantity = match self.y.rsplit('_').next() {
             Some("ns") => Quantity::Time,
             Some("load") => Quantity::Load,
@@ -332,14 +331,14 @@ impl Drawing<'_, '_> {
     }
 }
 
-/// A column in words: `99 % latency`, `Delivered load`.
+/// Returns a column in words: `99 % latency`, `Delivered load`.
 fn words(column: &str) -> String {
     let known = [
         ("latency_mean_ns", "Mean latency"),
         ("latency_p50_ns", "Median latency"),
         ("latency_p99_ns", "99 % latency"),
         ("latency_p999_ns", "99.9 % latency"),
-        ("latency_max_ns", "Longest latency"),
+        ("latency_max_ns", "Maximum latency"),
         ("packet_latency_mean_ns", "Mean packet latency"),
         ("packet_latency_p99_ns", "99 % packet latency"),
         ("network_latency_mean_ns", "Mean network latency"),

@@ -1,22 +1,22 @@
-//! Several folders as one, so that every figure lays them over each other.
+//! Combines several folders into one, so that every figure overlays them.
 //!
-//! A further axis tells them apart: their names. Single runs that differ in one quantity only have that quantity as
-//! their axis, as a study of it would have; it takes three of them to see a course.
+//! Their names become another axis. Three or more single runs that differ only in one quantity have
+//! that quantity as their axis, as in a study.
 
 use netloom_results::{Collection, Datum, Frame, FrameColumn, Kind, Values};
 
 use crate::differing::{Differing, differing};
 
-/// The axes that tell folders apart: studies, and single runs.
+/// The names of the axis that distinguishes folders: of studies, and of single runs.
 pub(crate) const FOLDER: &str = "folder";
 pub(crate) const RUN: &str = "run";
 
-/// A label longer than this is no label.
+/// Maximum length of a label.
 const LABEL: usize = 32;
-/// Fewer runs than this are compared side by side, whatever they differ in.
+/// Fewer runs are always compared side by side.
 const COURSE: usize = 3;
 
-/// What each folder is called: by the name of its experiment if that is enough.
+/// Returns a name for each folder: that of its experiment if it is unique.
 pub fn names(collections: &[Collection]) -> Vec<String> {
     let last = |collection: &Collection| {
         let folder = collection.folder.trim_end_matches(['/', '\\']);
@@ -41,7 +41,7 @@ pub fn names(collections: &[Collection]) -> Vec<String> {
         .collect()
 }
 
-/// The same with what tells the folders apart, where that is short: `loaded (load 0.8)`.
+/// Returns the names with the differences between folders, if these are short: `loaded (load 0.8)`.
 pub fn labels(collections: &[Collection]) -> Vec<String> {
     let names = names(collections);
     let found = differing(collections);
@@ -62,7 +62,7 @@ pub fn labels(collections: &[Collection]) -> Vec<String> {
     }
 }
 
-/// The one quantity in which single runs differ, if they are a study of it.
+/// Returns the only quantity in which single runs differ, if there are enough runs.
 fn course(collections: &[Collection]) -> Option<(String, Vec<Datum>)> {
     let is_single = |collection: &Collection| collection.axes.is_empty();
     if collections.len() < COURSE || !collections.iter().all(is_single) {
@@ -72,7 +72,7 @@ fn course(collections: &[Collection]) -> Option<(String, Vec<Datum>)> {
     let [one] = found.as_slice() else {
         return None;
     };
-    // Seeds are no quantity: nothing is more at a higher one.
+    // Seeds are not a quantity: their order has no meaning.
     if one.word().ends_with("seed") {
         return None;
     }
@@ -82,7 +82,7 @@ fn course(collections: &[Collection]) -> Option<(String, Vec<Datum>)> {
     (texts.len() == values.len()).then(|| (one.key.clone(), values))
 }
 
-/// A number, or a quantity as text.
+/// Returns a number, or a quantity as text.
 fn datum(one: &Differing, at: usize) -> Option<Datum> {
     let text = one.values[at].as_deref()?;
     match text.parse::<f64>() {
@@ -95,7 +95,7 @@ fn datum(one: &Differing, at: usize) -> Option<Datum> {
     }
 }
 
-/// What tells folders apart: the axis, and the value of each.
+/// Returns the axis that distinguishes folders, and the value of each.
 fn axis(collections: &[Collection]) -> (String, Vec<Datum>) {
     if let Some(course) = course(collections) {
         return course;
@@ -109,7 +109,7 @@ fn axis(collections: &[Collection]) -> (String, Vec<Datum>) {
     (axis.to_owned(), labels.map(Datum::Text).collect())
 }
 
-/// One collection of several; a single one is itself.
+/// Combines several collections into one; a single one is unchanged.
 pub fn combine(collections: &[Collection]) -> Collection {
     if let [only] = collections {
         return only.clone();
@@ -173,13 +173,13 @@ fn n_points(collection: &Collection) -> u64 {
 
 struct Part<'a> {
     frame: &'a Frame,
-    /// Its value on the axis that tells folders apart.
+    /// Its value on the axis that distinguishes folders.
     value: &'a Datum,
-    /// What is added to its points so that they differ from those of other folders.
+    /// Added to its point numbers to make them unique.
     offset: u64,
 }
 
-/// Tables below each other, with every column that one of them has.
+/// Concatenates tables, with the union of their columns.
 fn stacked(axis: &str, parts: &[Part<'_>]) -> Frame {
     let empty = |name: &str, kind: Kind| FrameColumn {
         name: name.to_owned(),
@@ -200,7 +200,7 @@ fn stacked(axis: &str, parts: &[Part<'_>]) -> Frame {
                     values: Values::new(kind),
                     ..column.clone()
                 }),
-                // Numbers here and words there: words in both.
+                // Numbers in one and texts in the other: texts in both.
                 Some(other) if other.values.kind() != kind => {
                     let numbers = [Kind::Whole, Kind::Number];
                     let is_number =

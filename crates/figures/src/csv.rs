@@ -1,4 +1,4 @@
-//! The numbers behind a figure.
+//! The data of a figure.
 
 use netloom_results::Csv;
 
@@ -8,10 +8,11 @@ const COLUMNS: [&str; 10] = [
     "panel", "series", "x", "y", "low", "high", "mark", "q1", "median", "q3",
 ];
 
-/// The numbers behind a figure as CSV: one line per point, box, cell or link, in the units of its axes.
+/// Returns the data of a figure as CSV: one line per point, box, cell or link, in the units of its
+/// axes.
 ///
-/// Of a box, `low` and `high` are the smallest and the largest. Of a cell, `x` and `series` are its column and row;
-/// of a cable, `x` and `series` are its ends; `y` is the value.
+/// For a box, `low` and `high` are minimum and maximum. For a cell, `x` and `series` are its column
+/// and row; for a cable, they are its ends; `y` is the value.
 pub fn csv(figure: &Figure) -> String {
     let mut csv = Csv::named(COLUMNS.iter().map(|name| (*name).to_owned()));
     let number = |x: f64| x.to_string();

@@ -1,4 +1,4 @@
-//! What was measured at every point: latency, delivered load, jitter, fairness.
+//! Figures over all points: latency, delivered load, jitter, fairness.
 
 use std::collections::BTreeMap;
 
@@ -13,21 +13,22 @@ use crate::style::Style;
 /// A figure over all points.
 struct Curve {
     id: &'static str,
-    /// What is shown; along what, the study knows.
+    /// Title without the x axis, which depends on the study.
     title: &'static str,
     /// The column of `points`.
     metric: &'static str,
     label: &'static str,
     quantity: Quantity,
     what: What,
-    /// Whether values beyond saturation mean nothing, so that lines along the load end at the first such point.
+    /// Whether values beyond saturation are meaningless, so that lines along the load end at the
+    /// first saturated point.
     ends_at_saturation: bool,
-    /// Whether along the load the x axis is what this very scope offered, with the line of equality: the title then.
+    /// Title if the x axis is the load offered by the same scope, with a line of equality.
     against_offered: Option<&'static str>,
     caption: &'static str,
 }
 
-/// Whose values a figure shows.
+/// The scope of a figure.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum What {
     Total,
@@ -68,7 +69,7 @@ const CURVES: &[Curve] = &[
         what: What::Total,
         ends_at_saturation: false,
         against_offered: Some("Delivered against offered load"),
-        caption: "What NICs received, against what the workloads created",
+        caption: "Load received by the NICs against load created by the workloads",
     },
     Curve {
         id: "throughput-by-class",
@@ -79,7 +80,7 @@ const CURVES: &[Curve] = &[
         what: What::SeveralGroups,
         ends_at_saturation: false,
         against_offered: Some("Delivered against offered load of each class"),
-        caption: "What NICs received of a class, against what it offered",
+        caption: "Received load of a class against its offered load",
     },
     Curve {
         id: "jitter",
@@ -101,11 +102,11 @@ const CURVES: &[Curve] = &[
         what: What::Total,
         ends_at_saturation: false,
         against_offered: None,
-        caption: "Jain's index of what NICs injected: 1 if all injected the same",
+        caption: "Jain's index of the load injected per NIC: 1 if all are equal",
     },
 ];
 
-/// Figures with more panels are cut into several.
+/// Figures with more panels are split.
 const PANELS: usize = 12;
 
 pub(crate) fn curves(study: &Study<'_>) -> Vec<Figure> {
@@ -294,7 +295,7 @@ fn over_points(study: &Study<'_>, curve: &Curve) -> Vec<Figure> {
         .collect()
 }
 
-/// The name of the only series of a figure.
+/// Returns the name of the only series of a figure.
 fn only_name<'s>(study: &'s Study<'_>, of_groups: bool) -> &'s str {
     let name = study
         .groups
@@ -304,7 +305,7 @@ fn only_name<'s>(study: &'s Study<'_>, of_groups: bool) -> &'s str {
     name.map_or("all", String::as_str)
 }
 
-/// A figure of too many panels as several.
+/// Splits a figure with too many panels.
 fn cut(figure: Figure) -> Vec<Figure> {
     if figure.panels.len() <= PANELS {
         return vec![figure];
@@ -343,7 +344,8 @@ fn captioned(mut figure: Figure, curve: &Curve, study: &Study<'_>) -> Figure {
         };
     }
     if figure.has_mark(Mark::Unsure) {
-        caption += " Pale points are too short to tell, not stationary or less exact than asked.";
+        caption +=
+            " Pale points are too short to tell, not stationary or less exact than requested.";
     }
     if figure.y.scale == Scale::Log {
         caption += " The vertical axis is logarithmic.";
@@ -352,7 +354,7 @@ fn captioned(mut figure: Figure, curve: &Curve, study: &Study<'_>) -> Figure {
     figure
 }
 
-/// The intervals that single runs give from batch means: better than none for a point of one seed.
+/// Intervals from batch means of single runs, used for points with one seed.
 struct BatchIntervals(BTreeMap<(u64, usize), f64>);
 
 impl BatchIntervals {

@@ -1,4 +1,4 @@
-//! Figures of a few chosen points: which lines stand in which panel.
+//! Arranges the lines of a few selected points in panels.
 
 use std::collections::BTreeMap;
 
@@ -6,19 +6,19 @@ use crate::model::{Line, Point};
 use crate::study::{Study, StudyPoint};
 use crate::style::Style;
 
-/// Panels of figures that show details.
+/// Maximum number of panels of detail figures.
 pub(crate) const DETAILS: usize = 9;
 
-/// The chosen points, and where their lines stand.
+/// The selected points, and the arrangement of their lines.
 pub(crate) struct Details<'s, 'c> {
     pub(crate) study: &'s Study<'c>,
     pub(crate) points: Vec<StudyPoint>,
 }
 
-/// The points of a line by point of the study and group.
+/// The points of a line, by point of the study and group.
 pub(crate) type ByPoint = BTreeMap<(u64, usize), Vec<Point>>;
 
-/// Panels with their lines, and what the lines are.
+/// Panels with their lines, and the meaning of the lines.
 pub(crate) struct Arranged {
     pub(crate) panels: Vec<(String, Vec<Line>)>,
     pub(crate) series: String,
@@ -33,13 +33,14 @@ impl<'s, 'c> Details<'s, 'c> {
         }
     }
 
-    /// The place of a point among the chosen ones.
+    /// Whether a point is selected.
     pub(crate) fn is_chosen(&self, number: u64) -> bool {
         self.points.iter().any(|point| point.number == number)
     }
 
-    /// Classes are compared within a point; where there is one class, series are compared at one load; where
-    /// there is one series, loads are. A few points with names are compared for each class.
+    /// Arranges lines in panels. Classes are compared within a point; with one class, series are
+    /// compared at one load; with one series, loads are compared. A few named points are compared
+    /// for each class.
     pub(crate) fn arranged(&self, found: &ByPoint) -> Arranged {
         let study = self.study;
         let line = |name: String, style: Style, number: u64, group: usize| {
@@ -119,7 +120,7 @@ impl<'s, 'c> Details<'s, 'c> {
         }
     }
 
-    /// Panels of one series in a row, if there are several series.
+    /// Returns the number of panels per series, which form a row, if there are several series.
     pub(crate) fn columns(&self) -> Option<usize> {
         let first = self.points.first().map(|p| (p.facet, p.series));
         let in_row = self
@@ -130,11 +131,12 @@ impl<'s, 'c> Details<'s, 'c> {
         (n > 1 && n < self.points.len()).then_some(n)
     }
 
-    /// Which points were chosen, for captions.
+    /// Returns a sentence for captions about the selected points.
     pub(crate) fn sentence(&self) -> &'static str {
         match self.study.is_numeric && self.study.is_sweep() {
             true => {
-                " Points are the lowest, a middle and the highest at which nothing is saturated, where there are any."
+                " Points are the lowest, a middle and the highest without saturation, if there are \
+                 any."
             }
             false => "",
         }

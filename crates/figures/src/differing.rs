@@ -1,23 +1,23 @@
-//! In which keys of their files folders of results differ.
+//! Finds the keys in which the files of folders of results differ.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use netloom_results::Collection;
 use toml::{Table, Value};
 
-/// A key that has not the same value in every file.
+/// A key whose value differs between files.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Differing {
-    /// Its path, as `--set` takes it.
+    /// Its path, as for `--set`.
     pub key: String,
-    /// Its value in every folder as JSON; nothing where the key is missing.
+    /// Its value in every folder as JSON; `None` if the key is missing.
     pub values: Vec<Option<String>>,
 }
 
-/// Keys that say what a run is called, not what it is.
+/// Keys that name a run and do not affect it.
 const NAMES: [&str; 3] = ["netloom", "name", "about"];
 
-/// The keys in which the resolved files of folders differ, in the order of their names.
+/// Returns the keys in which the resolved files of folders differ, sorted by name.
 pub fn differing(collections: &[Collection]) -> Vec<Differing> {
     let files: Vec<BTreeMap<String, String>> = collections
         .iter()
@@ -38,14 +38,14 @@ pub fn differing(collections: &[Collection]) -> Vec<Differing> {
     by_kind(found)
 }
 
-/// Merges the keys that follow from a different kind into one: each kind has keys of its own, so that replacing a
-/// fat tree by a dragonfly is one difference and not eight. Tables with the same values, such as the arbiter of the
-/// switches and that of the NICs, are merged too.
+/// Merges the keys that belong to a different kind into one. Each kind has its own keys, so
+/// replacing a fat tree by a dragonfly is one difference, not eight. Tables with the same values,
+/// such as the arbiters of switches and NICs, are merged too.
 fn by_kind(found: Vec<Differing>) -> Vec<Differing> {
     let table_of = |key: &str| key.strip_suffix(".kind").map(str::to_owned);
     let tables: Vec<String> = found.iter().filter_map(|one| table_of(&one.key)).collect();
     let has_all = |one: &Differing| one.values.iter().all(Option::is_some);
-    // The innermost table with a kind that differs, unless every file has the key.
+    // The innermost table with a different kind, unless all files have the key.
     let owner = |one: &Differing| {
         let inside = tables.iter().filter(|table| {
             let rest = one.key.strip_prefix(table.as_str());
@@ -93,7 +93,7 @@ fn by_kind(found: Vec<Differing>) -> Vec<Differing> {
 }
 
 impl Differing {
-    /// Its value in a folder, for people: texts without quotes.
+    /// Returns its value in a folder; texts without quotes.
     pub fn value(&self, folder: usize) -> &str {
         match self.values.get(folder).and_then(Option::as_deref) {
             None => "–",
@@ -104,19 +104,19 @@ impl Differing {
         }
     }
 
-    /// The same without the keys that follow from a kind: `dtable`.
+    /// Returns the value without the keys of its kind: `dtable`.
     pub(crate) fn short(&self, folder: usize) -> &str {
         let value = self.value(folder);
         value.split_once(" (").map_or(value, |(kind, _)| kind)
     }
 
-    /// The last word of its path.
+    /// Returns the last component of its path.
     pub(crate) fn word(&self) -> &str {
         self.key.rsplit('.').next().unwrap_or(&self.key)
     }
 }
 
-/// Every value of a file by its path; a table of a list by its number.
+/// Returns all values of a file by path; tables of a list by number.
 fn flat(text: &str) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     if let Ok(table) = text.parse::<Table>() {
@@ -150,13 +150,14 @@ fn add_table(found: &mut BTreeMap<String, String>, path: &str, table: &Table) {
     }
 }
 
-/// The paths of lists of tables in a flat file: `traffic`.
+/// Returns the paths of lists of tables in a flattened file: `traffic`.
 fn lists(file: &BTreeMap<String, String>) -> BTreeSet<String> {
     let firsts = file.keys().filter_map(|key| key.split_once(".0."));
     firsts.map(|(list, _)| list.to_owned()).collect()
 }
 
-/// What differs alike in every table of a list is told once, without its number, as `--set` takes it.
+/// Merges differences that are the same in all tables of a list into one, without a number, as for
+/// `--set`.
 fn told_once(
     found: Vec<Differing>,
     list: &str,

@@ -1,4 +1,4 @@
-//! How latencies are distributed: shares of messages up to, and beyond, a latency.
+//! Distributions of latency: shares of messages up to and beyond a latency.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use crate::detail::{ByPoint, Details};
 use crate::model::{Axis, Chart, Figure, Mark, Panel, Point, Scale};
 use crate::ticks::round_log_ends;
 
-/// How many steps of a line are drawn, about; more are not seen.
+/// Approximate number of steps of a line; more would not be visible.
 const STEPS: f64 = 100.0;
 
-/// Buckets by their upper end (bits of a positive number are in its order): the lower end and how many.
+/// Lower end and count of buckets, by upper end (the bits of positive numbers have the same order).
 type Buckets = BTreeMap<u64, (f64, u64)>;
 
 pub(crate) fn distributions(details: &Details<'_, '_>) -> Vec<Figure> {
@@ -39,7 +39,7 @@ pub(crate) fn distributions(details: &Details<'_, '_>) -> Vec<Figure> {
     [cdf, ccdf].into_iter().flatten().collect()
 }
 
-/// The histograms of message latency of the chosen points, over all seeds.
+/// Returns the histograms of message latency of the selected points, over all seeds.
 fn buckets(details: &Details<'_, '_>) -> Option<BTreeMap<(u64, usize), Buckets>> {
     let table = details.study.collection.table("histograms")?;
     let latency = words(table, "latency")?;
@@ -65,7 +65,7 @@ fn buckets(details: &Details<'_, '_>) -> Option<BTreeMap<(u64, usize), Buckets>>
         };
         let buckets = found.entry((number, group)).or_default();
         let own = &mut buckets.entry(to.max(0.0).to_bits()).or_insert((from, 0)).1;
-        // No sum over the lines of a table, of which at most 2^26 are read, goes beyond 64 bits.
+        // A sum over all lines of a table, at most 2^26, fits into 64 bits.
         *own = own.saturating_add(count as u64).min(u64::MAX >> 27);
     }
     Some(found)
@@ -134,9 +134,10 @@ fn figure(
     }
     let what = match beyond {
         true => {
-            "Share of messages that took longer than a latency (CCDF, all seeds together). Both axes are logarithmic."
+            "Share of messages with a latency above a value (CCDF over all seeds). Both axes are \
+             logarithmic."
         }
-        false => "Share of messages that took at most a latency (CDF, all seeds together).",
+        false => "Share of messages with a latency up to a value (CDF over all seeds).",
     };
     Some(Figure {
         id: if beyond {
@@ -161,7 +162,7 @@ fn figure(
     })
 }
 
-/// The stairs of a histogram: a bucket is over at its upper end.
+/// Returns the steps of a histogram; a bucket ends at its upper end.
 fn steps(buckets: &Buckets, divisor: f64, beyond: bool) -> Vec<Point> {
     let total: u64 = buckets.values().map(|(_, count)| count).sum();
     if total == 0 {
@@ -181,7 +182,7 @@ fn steps(buckets: &Buckets, divisor: f64, beyond: bool) -> Vec<Point> {
     let (first, last) = (full[0].1, full[full.len() - 1].0);
     let mut points = vec![at(first, if beyond { 1.0 } else { 0.0 })];
     let mut below = 0;
-    // Steps that are less than a hair from the one before are left out; the last of each run of them stays.
+    // Skip steps that are very close to the previous one, but keep the last of a sequence.
     let height = |y: f64| {
         if beyond {
             y.max(1e-300).log10() / (total as f64).log10().max(1.0)
@@ -200,7 +201,7 @@ fn steps(buckets: &Buckets, divisor: f64, beyond: bool) -> Vec<Point> {
         below += count;
         let y = if beyond { total - below } else { below } as f64 / total as f64;
         if beyond && below == total {
-            // Nothing is slower than the slowest: the stairs end there, as a logarithm has no zero.
+            // The steps end at the largest latency, since a logarithmic axis has no zero.
             points.push(Point {
                 y: points[points.len() - 1].y,
                 ..at(*to, 0.0)

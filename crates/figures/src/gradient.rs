@@ -1,8 +1,9 @@
-//! The colours of heat maps: pale to dark, darker in every step, so that a grey print keeps the order.
+//! The colours of heat maps, from pale to dark. Lightness decreases monotonically, so that a grey
+//! print keeps the order.
 
 use crate::model::Gauge;
 
-/// The colours of some shares of the scale; between them they are mixed.
+/// Colours at some positions of the scale; others are interpolated.
 const STOPS: [(f64, [u8; 3]); 5] = [
     (0.0, [247, 251, 255]),
     (0.25, [198, 219, 239]),
@@ -11,7 +12,7 @@ const STOPS: [(f64, [u8; 3]); 5] = [
     (1.0, [8, 48, 107]),
 ];
 
-/// The colour of a share of the scale, from 0 to 1: red, green, blue.
+/// Returns the colour at a position of the scale, from 0 to 1: red, green, blue.
 pub(crate) fn rgb(share: f64) -> [u8; 3] {
     let share = share.clamp(0.0, 1.0);
     let above = STOPS.iter().position(|(at, _)| share <= *at);
@@ -24,19 +25,19 @@ pub(crate) fn rgb(share: f64) -> [u8; 3] {
     })
 }
 
-/// The same as `#rrggbb`.
+/// Returns the colour at a position of the scale as `#rrggbb`.
 pub(crate) fn hex(share: f64) -> String {
     let [red, green, blue] = rgb(share);
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
 impl Gauge {
-    /// The share of the scale below a value.
+    /// Returns the position of a value on the scale, from 0 to 1.
     pub fn share(&self, value: f64) -> f64 {
         (value - self.low) / (self.high - self.low)
     }
 
-    /// The colour of a value as `#rrggbb`.
+    /// Returns the colour of a value as `#rrggbb`.
     pub fn color(&self, value: f64) -> String {
         hex(self.share(value))
     }

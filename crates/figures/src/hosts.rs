@@ -1,4 +1,4 @@
-//! What each NIC injected: how alike they are.
+//! Injected load of each NIC, to compare NICs.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,8 @@ pub(crate) fn hosts(details: &Details<'_, '_>) -> Option<Figure> {
     let seed = Numbers::of(table, "seed");
     let lines = Lines::of(table);
     let groups = study.groups.reader(table);
-    // By point, group and NIC: the sum over seeds and service levels, divided by the seeds seen.
+    // By point, group and NIC: the sum over seeds and service levels, divided by the number of
+    // seeds.
     let mut sums: BTreeMap<(u64, usize), BTreeMap<u32, f64>> = BTreeMap::new();
     let mut seeds: BTreeMap<u64, std::collections::BTreeSet<u64>> = BTreeMap::new();
     for line in 0..table.len() {
@@ -96,9 +97,10 @@ pub(crate) fn hosts(details: &Details<'_, '_>) -> Option<Figure> {
     }
     Some(Figure {
         id: "injected-by-host".to_owned(),
-        title: "What NICs injected".to_owned(),
+        title: "Injected load per NIC".to_owned(),
         caption: format!(
-            "Injected load of each NIC as a fraction of its link, mean over seeds: smallest, quartiles and largest of all NICs.{}",
+            "Injected load of each NIC as a fraction of its link, mean over seeds: minimum, \
+             quartiles and maximum over all NICs.{}",
             details.sentence()
         ),
         x: category_axis("", categories),

@@ -1,7 +1,8 @@
-//! Figures of a study: what they show, and how they are drawn.
+//! Figures of a study: their contents, and how they are drawn.
 //!
-//! A [`Figure`] is plain data, made from the tables of a folder by [`figures`]; [`svg`], [`pgfplots`] and [`csv`] are
-//! written from it, and so is whatever else draws it. This crate knows no simulator.
+//! A [`Figure`] is plain data, created by [`figures`] from the tables of a folder. [`svg`],
+//! [`pgfplots`] and [`csv`] write it in different formats. This crate does not depend on the
+//! simulator.
 
 mod axis;
 mod chosen;
@@ -49,9 +50,9 @@ pub use ticks::{minor_ticks, tick_text, ticks};
 
 use netloom_results::Collection;
 
-/// The figures that a folder of results deserves, the most telling first.
+/// Returns the figures for a folder of results, the most informative first.
 ///
-/// Figures whose tables or columns are missing are left out.
+/// Figures whose tables or columns are missing are omitted.
 pub fn figures(collection: &Collection) -> Vec<Figure> {
     let Some(study) = study::Study::new(collection) else {
         return vec![];

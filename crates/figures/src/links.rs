@@ -1,4 +1,4 @@
-//! How much links were used: by kind and level, the busiest, and on the drawing of the fabric.
+//! Use of links: by kind and level, the busiest links, and on the drawing of the fabric.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,28 +14,28 @@ use crate::spread::box_plot;
 use crate::study::{Study, StudyPoint, category_axis, ordered_bits};
 use crate::style::Style;
 
-/// How many of the busiest links are named.
+/// Number of busiest links to name.
 const BUSIEST: usize = 12;
-/// Links of a sorted line at most; of more, every so many.
+/// Maximum number of points of a sorted line; of more links, every `n`-th is drawn.
 const SORTED: usize = 200;
-/// The largest fabric, in switches and in ports, whose links are shown as a matrix.
+/// Maximum number of switches and of ports for a matrix of links.
 const MATRIX: usize = 48;
-/// Kinds of links in the order of a packet's way.
+/// Kinds of links in the order of a packet's path.
 const KINDS: [&str; 3] = ["injection", "fabric", "delivery"];
 
-/// The use of links, mean over seeds.
+/// Use of links, mean over seeds.
 struct Links<'a> {
-    /// At the chosen points.
+    /// At the selected points.
     links: view::Links<'a>,
     groups: Groups<'a>,
-    /// Sum and number by point and group, for every point.
+    /// Sum and count by point and group, for every point.
     means: BTreeMap<(u64, usize), (f64, u64)>,
 }
 
 /// Links of one kind and class.
 struct Groups<'a> {
     names: Vec<String>,
-    /// Kind of each group, a place in [`KINDS`].
+    /// Kind of each group, an index into [`KINDS`].
     kinds: Vec<usize>,
     /// The group of a kind and class.
     of: BTreeMap<(&'a str, &'a str), usize>,
@@ -95,7 +95,7 @@ impl<'a> Links<'a> {
         self.links.kind(link) == KINDS[1]
     }
 
-    /// The use of every link of a point, group by group.
+    /// Returns the use of every link of a point, group by group.
     fn of(&self, number: u64) -> Vec<(&Link, f64)> {
         let uses = self.links.at(number);
         let mut uses: Vec<(&Link, f64)> = uses
@@ -113,7 +113,7 @@ impl<'a> Links<'a> {
         format!("{}{port} → {}", self.links.from(link), self.links.to(link))
     }
 
-    /// Boxes over kinds and levels, one panel per chosen point.
+    /// Draws boxes over kinds and levels, one panel per selected point.
     fn spreads(&self, details: &Details<'_, '_>) -> Option<Figure> {
         let panel = |point: &StudyPoint| {
             let mut by_group = vec![vec![]; self.groups.names.len()];
@@ -140,7 +140,8 @@ impl<'a> Links<'a> {
             id: "link-use".to_owned(),
             title: "Use of links by kind".to_owned(),
             caption: format!(
-                "Share of the time in which links sent, mean over seeds: smallest, quartiles and largest over all links of a kind.{}",
+                "Share of time in which links were sending, mean over seeds: minimum, quartiles \
+                 and maximum over all links of a kind.{}",
                 details.sentence()
             ),
             x: category_axis("", self.groups.names.clone()),
@@ -152,7 +153,8 @@ impl<'a> Links<'a> {
         })
     }
 
-    /// The use of every link, the busiest first, one line per kind and level and one panel per chosen point.
+    /// Draws the use of every link, the busiest first, one line per kind and level and one panel
+    /// per selected point.
     fn sorted(&self, details: &Details<'_, '_>) -> Option<Figure> {
         let panel = |point: &StudyPoint| {
             let mut by_group = vec![vec![]; self.groups.names.len()];
@@ -162,7 +164,8 @@ impl<'a> Links<'a> {
             let line = |(group, mut used): (usize, Vec<f64>)| {
                 used.sort_by(|a, b| b.total_cmp(a));
                 let (n, step) = (used.len(), used.len().div_ceil(SORTED).max(1));
-                // Parts of the links, so that few host links and many others share an axis.
+                // Fractions of the number of links, so that groups of different sizes share an
+                // axis.
                 let points = (0..n).filter(|at| at % step == 0 || at + 1 == n);
                 Line {
                     name: self.groups.names[group].clone(),
@@ -199,7 +202,8 @@ impl<'a> Links<'a> {
             id: "links-sorted".to_owned(),
             title: "Use of links, sorted".to_owned(),
             caption: format!(
-                "Share of the time in which each link sent, mean over seeds, the busiest first.{}",
+                "Share of time in which each link was sending, mean over seeds, the busiest \
+                 first.{}",
                 details.sentence()
             ),
             x: Axis {
@@ -217,7 +221,7 @@ impl<'a> Links<'a> {
         })
     }
 
-    /// Mean use by kind along the x axis, one panel per series.
+    /// Draws the mean use by kind along the x axis, one panel per series.
     fn by_load(&self, study: &Study<'_>) -> Option<Figure> {
         if !study.is_sweep() {
             return None;
@@ -255,7 +259,7 @@ impl<'a> Links<'a> {
         });
         Some(heat(
             ("link-use-by-load", &study.titled("Use of links")),
-            "Mean share of the time in which links of a kind sent, over links and seeds."
+            "Share of time in which links of a kind were sending, mean over links and seeds."
                 .to_owned(),
             x,
             category_axis("", self.groups.names.clone()),
@@ -263,7 +267,8 @@ impl<'a> Links<'a> {
         ))
     }
 
-    /// The busiest links between switches, or of all where there are none.
+    /// Draws the busiest links between switches, or of all links if there are none between
+    /// switches.
     fn busiest(&self, details: &Details<'_, '_>) -> Option<Figure> {
         let points: Vec<&StudyPoint> = details
             .points
@@ -308,19 +313,27 @@ impl<'a> Links<'a> {
         (!cells.is_empty()).then(|| {
             heat(
                 ("busiest-links", "The busiest links"),
-                format!("The {} busiest {among}, by their highest use at the points shown, mean over seeds.", ranked.len()),
+                format!(
+                    "The {} busiest {among}, by their highest use at the points shown; means \
+                     over seeds.",
+                    ranked.len()
+                ),
                 category_axis("", points.iter().map(name).collect()),
                 category_axis("", ranked.iter().map(|(link, _)| self.name(link)).collect()),
-                vec![Panel { title: String::new(), chart: Chart::Heat(cells), references: vec![] }],
+                vec![Panel {
+                    title: String::new(),
+                    chart: Chart::Heat(cells),
+                    references: vec![],
+                }],
             )
         })
     }
 
-    /// The busiest chosen point of every series: the details of one load are enough for a picture.
+    /// Returns the busiest selected point of every series, since a picture shows one load.
     fn shown<'p>(&self, details: &'p Details<'_, '_>) -> Vec<&'p StudyPoint> {
         let mut last: BTreeMap<(usize, usize, u64), &StudyPoint> = BTreeMap::new();
         for point in &details.points {
-            // Points side by side are no series: each counts.
+            // Points side by side do not form a series: each is shown.
             let own = if details.study.is_numeric {
                 0
             } else {
@@ -334,7 +347,7 @@ impl<'a> Links<'a> {
         found.take(6).collect()
     }
 
-    /// The use of every cable on the drawing of the fabric.
+    /// Draws the use of every cable on the drawing of the fabric.
     fn on_layout(&self, details: &Details<'_, '_>) -> Option<Figure> {
         let layout = details.study.collection.layout.as_ref()?;
         if layout.is_overview {
@@ -354,7 +367,9 @@ impl<'a> Links<'a> {
         (!panels.is_empty()).then(|| {
             heat(
                 ("link-map", "Use of links in the fabric"),
-                "Share of the time in which the busier direction of the cables between two places sent, mean over seeds.".to_owned(),
+                "Share of time in which the busier direction of the cables between two nodes was \
+                 sending, mean over seeds."
+                    .to_owned(),
                 none(),
                 none(),
                 panels,
@@ -362,7 +377,7 @@ impl<'a> Links<'a> {
         })
     }
 
-    /// The use of links between switches, by sender and port.
+    /// Draws the use of links between switches, by sender and port.
     fn matrix(&self, details: &Details<'_, '_>) -> Option<Figure> {
         let points = self.shown(details);
         let is_fabric = |link: &&Link| self.is_fabric(link) && link.from_port.is_some();
@@ -402,9 +417,14 @@ impl<'a> Links<'a> {
         };
         Some(heat(
             ("link-matrix", "Use of links between switches"),
-            "Share of the time in which a port of a switch sent to another switch, mean over seeds.".to_owned(),
+            "Share of time in which a port of a switch was sending to another switch, mean over \
+             seeds."
+                .to_owned(),
             category_axis("Port", ports.iter().map(u16::to_string).collect()),
-            category_axis("Switch", senders.iter().map(|name| (*name).to_owned()).collect()),
+            category_axis(
+                "Switch",
+                senders.iter().map(|name| (*name).to_owned()).collect(),
+            ),
             points.iter().map(panel).collect(),
         ))
     }
@@ -456,7 +476,7 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// The drawing with the value of each pair of names; nothing if no cable has one.
+/// Returns the drawing with a value for each pair of names; `None` if no cable has a value.
 fn map(layout: &Layout, values: &BTreeMap<(&str, &str), f64>) -> Option<Map> {
     let place = |node: &Node| Place {
         name: node.name.clone(),

@@ -1,10 +1,11 @@
-//! Pictures to look at: `NETLOOM_LOOK=DIR cargo test -p netloom-figures look -- --ignored`.
+//! Writes pictures for inspection: `NETLOOM_LOOK=DIR cargo test -p netloom-figures look --
+//! --ignored`.
 
 use crate::synthetic::Synthetic;
 use crate::{SvgStyle, figures, pgfplots, svg};
 
 #[test]
-#[ignore = "writes pictures for people"]
+#[ignore = "writes pictures for inspection"]
 fn look() {
     let folder = std::env::var("NETLOOM_LOOK").expect("a folder");
     let folder = std::path::Path::new(&folder);

@@ -1,8 +1,8 @@
-//! What a figure shows, before anyone draws it.
+//! The contents of a figure, independent of its format.
 //!
-//! A figure is one or several panels over the same axes. Values stand in the unit of the axis they belong to
-//! (a latency axis in µs has points in µs), so that whoever draws has nothing left to scale. Everything a
-//! reader needs to know about marks and clipping stands in the caption.
+//! A figure has one or several panels over the same axes. Values have the unit of their axis (a
+//! latency axis in µs has points in µs), so that no format needs to scale them. The caption
+//! explains marks and clipping.
 
 use netloom_results::Verdict;
 use netloom_results::view::Estimate;
@@ -10,129 +10,123 @@ use serde::{Deserialize, Serialize};
 
 use crate::style::Style;
 
-/// A figure.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Figure {
-    /// Its name: lower case, digits and hyphens. The name of its files.
+    /// Identifier and name of its files: lower case letters, digits and hyphens.
     pub id: String,
-    /// What it is.
     pub title: String,
-    /// What is seen and how to read it: sentences.
+    /// What it shows and how to read it: sentences.
     pub caption: String,
-    /// What runs to the right, in every panel.
+    /// The x axis of every panel.
     pub x: Axis,
-    /// What runs upwards, in every panel; downwards if it has categories.
+    /// The y axis of every panel; it runs downwards if it has categories.
     pub y: Axis,
-    /// What the series of the legend are: `class`, or the path of an axis. Empty if there is one series.
+    /// What distinguishes series: `class`, or the path of an axis. Empty if there is one series.
     pub series: String,
-    /// What the colours of heat maps mean.
+    /// The colour scale of heat maps.
     pub heat: Option<Gauge>,
     /// The panels, row by row.
     pub panels: Vec<Panel>,
-    /// How many panels stand side by side where the order has columns (one per variant, say); any number else.
+    /// Number of panels in a row, if their order forms columns (such as one per variant); otherwise
+    /// any.
     pub columns: Option<usize>,
 }
 
-/// An axis.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Axis {
-    /// What it shows, without its unit.
+    /// Label, without the unit.
     pub label: String,
-    /// Its unit; empty for counts, fractions and categories.
+    /// Unit; empty for counts, fractions and categories.
     pub unit: String,
-    /// How values are placed.
+    /// Scale.
     pub scale: Scale,
-    /// The lowest value seen. What lies below is clipped.
+    /// Lower end. Smaller values are clipped.
     pub low: f64,
-    /// The highest value seen. What lies above is clipped.
+    /// Upper end. Larger values are clipped.
     pub high: f64,
 }
 
-/// How the values of an axis are placed.
+/// The scale of an axis.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {
-    /// Evenly.
     Linear,
-    /// By their logarithm.
     Log,
-    /// One place per name; a value is the number of its name, from 0.
+    /// One position per name; a value is the index of its name, from 0.
     Category(Vec<String>),
 }
 
-/// What the colours of a heat map mean, from pale to dark.
+/// The colour scale of a heat map, from pale to dark.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Gauge {
-    /// What they show.
+    /// Label.
     pub label: String,
-    /// Its unit; empty for fractions.
+    /// Unit; empty for fractions.
     pub unit: String,
-    /// The value of the palest.
+    /// Value of the palest colour.
     pub low: f64,
-    /// The value of the darkest.
+    /// Value of the darkest colour.
     pub high: f64,
 }
 
-/// One of the small charts of a figure.
+/// One chart of a figure.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Panel {
-    /// What tells it from the other panels; empty if it is alone.
+    /// What distinguishes it from other panels; empty if there is one panel.
     pub title: String,
-    /// What it shows.
     pub chart: Chart,
-    /// Lines to compare with, grey and thin.
+    /// Reference lines, grey and thin.
     pub references: Vec<Reference>,
 }
 
-/// A line to compare with: `delivered = offered`.
+/// A reference line: `delivered = offered`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Reference {
-    /// What it means.
     pub label: String,
-    /// Its corners: x, y.
+    /// Its vertices: x, y.
     pub points: Vec<(f64, f64)>,
 }
 
-/// What a panel shows.
+/// The chart of a panel.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Chart {
     /// Measured points, each series joined by a line with a band around it.
     Lines(Vec<Line>),
-    /// Shares of a distribution as stairs: a step is level to the right of its point.
+    /// Shares of a distribution as a step function: constant to the right of a point.
     Steps(Vec<Line>),
     /// Boxes over the categories of the x axis.
     Boxes(Vec<BoxPlot>),
     /// Coloured cells: categories of the x axis by categories of the y axis.
     Heat(Vec<Cell>),
-    /// Links between the places of switches and NICs, coloured.
+    /// Coloured links between switches and NICs.
     Map(Map),
 }
 
 /// A series of points.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Line {
-    /// Its name in the legend.
+    /// Name in the legend.
     pub name: String,
-    /// Its look, the same in every figure.
+    /// Style, the same in every figure.
     pub style: Style,
-    /// Whether neighbours are joined; points over categories are not.
+    /// Whether points are joined by a line; points over categories are not.
     pub joined: bool,
-    /// Whether its points are marked; those of time series and distributions are too many.
+    /// Whether points have markers; time series and distributions have too many points.
     pub marked: bool,
-    /// Its points, from left to right.
+    /// Points, from left to right.
     pub points: Vec<Point>,
 }
 
 impl Line {
-    /// What was measured of it.
+    /// Returns the measured points.
     pub fn measured(&self) -> impl Iterator<Item = &Point> + Clone {
         self.points
             .iter()
             .filter(|point| point.mark != Mark::Printed)
     }
 
-    /// What a paper prints of it.
+    /// Returns the points printed in a paper.
     pub fn printed(&self) -> impl Iterator<Item = &Point> + Clone {
         self.points
             .iter()
@@ -143,20 +137,19 @@ impl Line {
 /// A point of a series.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Point {
-    /// Where it is.
     pub x: f64,
-    /// How much was measured there.
+    /// The measured value.
     pub y: f64,
-    /// Lower end of the interval over seeds, if there is one.
+    /// Lower end of the interval over seeds, if any.
     pub low: Option<f64>,
     /// Upper end of that interval.
     pub high: Option<f64>,
-    /// What must be known about it.
+    /// Its status.
     pub mark: Mark,
 }
 
 impl Point {
-    /// What seeds say together; no quantity is below zero.
+    /// Returns a point for an estimate over seeds; its interval is clipped at zero.
     pub(crate) fn measured(x: f64, estimate: Estimate, verdict: Verdict) -> Point {
         let Estimate { mean, half_width } = estimate;
         Point {
@@ -169,18 +162,18 @@ impl Point {
     }
 }
 
-/// What must be known about a point.
+/// The status of a point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mark {
-    /// Nothing: a filled marker.
+    /// Valid: a filled marker.
     Ok,
-    /// It is saturated, so latencies grow with the length of the run: a hollow marker.
+    /// Saturated, so that latencies grow with the length of the run: a hollow marker.
     Saturated,
     /// Too short to tell, not stationary or not converged: a paler marker.
     Unsure,
-    /// Not measured but printed in a paper, to compare with: a larger hollow marker that no line joins. Such points
-    /// are the last of their series.
+    /// Printed in a paper, for comparison: a larger hollow marker, not joined by a line. Such
+    /// points come last in their series.
     Printed,
 }
 
@@ -197,94 +190,81 @@ impl From<Verdict> for Mark {
     }
 }
 
-/// Five numbers of many.
+/// A five-number summary.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct BoxPlot {
-    /// The number of its category on the x axis.
+    /// Index of its category on the x axis.
     pub category: usize,
-    /// Its name in the legend; boxes of one category stand side by side.
+    /// Name in the legend; boxes of one category are drawn side by side.
     pub name: String,
-    /// Its look.
     pub style: Style,
-    /// The smallest.
     pub min: f64,
-    /// A quarter is smaller.
+    /// First quartile.
     pub q1: f64,
-    /// Half are smaller.
     pub median: f64,
-    /// Three quarters are smaller.
+    /// Third quartile.
     pub q3: f64,
-    /// The largest.
     pub max: f64,
-    /// How many there are.
+    /// Number of values.
     pub count: usize,
 }
 
 /// A cell of a heat map.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Cell {
-    /// The number of its category on the x axis.
+    /// Index of its category on the x axis.
     pub column: usize,
-    /// The number of its category on the y axis.
+    /// Index of its category on the y axis.
     pub row: usize,
-    /// Its value, in the unit of [`Figure::heat`].
+    /// Value, in the unit of [`Figure::heat`].
     pub value: f64,
 }
 
-/// Values on the links of a drawn fabric. Neither axis of the figure is drawn.
+/// Values on the links of a drawn fabric. The axes of the figure are not drawn.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Map {
-    /// Width of the picture; lengths are relative to it.
+    /// Width of the picture, the scale of all lengths.
     pub width: f64,
-    /// Height of the picture.
     pub height: f64,
-    /// Switches and NICs.
     pub places: Vec<Place>,
-    /// Links between them.
     pub links: Vec<MapLink>,
 }
 
-/// Where a switch or a NIC is drawn; y grows downwards.
+/// Position of a switch or a NIC; y grows downwards.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Place {
-    /// Its name.
     pub name: String,
-    /// Whether it is a switch.
     pub is_switch: bool,
-    /// Its middle, to the right.
+    /// Centre, from the left.
     pub x: f64,
-    /// Its middle, downwards.
+    /// Centre, from the top.
     pub y: f64,
-    /// Its width.
     pub width: f64,
-    /// Its height.
     pub height: f64,
 }
 
-/// The cables between two places of a drawn fabric.
+/// The cables between two nodes of a drawn fabric.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct MapLink {
-    /// The name of the place at one end.
+    /// Name of the node at one end.
     pub from: String,
-    /// The name of the place at the other end.
+    /// Name of the node at the other end.
     pub to: String,
-    /// The lines to draw, each through its points (x, y).
+    /// Polylines to draw, as points (x, y).
     pub lines: Vec<Vec<(f64, f64)>>,
-    /// The value of its busiest direction, in the unit of [`Figure::heat`].
+    /// Value of its busiest direction, in the unit of [`Figure::heat`].
     pub value: f64,
 }
 
 /// An entry of a legend.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct LegendEntry {
-    /// The name of the series.
     pub name: String,
-    /// Its look.
     pub style: Style,
 }
 
 impl Figure {
-    /// Every series once, in the order of appearance.
+    /// Returns every series once, in order of appearance.
     pub fn legend(&self) -> Vec<LegendEntry> {
         let mut entries: Vec<LegendEntry> = vec![];
         for panel in &self.panels {
@@ -300,7 +280,7 @@ impl Figure {
         entries
     }
 
-    /// Another name for whatever is called so: an axis, a series, a panel, a category.
+    /// Renames everything with a given name: axes, series, panels, categories.
     pub fn rename(&mut self, old: &str, new: &str) {
         let change = |text: &mut String| {
             if text == old {
@@ -326,7 +306,7 @@ impl Figure {
         }
     }
 
-    /// Whether some point is marked so.
+    /// Whether a point has this mark.
     pub fn has_mark(&self, mark: Mark) -> bool {
         let charts = self.panels.iter().map(|panel| &panel.chart);
         let mut lines = charts.flat_map(|chart| match chart {
@@ -338,7 +318,7 @@ impl Figure {
 }
 
 impl Chart {
-    /// Its series with their looks; some may appear twice.
+    /// Returns the series with their styles; some may appear twice.
     pub fn series(&self) -> Vec<(&str, Style)> {
         match self {
             Chart::Lines(lines) | Chart::Steps(lines) => {
@@ -351,12 +331,12 @@ impl Chart {
 }
 
 impl Axis {
-    /// What it shows, with its unit.
+    /// Returns the label with its unit.
     pub fn title(&self) -> String {
         titled(&self.label, &self.unit)
     }
 
-    /// Its names, if it has any.
+    /// Returns the names, if it has any.
     pub fn categories(&self) -> &[String] {
         match &self.scale {
             Scale::Category(names) => names,
@@ -366,7 +346,7 @@ impl Axis {
 }
 
 impl Gauge {
-    /// What the colours show, with the unit.
+    /// Returns the label with its unit.
     pub fn title(&self) -> String {
         titled(&self.label, &self.unit)
     }

@@ -1,4 +1,4 @@
-//! What happened during a run: offered and delivered load and latency, epoch by epoch.
+//! Figures over time: offered and delivered load and latency per epoch.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::model::{Axis, Chart, Figure, Mark, Panel, Point, Scale};
 use crate::study::ordered_bits;
 use crate::ticks::round_ends;
 
-/// Points of a line at most; neighbouring epochs are averaged beyond.
+/// Maximum number of points of a line; if there are more epochs, neighbours are averaged.
 const POINTS: usize = 120;
 
 /// The sums of an epoch.
@@ -19,7 +19,7 @@ const POINTS: usize = 120;
 struct Epoch {
     offered: f64,
     delivered: f64,
-    /// Latency weighted by what was delivered, and the weights.
+    /// Latency weighted by delivered load, and the weights.
     latency: (f64, f64),
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn over_time(details: &Details<'_, '_>) -> Vec<Figure> {
 
 type Epochs = BTreeMap<(u64, usize), BTreeMap<u64, (f64, Epoch)>>;
 
-/// The epochs of the first seed of every chosen point.
+/// Returns the epochs of the first seed of every selected point.
 fn epochs(details: &Details<'_, '_>) -> Option<Epochs> {
     let table = details.study.collection.table("series")?;
     let time = Numbers::of(table, "time_ns")?;
@@ -104,7 +104,7 @@ fn epochs(details: &Details<'_, '_>) -> Option<Epochs> {
     Some(found)
 }
 
-/// One value per epoch, or per run of epochs where there are many.
+/// Returns one value per epoch, or per group of epochs if there are many.
 fn lines(found: &Epochs, value: impl Fn(&Epoch) -> Option<f64>) -> ByPoint {
     let mut lines = ByPoint::new();
     for (key, epochs) in found {
@@ -134,7 +134,7 @@ fn figure(
     (id, title, label): (&str, &str, &str),
     quantity: Quantity,
 ) -> Option<Figure> {
-    // One epoch is no course of time.
+    // A single epoch does not show a course over time.
     if lines.values().all(|points| points.len() < 2) {
         return None;
     }
@@ -177,7 +177,7 @@ fn figure(
         id: id.to_owned(),
         title: title.to_owned(),
         caption: format!(
-            "{label} of each epoch of the run with the first seed, warm-up included.{}{log}",
+            "{label} per epoch of the run with the first seed, including the warm-up.{}{log}",
             details.sentence()
         ),
         x: Axis {

@@ -1,19 +1,19 @@
-//! The values of an axis as places along it: numbers, or quantities that a file writes with their unit (`16 KiB`).
+//! Converts the values of an axis to positions: numbers, or quantities with a unit (`16 KiB`).
 
 use netloom_results::view::Numbers;
 use netloom_results::{Frame, Values};
 use netloom_units::{Bytes, Rate, Time};
 
-/// Where the lines of a table stand along an axis.
+/// Positions of the lines of a table along an axis.
 pub(crate) struct Places {
-    /// By line; nothing where the axis has no value.
+    /// By line; `None` if the axis has no value.
     pub(crate) values: Vec<Option<f64>>,
     /// Empty for plain numbers.
     pub(crate) unit: String,
 }
 
 impl Places {
-    /// Nothing if some value is a mere name.
+    /// Returns `None` if a value is only a name.
     pub(crate) fn of(table: &Frame, name: &str) -> Option<Places> {
         let column = table.column(name)?;
         if let Some(numbers) = Numbers::from(column) {
@@ -35,7 +35,7 @@ impl Places {
         if quantities.iter().any(|other| other.kind != largest.kind) {
             return None;
         }
-        // People write large values in large units: those of the largest suit the axis.
+        // Use the unit of the largest value.
         let one = Quantity::read(&format!("1 {}", largest.unit))?.size;
         let value = |line: &Option<u32>| line.map(|at| quantities[at as usize].size / one);
         Some(Places {
@@ -45,7 +45,7 @@ impl Places {
     }
 }
 
-/// What a text with a unit says.
+/// The quantity in a text with a unit.
 struct Quantity<'t> {
     kind: Kind,
     /// In the smallest unit of its kind.

@@ -1,4 +1,4 @@
-//! The figures of a paper as data: which columns of which table, in which panels, and what the paper prints of them.
+//! The figures of a paper as data: columns of tables, panels, and the numbers printed in the paper.
 //!
 //! ```text
 //!  figures.toml ─► Plot ──┐
@@ -13,88 +13,88 @@ use serde::Deserialize;
 use crate::model::{Axis, Chart, Figure, Line, Mark, Panel, Point, Scale};
 use crate::style::Style;
 
-/// A figure, and the columns of a table that it is drawn from.
+/// A figure, with the columns of its table.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Plot {
-    /// Its name: lower case, digits and hyphens.
+    /// Identifier: lower case letters, digits and hyphens.
     pub id: String,
-    /// What it is.
     pub title: String,
-    /// What is seen and how to read it: sentences.
+    /// What it shows and how to read it: sentences.
     pub caption: String,
-    /// The table, by its name. Its first column names the series.
+    /// The name of the table. Its first column contains the series.
     pub table: String,
-    /// What runs to the right.
+    /// The x axis.
     pub x: Shown,
-    /// What runs upwards.
+    /// The y axis.
     pub y: Shown,
-    /// Columns beside each other instead of one for each axis: a place on the x axis each.
+    /// Columns drawn side by side, each with a position on the x axis, instead of one column per
+    /// axis.
     #[serde(default)]
     pub across: Vec<Across>,
-    /// The column that tells the lines of a panel apart; one line if it is empty.
+    /// The column that distinguishes the lines of a panel; one line if it is empty.
     #[serde(default = "of_series")]
     pub line: String,
-    /// How a line is called, `{}` being its cell.
+    /// The name of a line; `{}` is replaced by its cell.
     #[serde(default = "as_it_is")]
     pub line_name: String,
-    /// What the lines are, before their names.
+    /// The title of the legend.
     #[serde(default)]
     pub legend: String,
-    /// Cells that a row must have, by column.
+    /// Required cells of a row, by column.
     #[serde(default)]
     pub only: BTreeMap<String, String>,
-    /// Series that have this in their name are left out; none if it is empty.
+    /// Series whose names contain this are omitted; none if it is empty.
     #[serde(default)]
     pub without: String,
-    /// Whether it is a distribution, drawn as stairs.
+    /// Whether it is a distribution, drawn as a step function.
     #[serde(default)]
     pub is_distribution: bool,
-    /// Whether points over names are joined: the names have an order.
+    /// Whether points over names are joined, because the names are ordered.
     #[serde(default)]
     pub is_ordered: bool,
-    /// The panels; one of all series if there are none.
+    /// The panels; if empty, one panel with all series.
     #[serde(default)]
     pub panels: Vec<Part>,
 }
 
-/// A column and how it is shown.
+/// A column and its presentation.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Shown {
-    /// Its name in the table; of several beside each other none.
+    /// Its name in the table; empty for several columns side by side.
     #[serde(default)]
     pub column: String,
-    /// What it is, without its unit.
+    /// Label, without the unit.
     pub label: String,
-    /// The unit it is shown in; empty for counts and fractions.
+    /// Unit on the axis; empty for counts and fractions.
     #[serde(default)]
     pub unit: String,
-    /// Values of the table are multiplied by this.
+    /// Factor for values of the table.
     #[serde(default = "one")]
     pub factor: f64,
-    /// Whether 1 minus the value is shown: the share that is above.
+    /// Whether 1 minus the value is shown.
     #[serde(default)]
     pub is_complement: bool,
-    /// Whether it is placed by its logarithm.
+    /// Whether the scale is logarithmic.
     #[serde(default)]
     pub is_log: bool,
     /// Whether its cells are names.
     #[serde(default)]
     pub is_name: bool,
-    /// Where the axis begins, if not at zero or the least value.
+    /// Start of the axis, if not zero or the smallest value.
     pub from: Option<f64>,
-    /// The column of half of the interval around it.
+    /// The column of the half width of its interval.
     pub half_width: Option<String>,
 }
 
-/// One of several columns beside each other.
+/// One of several columns drawn side by side.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Across {
-    /// Its name in the table.
+    /// Name in the table.
     pub column: String,
-    /// Its name on the axis.
+    /// Name on the axis.
     pub name: String,
 }
 
@@ -102,38 +102,35 @@ pub struct Across {
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Part {
-    /// What it shows.
     pub title: String,
-    /// Its series. With a `*`: all that begin and end so, called by what is between; those that a longer one of another
-    /// panel names are left to that.
+    /// Its series. A name with `*` matches all series with that prefix and suffix; they are named
+    /// by the part in between. A series belongs to the panel with the longest match.
     pub of: Vec<String>,
-    /// What counts as zero on the x axis, in its unit.
+    /// Origin of the x axis, in its unit.
     #[serde(default)]
     pub zero: f64,
-    /// What the paper prints is found under this name; its title if there is none.
+    /// Name of the panel in the printed numbers; by default its title.
     pub printed: Option<String>,
 }
 
-/// A number that a paper prints in its text or a table.
+/// A number printed in the text or a table of a paper.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Printed {
-    /// The id of the figure it belongs to.
+    /// The id of its figure.
     pub figure: String,
-    /// The panel; empty if there is but one.
+    /// The panel; empty if there is only one.
     pub panel: String,
-    /// The line.
     pub series: String,
-    /// Its place: a number in the unit of the table's column, or a name.
+    /// Its position: a number in the unit of the table's column, or a name.
     pub x: String,
-    /// The number.
     pub y: f64,
-    /// Its unit as printed.
+    /// Unit as printed.
     pub unit: String,
-    /// Where it stands in the paper.
+    /// Its location in the paper.
     pub place: String,
 }
 
-/// What an axis has beyond the outermost values, of its length.
+/// Margin of an axis beyond the outermost values, as a fraction of its length.
 const ROOM: f64 = 0.03;
 
 fn of_series() -> String {
@@ -148,7 +145,7 @@ fn one() -> f64 {
     1.0
 }
 
-/// The figures that a file describes.
+/// Parses the figures in a file.
 pub fn plots(toml: &str) -> Result<Vec<Plot>, String> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
@@ -159,19 +156,21 @@ pub fn plots(toml: &str) -> Result<Vec<Plot>, String> {
     Ok(file.figure)
 }
 
-/// The numbers of a file of what is printed.
+/// Parses a file of printed numbers.
 pub fn printed(csv: &str) -> Result<Vec<Printed>, String> {
     const NAMES: &str = "figure,panel,series,x,y,unit,place";
     let mut lines = csv.lines();
     if lines.next() != Some(NAMES) {
-        return Err(format!("the first line is not `{NAMES}`"));
+        return Err(format!("expected the first line `{NAMES}`"));
     }
     let read = |line: &str| {
         let cells: [String; 7] = cells(line)
             .try_into()
-            .map_err(|_| format!("not seven cells: {line}"))?;
+            .map_err(|_| format!("expected seven cells, found: {line}"))?;
         let [figure, panel, series, x, y, unit, place] = cells;
-        let y = y.parse().map_err(|_| format!("no number: {line}"))?;
+        let y = y
+            .parse()
+            .map_err(|_| format!("expected a number, found: {line}"))?;
         Ok(Printed {
             figure,
             panel,
@@ -185,7 +184,7 @@ pub fn printed(csv: &str) -> Result<Vec<Printed>, String> {
     lines.map(read).collect()
 }
 
-/// What one of a unit is in another of the same kind.
+/// Returns the factor between two units of the same kind.
 fn in_unit(unit: &str, other: &str) -> Option<f64> {
     const KINDS: [&[(&str, f64)]; 3] = [
         &[("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)],
@@ -205,7 +204,7 @@ fn in_unit(unit: &str, other: &str) -> Option<f64> {
 }
 
 impl Shown {
-    /// A value as it is drawn; `None` where it has no place.
+    /// Converts a cell to the value that is drawn; `None` if it cannot be drawn.
     pub(crate) fn value(&self, text: &str) -> Option<f64> {
         let value: f64 = text.parse().ok()?;
         let value = if self.is_complement {
@@ -230,7 +229,7 @@ impl Shown {
             false => (Scale::Linear, low.min(0.0)),
         };
         let high = if high > low { high } else { low + 1.0 };
-        // Markers of the outermost points do not sit on the border; zero does.
+        // Leave a margin for markers of the outermost points, but not at zero.
         let (below, high) = match self.is_log {
             true => {
                 let room = (high / low).powf(ROOM);
@@ -253,7 +252,7 @@ impl Shown {
 }
 
 impl Part {
-    /// The short name of a series, if one of those here names it, and how much of the name is written there.
+    /// Returns the short name of a series that matches one of `of`, and the length of the match.
     fn named<'a>(&self, series: &'a str) -> Option<(&'a str, usize)> {
         self.of.iter().find_map(|own| match own.split_once('*') {
             Some((begin, end)) => {
@@ -264,7 +263,7 @@ impl Part {
         })
     }
 
-    /// Under which name the paper's numbers stand.
+    /// Returns the name of the panel in the printed numbers.
     pub fn printed(&self) -> &str {
         self.printed.as_deref().unwrap_or(&self.title)
     }
@@ -291,14 +290,14 @@ impl Rows {
     }
 }
 
-/// The values at a place of a line: one for each row.
+/// The values at a position of a line, one for each row.
 #[derive(Default)]
 struct Place {
     values: Vec<f64>,
     half_width: Option<f64>,
 }
 
-/// The lines of a panel with their places, from left to right.
+/// The lines of a panel with their positions, from left to right.
 #[derive(Default)]
 struct Drawn {
     lines: Vec<(String, Vec<(f64, Place)>)>,
@@ -328,7 +327,8 @@ impl Drawn {
 }
 
 impl Plot {
-    /// The figure, if the table has its columns and a point. Rows of the same place are seeds: their mean is drawn.
+    /// Draws the figure if the table has its columns and at least one point. Rows with the same
+    /// position are seeds: their mean is drawn.
     pub fn figure(&self, csv: &str, printed: &[Printed]) -> Option<Figure> {
         let rows = Rows::read(csv)?;
         let mut names: Vec<String> = self.across.iter().map(|own| own.name.clone()).collect();
@@ -362,7 +362,7 @@ impl Plot {
             let mut lines = vec![];
             let is_here = |one: &&Printed| one.figure == self.id && one.panel == part.printed();
             let here = || printed.iter().filter(is_here);
-            // What is printed of no line of ours: what a paper aims at.
+            // Printed numbers without a measured line, such as the target of a paper.
             for one in here() {
                 if drawn.lines.iter().all(|(name, _)| *name != one.series) {
                     drawn.lines.push((one.series.clone(), vec![]));
@@ -441,7 +441,8 @@ impl Plot {
         Some(figure)
     }
 
-    /// The lines of a panel; `None` if a column is missing. Names of the x axis are added as they are met.
+    /// Returns the lines of a panel; `None` if a column is missing. Adds new names of the x axis to
+    /// `names`.
     fn drawn(&self, rows: &Rows, part: &Part, names: &mut Vec<String>) -> Option<Drawn> {
         let line = match self.line.as_str() {
             "" => None,
@@ -499,14 +500,14 @@ impl Plot {
                 false => self.x.value(cell(x)).map(|x| x - part.zero),
             };
             if let Some(x) = x {
-                // Several shares of a distribution may be at one value.
+                // A distribution may have several shares at one value.
                 drawn.add(&name, x, y, half_width, !self.is_distribution);
             }
         }
         Some(drawn)
     }
 
-    /// A printed number in the units of the axes; `None` where there is no place for it.
+    /// Converts a printed number to the units of the axes; `None` if it cannot be drawn.
     pub fn printed_point(&self, one: &Printed, names: &[String]) -> Option<Point> {
         let x = match names {
             [] => self.x.value(&one.x)?,
@@ -522,7 +523,7 @@ impl Plot {
     }
 }
 
-/// The number of a name, which is added if it is new.
+/// Returns the index of a name, which is added if it is new.
 fn place_of(name: &str, names: &mut Vec<String>) -> f64 {
     let at = names.iter().position(|own| own == name);
     let at = at.unwrap_or_else(|| {
@@ -544,7 +545,7 @@ fn measured((x, place): &(f64, Place)) -> Point {
     }
 }
 
-/// The cells of a line; one that has a comma is between quotes.
+/// Splits a line into cells; a cell with a comma is quoted.
 fn cells(line: &str) -> Vec<String> {
     let mut cells = vec![String::new()];
     let mut is_quoted = false;

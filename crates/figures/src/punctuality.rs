@@ -1,7 +1,7 @@
-//! How punctual admitted connections were: delays and jitter in parts of the time between two packets (paper 004).
+//! Punctuality of admitted connections: delay and jitter in inter-arrival times (paper 004).
 //!
-//! One panel for all connections of the levels, one for the best of each and one for the worst, at the last of the chosen
-//! points; the first seed of each.
+//! One panel shows all connections of each service level, one the best and one the worst, at the
+//! last selected point and for its first seed.
 
 use netloom_results::view::{Lines, Numbers, words};
 
@@ -9,7 +9,7 @@ use crate::detail::Details;
 use crate::model::{Axis, Chart, Figure, Line, Mark, Panel, Point, Scale};
 use crate::style::Style;
 
-/// Columns of `punctuality` by the longest delay that they count, in inter-arrival times.
+/// Columns of `punctuality`, with the longest delay that they count, in inter-arrival times.
 const DELAYS: [(&str, f64); 7] = [
     ("in_time_1_32", 1.0 / 32.0),
     ("in_time_1_16", 1.0 / 16.0),
@@ -20,7 +20,7 @@ const DELAYS: [(&str, f64); 7] = [
     ("in_time_1", 1.0),
 ];
 
-/// Columns of jitter by the middle of what they count, in eighths of an inter-arrival time.
+/// Columns of jitter, with the middle of their interval in eighths of an inter-arrival time.
 const JITTER: [(&str, f64); 16] = [
     ("jitter_m8", -7.5),
     ("jitter_m7", -6.5),
@@ -40,7 +40,7 @@ const JITTER: [(&str, f64); 16] = [
     ("jitter_p7", 7.5),
 ];
 
-/// Whose connections, with the title of their panel.
+/// Scopes, with the titles of their panels.
 const SCOPES: [(&str, &str); 3] = [
     ("all", "all connections"),
     ("best", "best connection"),
@@ -71,7 +71,8 @@ pub(crate) fn punctuality(details: &Details<'_, '_>) -> Vec<Figure> {
             (
                 "punctuality",
                 "Packets in time",
-                "Share of packets with at most this delay, by the time between two packets of their connection.",
+                "Share of packets with at most this delay, in inter-arrival times of their \
+                 connection.",
             ),
         ),
         figure(
@@ -81,7 +82,7 @@ pub(crate) fn punctuality(details: &Details<'_, '_>) -> Vec<Figure> {
             (
                 "connection-jitter",
                 "Jitter of connections",
-                "Share of gaps between packets that are so much longer or shorter than the time between two packets.",
+                "Share of gaps between packets, by their difference from the inter-arrival time.",
             ),
         ),
     ];

@@ -1,9 +1,10 @@
-//! Five numbers of many.
+//! Five-number summaries.
 
 use crate::model::BoxPlot;
 use crate::style::Style;
 
-/// The box of some values; quartiles are interpolated between neighbours (type 7 of Hyndman and Fan).
+/// Returns the box of some values; quartiles are interpolated between neighbours (type 7 of Hyndman
+/// and Fan).
 pub(crate) fn box_plot(
     mut values: Vec<f64>,
     category: usize,

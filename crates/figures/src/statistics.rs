@@ -1,4 +1,4 @@
-//! Several statistics of few things beside each other: the classes of one run, or a few runs that have but names.
+//! Several statistics side by side: for the classes of one run, or for a few named runs.
 
 use crate::axis::{Quantity, fitted};
 use crate::model::{Axis, Chart, Figure, Line, Mark, Panel, Point, Scale};
@@ -7,7 +7,7 @@ use crate::style::Style;
 
 /// Statistics that share an axis.
 pub(crate) struct Statistics {
-    /// Over points, and over the classes of one.
+    /// Identifier of the figure over points, and of the one over classes.
     id: &'static str,
     id_by_class: &'static str,
     title: &'static str,
@@ -16,7 +16,7 @@ pub(crate) struct Statistics {
     quantity: Quantity,
     /// Names and columns of `points`.
     metrics: &'static [(&'static str, &'static str)],
-    /// Whether the length of a saturated run decides them.
+    /// Whether their values depend on the length of a saturated run.
     is_latency: bool,
 }
 
@@ -40,24 +40,24 @@ pub(crate) const LOADS: Statistics = Statistics {
     id: "throughput",
     id_by_class: "load-by-class",
     title: "Offered and delivered load",
-    caption: "What the workloads created and what NICs received.",
+    caption: "Load created by the workloads and load received by the NICs.",
     label: "Load",
     quantity: Quantity::Load,
     metrics: &[("offered", "offered_load"), ("delivered", "delivered_load")],
     is_latency: false,
 };
 
-/// What a caption says of saturated latencies that are drawn.
+/// The sentence of a caption about saturated latencies.
 pub(crate) const SATURATED: &str =
     " Hollow points are saturated: their latency grows with the length of the run.";
 
-/// Whether a metric is in one of the figures here.
+/// Whether a metric is in one of these figures.
 pub(crate) fn shows(metric: &str) -> bool {
     let all = LATENCIES.metrics.iter().chain(LOADS.metrics);
     all.into_iter().any(|(_, column)| *column == metric)
 }
 
-/// The classes of the only point, side by side; a single class is a few numbers and no figure.
+/// Draws the classes of the only point side by side; returns `None` for a single class.
 pub(crate) fn by_class(study: &Study<'_>, statistics: &Statistics) -> Option<Figure> {
     if study.groups.names.len() < 2 {
         return None;
@@ -77,7 +77,7 @@ pub(crate) fn by_class(study: &Study<'_>, statistics: &Statistics) -> Option<Fig
     Some(figure)
 }
 
-/// A few points side by side, one panel per class.
+/// Draws a few points side by side, one panel per class.
 pub(crate) fn by_point(study: &Study<'_>, statistics: &Statistics) -> Option<Figure> {
     let groups = study.groups.reader(study.lines.table);
     let names = &study.groups.names;
@@ -96,7 +96,7 @@ pub(crate) fn by_point(study: &Study<'_>, statistics: &Statistics) -> Option<Fig
     Some(figure)
 }
 
-/// Lines of `points` at their places, in panels.
+/// Draws lines of `points` in panels.
 fn drawn(
     study: &Study<'_>,
     statistics: &Statistics,
@@ -167,7 +167,7 @@ fn drawn(
     }
     if figure.has_mark(Mark::Unsure) {
         figure.caption +=
-            " Pale points are too short to tell, not stationary or less exact than asked.";
+            " Pale points are too short to tell, not stationary or less exact than requested.";
     }
     if figure.y.scale == Scale::Log {
         figure.caption += " The vertical axis is logarithmic.";

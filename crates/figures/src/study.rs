@@ -1,8 +1,8 @@
-//! What the points of a folder have in common and where they differ: the x axis, the series, the panels.
+//! Chooses x axis, series and panels from the differences between points.
 //!
-//! To the right runs the load, else the quantity with most values, else the names with most values, side by side: an
-//! axis that was not varied says nothing. The other axes and the variants become series, and panels where series
-//! would be too many.
+//! The x axis is the load, otherwise the quantity with most values, otherwise the names with most
+//! values, side by side. An axis with one value is ignored. The other axes and the variants become
+//! series, or panels if there would be too many series.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::places::Places;
 use crate::style::Style;
 use crate::ticks::{round_ends, round_log_ends, tick_text};
 
-/// More series than this in one panel are not told apart at a glance.
+/// Maximum number of series in a panel that are easy to distinguish.
 const SERIES_IN_A_PANEL: usize = 7;
 
 pub(crate) struct Study<'a> {
@@ -24,40 +24,39 @@ pub(crate) struct Study<'a> {
     pub(crate) lines: Lines<'a>,
     /// Whether intervals are over seeds.
     pub(crate) has_several_seeds: bool,
-    /// What runs to the right in figures over all points.
+    /// The x axis of figures over all points.
     pub(crate) x: Axis,
-    /// The axis it is.
+    /// The axis of the study that it shows.
     pub(crate) x_name: String,
-    /// The same in a title: `load`, `input buffer`, `arbiter`.
+    /// Its name in a title: `load`, `input buffer`, `arbiter`.
     x_word: String,
-    /// Whether that is a quantity, so that points may be joined.
+    /// Whether it is a quantity, so that points may be joined.
     pub(crate) is_numeric: bool,
-    /// Whether that is the load: beyond saturation there is more of the same.
+    /// Whether it is the load, so that all points beyond saturation are saturated.
     pub(crate) is_load: bool,
-    /// Values of the axes that tell panels apart; one empty text if there are none.
+    /// Values of the axes that distinguish panels; one empty text if there are none.
     pub(crate) facets: Vec<String>,
-    /// Values of the axes that tell series apart; one empty text if there are none.
+    /// Values of the axes that distinguish series; one empty text if there are none.
     pub(crate) series: Vec<String>,
-    /// What the series are.
+    /// What distinguishes series.
     pub(crate) series_title: String,
-    /// Classes of traffic, or service levels where there is only one class.
+    /// Traffic classes, or service levels if there is only one class.
     pub(crate) groups: Groups,
-    /// By number.
     pub(crate) points: BTreeMap<u64, StudyPoint>,
 }
 
-/// A point of the study and its place in figures.
+/// A point of the study and its position in figures.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct StudyPoint {
     pub(crate) number: u64,
     pub(crate) x: f64,
     pub(crate) facet: usize,
     pub(crate) series: usize,
-    /// What must be known about it as a whole.
+    /// Its status as a whole.
     pub(crate) mark: Mark,
 }
 
-/// Whose traffic is told apart.
+/// Groups of traffic: classes or service levels.
 pub(crate) struct Groups {
     pub(crate) names: Vec<String>,
     /// Whether they are service levels.
@@ -92,12 +91,12 @@ impl Groups {
         Groups { names, by_sl: true }
     }
 
-    /// What they are, for legends.
+    /// Returns what the groups are, for legends.
     pub(crate) fn title(&self) -> &'static str {
         if self.by_sl { "service level" } else { "class" }
     }
 
-    /// The scope of their lines in tables of points and results.
+    /// Returns the scope of their lines in tables of points and results.
     pub(crate) fn scope(&self) -> &'static str {
         if self.by_sl { "sl" } else { "class" }
     }
@@ -106,7 +105,7 @@ impl Groups {
         Style::nth(group)
     }
 
-    /// A reader of the group of a line, for tables with the columns `class` and `sl`.
+    /// Returns a reader of the group of a line, for tables with the columns `class` and `sl`.
     pub(crate) fn reader<'t>(&self, table: &'t Frame) -> GroupOf<'t> {
         if self.by_sl {
             let sls = Numbers::of(table, "sl");
@@ -121,7 +120,7 @@ impl Groups {
     }
 }
 
-/// Which group a line is about.
+/// Finds the group of a line.
 pub(crate) enum GroupOf<'t> {
     Class(&'t [Option<u32>], Vec<Option<usize>>),
     Sl(Option<Numbers<'t>>, Vec<u64>),
@@ -142,13 +141,13 @@ impl GroupOf<'_> {
     }
 }
 
-/// The text of any value, as a person would write it.
+/// Formats a value for display.
 pub(crate) fn text(column: &FrameColumn, line: usize) -> String {
     column.values.datum(line).to_string()
 }
 
 impl<'a> Study<'a> {
-    /// Nothing if the folder has no points.
+    /// Reads the points of a folder; `None` if there are none.
     pub(crate) fn new(collection: &'a Collection) -> Option<Study<'a>> {
         let table = collection.table("points")?;
         let measured = view::Study::of(collection)?;
@@ -186,7 +185,7 @@ impl<'a> Study<'a> {
         let name = x_name.unwrap_or_default();
         let x = match &places {
             Some(places) => x_axis(table, name, first, &xs, &places.unit),
-            // Names of folders need no word for what they are.
+            // Names of folders need no label.
             None if [FOLDER, RUN].contains(&name) => category_axis("", categories),
             None => category_axis(name, categories),
         };
@@ -207,18 +206,18 @@ impl<'a> Study<'a> {
         })
     }
 
-    /// Whether there are several places along the x axis.
+    /// Whether there are several positions along the x axis.
     pub(crate) fn is_sweep(&self) -> bool {
         let first = self.points.values().next().map(|point| point.x);
         self.points.values().any(|point| Some(point.x) != first)
     }
 
-    /// The look of a series.
+    /// Returns the style of a series.
     pub(crate) fn series_style(&self, series: usize) -> Style {
         Style::nth(series)
     }
 
-    /// The name of a point's place along the x axis: `load 0.5`.
+    /// Returns the name of a position along the x axis: `load 0.5`.
     pub(crate) fn x_text(&self, x: f64) -> String {
         let value = self.x_value(x);
         match &self.x.scale {
@@ -228,7 +227,7 @@ impl<'a> Study<'a> {
         }
     }
 
-    /// The same without its word and unit: `0.5`.
+    /// Returns the value of a position along the x axis, without its name and unit: `0.5`.
     pub(crate) fn x_value(&self, x: f64) -> String {
         match &self.x.scale {
             Scale::Category(names) => names.get(x as usize).cloned().unwrap_or_default(),
@@ -236,7 +235,7 @@ impl<'a> Study<'a> {
         }
     }
 
-    /// A title that says along what something is shown.
+    /// Returns a title that includes the x axis.
     pub(crate) fn titled(&self, what: &str) -> String {
         match (self.is_numeric, self.x_word.as_str()) {
             (true, word) => format!("{what} against {word}"),
@@ -245,14 +244,14 @@ impl<'a> Study<'a> {
         }
     }
 
-    /// Whether the points are few and have but names, so that they are compared one by one.
+    /// Whether there are few points with names only, so that they are compared one by one.
     pub(crate) fn is_side_by_side(&self) -> bool {
         let is_plain = self.series.len() == 1 && self.facets.len() == 1;
         let n = self.points.len();
         !self.is_numeric && is_plain && n > 1 && n <= SERIES_IN_A_PANEL
     }
 
-    /// The name of a series with its panel, without its place along the x axis.
+    /// Returns the name of a series with its panel, without a position along the x axis.
     pub(crate) fn series_text(&self, facet: usize, series: usize) -> String {
         let parts = [&self.facets[facet], &self.series[series]];
         let parts: Vec<&str> = parts.into_iter().map(String::as_str).collect();
@@ -263,7 +262,7 @@ impl<'a> Study<'a> {
             .join(", ")
     }
 
-    /// The name of a point.
+    /// Returns the name of a point.
     pub(crate) fn point_text(&self, point: &StudyPoint) -> String {
         let series = self.series_text(point.facet, point.series);
         let place = if self.is_sweep() {
@@ -278,8 +277,9 @@ impl<'a> Study<'a> {
         }
     }
 
-    /// The points of which details are shown: at the lowest, a middle and the highest place along the x axis at
-    /// which no series is saturated, so that series can be compared; where there is none, the lowest of each.
+    /// Selects the points for detail figures: at the lowest, a middle and the highest position
+    /// along the x axis at which no series is saturated, so that series can be compared. If there
+    /// is none, selects the lowest of each series.
     pub(crate) fn chosen(&self, at_most: usize) -> Vec<StudyPoint> {
         if !self.is_numeric {
             return self.points.values().take(at_most).copied().collect();
@@ -324,13 +324,14 @@ impl<'a> Study<'a> {
     }
 }
 
-/// The axis that runs to the right, of those with several values: the load, else a quantity, else names.
+/// Chooses the x axis among those with several values: the load, otherwise a quantity, otherwise
+/// names.
 fn x_name<'n>(table: &Frame, lines: &[usize], names: &[&'n str]) -> Option<&'n str> {
     let is_quantity = |name: &str| {
         Places::of(table, name)
             .is_some_and(|places| lines.iter().all(|&line| places.values[line].is_some()))
     };
-    // Of several, the one with most values; the first of those, and folders last: they tell series apart.
+    // The one with most values, then the first. Folders come last, since they distinguish series.
     let rank = |name: &str| {
         let kind = match is_quantity(name) {
             true if name.ends_with("load") => 2,
@@ -346,13 +347,15 @@ fn x_name<'n>(table: &Frame, lines: &[usize], names: &[&'n str]) -> Option<&'n s
     varied.rev().max_by_key(|name| rank(name))
 }
 
-/// What an axis is called in a title: the last word of its path, without what every such path ends in.
+/// Returns the name of an axis in a title: the last component of its path that is not a common
+/// ending.
 pub(crate) fn word_of(axis: &str) -> String {
     let mut words = axis.rsplit('.').filter(|word| *word != "kind");
     words.next().unwrap_or(axis).replace('-', " ")
 }
 
-/// The other axes, without those that say nothing that others have not said: axes that step together, or have one value.
+/// Returns the other axes, without redundant ones: axes that step together with another, or have
+/// one value.
 fn independent<'n>(
     table: &Frame,
     lines: &[usize],
@@ -372,7 +375,7 @@ fn independent<'n>(
     kept
 }
 
-/// Which axes tell panels apart and which tell series apart.
+/// Splits axes into those that distinguish panels and those that distinguish series.
 fn arranged<'n>(table: &Frame, lines: &[usize], axes: &[&'n str]) -> (Vec<&'n str>, Vec<&'n str>) {
     if axes.len() < 2 || distinct(table, lines, axes) <= SERIES_IN_A_PANEL {
         return (vec![], axes.to_vec());
@@ -391,13 +394,13 @@ fn arranged<'n>(table: &Frame, lines: &[usize], axes: &[&'n str]) -> (Vec<&'n st
     (facets, vec![series])
 }
 
-/// How many different combinations of values there are.
+/// Returns the number of distinct combinations of values.
 fn distinct(table: &Frame, lines: &[usize], axes: &[&str]) -> usize {
     let all = lines.iter().map(|&line| joined(table, line, axes));
     all.collect::<std::collections::BTreeSet<_>>().len()
 }
 
-/// The values of axes in a line.
+/// Returns the values of axes in a line, as one text.
 fn joined(table: &Frame, line: usize, axes: &[&str]) -> String {
     let columns = axes.iter().filter_map(|axis| table.column(axis));
     columns
@@ -406,7 +409,7 @@ fn joined(table: &Frame, line: usize, axes: &[&str]) -> String {
         .join(", ")
 }
 
-/// The number of a text in a list to which it is added if it is new.
+/// Returns the index of a text in a list, to which it is added if it is new.
 pub(crate) fn numbered(list: &mut Vec<String>, text: String) -> usize {
     list.iter()
         .position(|known| *known == text)
@@ -416,10 +419,10 @@ pub(crate) fn numbered(list: &mut Vec<String>, text: String) -> usize {
         })
 }
 
-/// An axis on which all these places along a quantity are seen.
+/// Returns an axis that fits all these positions along a quantity.
 pub(crate) fn x_axis(table: &Frame, name: &str, first: usize, xs: &[f64], unit: &str) -> Axis {
     let value = |name: &str| Numbers::of(table, name).and_then(|column| column.get(first));
-    // The load of one class is not that of the fabric, and what was measured has its own name.
+    // The load of one class is not that of the fabric, and measured values keep their own names.
     let is_key = name.contains('.');
     let is_whole = value(name)
         .zip(value("offered_load"))
@@ -460,7 +463,7 @@ pub(crate) fn x_axis(table: &Frame, name: &str, first: usize, xs: &[f64], unit: 
     }
 }
 
-/// An axis with a place for every name.
+/// Returns an axis with a position for every name.
 pub(crate) fn category_axis(label: &str, names: Vec<String>) -> Axis {
     Axis {
         label: label.to_owned(),
@@ -471,7 +474,7 @@ pub(crate) fn category_axis(label: &str, names: Vec<String>) -> Axis {
     }
 }
 
-/// Numbers whose order is that of the value.
+/// Returns bits in the same order as the values.
 pub(crate) fn ordered_bits(x: f64) -> u64 {
     let bits = x.to_bits();
     if bits >> 63 == 0 {

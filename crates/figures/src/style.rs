@@ -1,18 +1,15 @@
-//! How a series looks, in every figure and every format.
+//! The style of a series in every figure and format.
 //!
-//! Colours are those of Okabe and Ito, which people who see no red or no green still tell apart. Dashes and
-//! markers differ too, so that a grey print or a photocopy loses nothing.
+//! Colours are those of Okabe and Ito, which remain distinct for readers with colour blindness.
+//! Dashes and markers differ too, so that a grey print shows the same information.
 
 use serde::{Deserialize, Serialize};
 
-/// The look of a series.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Style {
-    /// Its colour.
     pub color: Color,
-    /// The dashes of its line.
     pub dash: Dash,
-    /// The marker of its points: filled, or hollow where a point is saturated.
+    /// The marker of its points: filled, or hollow if a point is saturated.
     pub marker: Marker,
 }
 
@@ -20,35 +17,22 @@ pub struct Style {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Color {
-    /// Blue.
     Blue,
-    /// Vermillion.
     Vermillion,
-    /// Bluish green.
     Green,
-    /// Orange.
     Orange,
-    /// Sky blue.
     SkyBlue,
-    /// Reddish purple.
     Purple,
-    /// Black.
     Black,
 }
 
-/// How a line is dashed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dash {
-    /// Not at all.
     Solid,
-    /// Dashes.
     Dashed,
-    /// Dots.
     Dotted,
-    /// A dash and a dot.
     DashDot,
-    /// Long dashes.
     LongDash,
 }
 
@@ -56,21 +40,17 @@ pub enum Dash {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Marker {
-    /// A circle.
     Circle,
-    /// A square.
     Square,
-    /// A triangle that points up.
     TriangleUp,
-    /// A diamond.
     Diamond,
-    /// A triangle that points down.
     TriangleDown,
-    /// A fat plus.
+    /// A thick plus sign.
     Cross,
 }
 
-/// The palette, in the order in which series take from it. Yellow is left out: it is not seen on white paper.
+/// The palette, in the order of series. Yellow is omitted, since it is hardly visible on white
+/// paper.
 pub(crate) const COLORS: [Color; 7] = [
     Color::Blue,
     Color::Vermillion,
@@ -99,7 +79,8 @@ const MARKERS: [Marker; 6] = [
 ];
 
 impl Style {
-    /// The look of the `n`-th series: 7, 5 and 6 have no common factor, so 210 series differ.
+    /// Returns the style of the `n`-th series. 7, 5 and 6 have no common factor, so 210 series
+    /// differ.
     pub fn nth(n: usize) -> Style {
         Style {
             color: COLORS[n % COLORS.len()],
@@ -110,7 +91,7 @@ impl Style {
 }
 
 impl Color {
-    /// As `#rrggbb`.
+    /// Returns the colour as `#rrggbb`.
     pub fn hex(self) -> &'static str {
         match self {
             Color::Blue => "#0072b2",
@@ -125,7 +106,8 @@ impl Color {
 }
 
 impl Dash {
-    /// Lengths of dashes and gaps in points, for a line of 1 pt; nothing for a solid line.
+    /// Returns the lengths of dashes and gaps in points, for a line of 1 pt; empty for a solid
+    /// line.
     pub fn pattern(self) -> &'static [f64] {
         match self {
             Dash::Solid => &[],

@@ -1,4 +1,4 @@
-//! Folders of results made up for tests: a queue in front of a link, in closed form.
+//! Synthetic folders of results for tests: a queue in front of a link, in closed form.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use netloom_results::{
     SeriesLine, Summary, Table, Verdict,
 };
 
-/// What a made-up study varies.
+/// The axes of a synthetic study.
 pub(crate) struct Synthetic {
     pub(crate) classes: Vec<&'static str>,
     pub(crate) loads: Vec<f64>,
@@ -103,7 +103,7 @@ impl Synthetic {
                 number += 1;
                 add("points", &keys, self.points(load, arbiter));
                 let mut frames = [
-                    ("results", Frame::of::<Key>().beside::<Summary>()),
+                    ("results", Frame::of::<Key>().beside::<Summary>()), // tidy: allow a method name
                     ("series", Frame::of::<SeriesLine>()),
                     ("links", Frame::of::<LinkLine>()),
                     ("histograms", Frame::of::<HistogramLine>()),
@@ -250,7 +250,7 @@ impl Synthetic {
     fn histograms(&self, load: f64, arbiter: usize, seed: u64, frame: &mut Frame) {
         for (nth, class) in self.classes.iter().enumerate() {
             let mean = Synthetic::latency(load, nth, arbiter, seed);
-            // Exponential above the time without waiting, in buckets of a 32nd of the mean.
+            // Exponential above the service time, in buckets of a 32nd of the mean.
             for bucket in 0..320u32 {
                 let count = (20_000.0 * (-f64::from(bucket) / 32.0).exp()) as u64;
                 let from_ns = 500.0 + mean * f64::from(bucket) / 32.0;

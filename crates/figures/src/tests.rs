@@ -1,4 +1,4 @@
-//! Which figures a folder deserves, and what stands in them.
+//! The figures for a folder, and their contents.
 
 use netloom_results::{Collection, Datum, Frame, FrameColumn, Values};
 use serde_json::json;
@@ -78,7 +78,7 @@ fn a_study_of_classes_loads_and_arbiters() {
     assert_eq!(points, [13, 11, 10]);
     let last = lines(latency, 0)[2].points.last().unwrap();
     assert_eq!((last.x, last.mark), (0.85, Mark::Saturated));
-    // A saturated latency of 0.3 ms does not press the others to the bottom.
+    // A saturated latency of 0.3 ms does not determine the scale.
     let calm = latency.panels.iter().flat_map(|panel| match &panel.chart {
         Chart::Lines(lines) => lines.iter(),
         _ => panic!("lines"),
@@ -200,7 +200,7 @@ fn stairs_rise_to_one_and_tails_fall_to_the_last_message() {
         }
     }
     assert_eq!((&ccdf.x.scale, &ccdf.y.scale), (&Scale::Log, &Scale::Log));
-    // 5 seeds x about 20,000 / (1 - exp(-1/32)) messages: the tail shows single ones.
+    // 5 seeds x about 20,000 / (1 - exp(-1/32)) messages: the tail shows single messages.
     assert!(ccdf.y.low < 1e-5, "{:?}", ccdf.y);
 }
 
@@ -210,7 +210,7 @@ fn one_class_and_one_series_compare_loads() {
     let latency = find(&figures, "latency");
     assert_eq!((latency.panels.len(), latency.series.as_str()), (1, ""));
     assert_eq!(names(lines(latency, 0)), ["bulk"]);
-    // One seed: the interval is that of the run itself.
+    // One seed: the interval is that of the run.
     let point = lines(latency, 0)[0].points[0];
     assert!(
         (point.high.unwrap() / point.y - 1.1).abs() < 1e-12,
@@ -269,7 +269,7 @@ fn a_folder_without_tables_has_no_figures() {
     );
 }
 
-/// The same folder with another column in every table, computed from the line.
+/// Adds a column to every table, computed from the line.
 fn with_axis(
     mut collection: Collection,
     name: &str,
@@ -342,7 +342,8 @@ fn text_axes_alone_stand_side_by_side() {
     assert_eq!(names(lines(cdf, 0)), study.arbiters);
 }
 
-/// What `netloom run x.toml` and `netloom run x.toml --set traffic.load=0.99 -o loaded.out` leave.
+/// The results of `netloom run x.toml` and `netloom run x.toml --set traffic.load=0.99 -o
+/// loaded.out`.
 fn two_runs() -> Vec<Collection> {
     let run = |folder: &str, load: f64| {
         let study = Synthetic {
@@ -444,7 +445,7 @@ fn a_figure_of_ones_own_choice() {
     let figure = choice("traffic.load", "latency_mean_ns", "class", "").unwrap();
     assert_eq!(titles(&figure), study.arbiters);
     assert_eq!(names(lines(&figure, 0)), study.classes);
-    // What was measured against what was measured.
+    // A measured value against another measured value.
     let figure = choice("delivered_load", "mean", "qos.arbiter.kind", "").unwrap();
     assert!(
         figure.x.title().starts_with("delivered_load"),
@@ -474,11 +475,11 @@ fn a_figure_of_ones_own_choice() {
     );
     assert_eq!(choice("speed", "p99", "", "").unwrap_err().name, "speed");
     assert_eq!(choice("", "p99", "speed", "").unwrap_err().what, "axis");
-    let error = choice("", "p99", "", "nobody").unwrap_err();
+    let error = choice("", "p99", "", "unknown").unwrap_err();
     assert_eq!((error.what, error.known[1].as_str()), ("class", "control"));
 }
 
-/// The same folder with its points numbered on.
+/// Returns the folder with its point numbers increased.
 fn renumbered(mut collection: Collection, by: u64) -> Collection {
     for frame in collection.tables.values_mut() {
         if let Values::Whole(values) = &mut frame.columns[0].values {
@@ -492,7 +493,8 @@ fn renumbered(mut collection: Collection, by: u64) -> Collection {
 fn many_series_become_panels() {
     let mut study = Synthetic::large();
     study.classes.truncate(1);
-    // Half of the loads with each buffer: six combinations, of which one axis tells panels apart when they are nine.
+    // Half of the loads with each buffer: six combinations, of which one axis distinguishes panels
+    // when they are nine.
     let buffer = |frame: &Frame, line: usize| {
         let point = frame.column("point").unwrap().number(line).unwrap() as u64;
         Datum::Text(format!("{} KiB", 16 << (point % 3)))
@@ -541,7 +543,7 @@ fn links_are_sorted_by_their_use() {
     }
 }
 
-/// The best and the worst connection of every level stand beside all of them.
+/// There is a panel for all connections, the best and the worst of every level.
 #[test]
 fn connections_have_figures_of_their_punctuality() {
     let mut collection = Synthetic::single().collection();

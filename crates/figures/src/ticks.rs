@@ -1,10 +1,10 @@
-//! Round numbers on axes, and numbers as people write them.
+//! Round numbers on axes, and their formatting.
 
 use netloom_results::view::number::decimals;
 
 use crate::model::{Axis, Scale};
 
-/// The round numbers at which an axis is labelled, within its ends.
+/// Returns the round numbers at which an axis is labelled.
 pub fn ticks(axis: &Axis, at_most: usize) -> Vec<f64> {
     match &axis.scale {
         Scale::Linear => linear_ticks(axis.low, axis.high, at_most),
@@ -13,7 +13,7 @@ pub fn ticks(axis: &Axis, at_most: usize) -> Vec<f64> {
     }
 }
 
-/// The lesser grid between the ticks of [`ticks`]: the multiples between powers of ten, or half steps.
+/// Returns the minor grid between [`ticks`]: multiples between powers of ten, or half steps.
 pub fn minor_ticks(axis: &Axis, at_most: usize) -> Vec<f64> {
     let major = ticks(axis, at_most);
     let is_minor = |x: &f64| {
@@ -42,14 +42,15 @@ pub fn minor_ticks(axis: &Axis, at_most: usize) -> Vec<f64> {
     }
 }
 
-/// A number on an axis, short: no more digits than tell it from its neighbours, powers of ten far from one.
+/// Formats a number on an axis with as few digits as keep it distinct, far from one as a power of
+/// ten.
 pub fn tick_text(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
     let magnitude = value.abs();
     if (0.999e-3..1e6).contains(&magnitude) {
-        // Ticks are round, so ten digits after the point hide nothing but the error of arithmetic.
+        // Ticks are round, so ten decimal places remove only rounding errors.
         return decimals(value, 10);
     }
     let exponent = magnitude.log10().floor();
@@ -62,7 +63,7 @@ pub fn tick_text(value: f64) -> String {
     }
 }
 
-/// Round ends that enclose values, for an even axis.
+/// Returns round ends that enclose values, for a linear axis.
 pub(crate) fn round_ends(low: f64, high: f64) -> (f64, f64) {
     let high = if high > low {
         high
@@ -76,7 +77,7 @@ pub(crate) fn round_ends(low: f64, high: f64) -> (f64, f64) {
     )
 }
 
-/// Round ends that enclose values, for a logarithmic axis: 1, 2 or 5 times a power of ten.
+/// Returns round ends that enclose values, for a logarithmic axis: 1, 2 or 5 times a power of ten.
 pub(crate) fn round_log_ends(low: f64, high: f64) -> (f64, f64) {
     let round = |x: f64, up: bool| {
         let decade = x.log10().floor() as i32;
@@ -106,7 +107,7 @@ fn linear_ticks(low: f64, high: f64, at_most: usize) -> Vec<f64> {
     }
 }
 
-/// The smallest of 1, 2 and 5 times a power of ten that is not below.
+/// Returns the smallest of 1, 2 and 5 times a power of ten that is at least `step`.
 fn round_step(step: f64) -> f64 {
     let decade = 10f64.powf(step.log10().floor());
     let lead = step / decade;
@@ -126,7 +127,7 @@ fn log_ticks(low: f64, high: f64, at_most: usize) -> Vec<f64> {
         let all = decades.flat_map(|&decade| leads.iter().map(move |&n| times_ten_to(n, decade)));
         all.filter(within).collect()
     };
-    // One number says nothing about a scale: within a decade or so even steps serve, at any scale.
+    // At least two numbers are needed to show the scale: within about a decade, use even steps.
     let says = |ticks: &Vec<f64>| ticks.len() >= 2 && ticks.len() <= at_most;
     let fine = [of(&[1.0, 2.0, 5.0], 1), of(&[1.0, 3.0], 1)];
     let coarse = (1..=decades.len().max(1)).map(|every| of(&[1.0], every));
@@ -140,12 +141,12 @@ fn log_ticks(low: f64, high: f64, at_most: usize) -> Vec<f64> {
 }
 
 fn decades(low: f64, high: f64) -> Vec<i32> {
-    // All that numbers of 64 bits have; zero and infinity have none.
+    // The range of 64-bit floats; zero and infinity have no exponent.
     let exponent = |value: f64| value.clamp(-330.0, 330.0).floor() as i32;
     (exponent(low.log10() - 1e-9)..=exponent(high.log10() + 1e-9)).collect()
 }
 
-/// Exact for the decades that axes have: a product of 0.1 would not be.
+/// Exact for the decades of axes, unlike a product of 0.1.
 fn times_ten_to(lead: f64, decade: i32) -> f64 {
     match decade {
         0.. => lead * 10f64.powi(decade),

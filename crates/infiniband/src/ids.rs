@@ -1,8 +1,8 @@
-//! The names that InfiniBand gives to things.
+//! GUIDs, LIDs and node numbers.
 
 use std::fmt;
 
-/// The number that a device or a port has from its maker, for life.
+/// The permanent number that a vendor gives to a device or a port.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Guid(pub u64);
 
@@ -17,10 +17,10 @@ impl fmt::Display for Guid {
 pub struct Lid(pub u16);
 
 impl Lid {
-    /// The last address of a single port; those above are multicast groups.
+    /// The last unicast address; the addresses above it are multicast groups.
     pub const LAST_UNICAST: Lid = Lid(0xbfff);
 
-    /// Whether a single port can have it. 0 is none.
+    /// Returns whether a port can have this address. 0 is not an address.
     pub fn is_unicast(self) -> bool {
         self.0 != 0 && self <= Lid::LAST_UNICAST
     }
@@ -37,7 +37,7 @@ impl fmt::Display for Lid {
 pub struct NodeId(pub u32);
 
 impl NodeId {
-    /// As an index into [`crate::Subnet::nodes`].
+    /// Returns the index into [`crate::Subnet::nodes`].
     pub fn index(self) -> usize {
         self.0 as usize
     }

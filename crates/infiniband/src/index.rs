@@ -4,17 +4,17 @@ use std::collections::HashMap;
 
 use crate::{Guid, Lid, NodeId, PortName, Subnet};
 
-/// Where things are in a subnet.
+/// Where the nodes and ports of a subnet are.
 #[derive(Clone, Debug, Default)]
 pub struct SubnetIndex {
     nodes: HashMap<Guid, NodeId>,
     ports: HashMap<Guid, (NodeId, u8)>,
-    /// The port of each address.
+    /// The port of each address, indexed by LID.
     addresses: Vec<Option<(NodeId, u8)>>,
 }
 
 impl SubnetIndex {
-    /// Of a subnet. Where two ports have an address, the first counts.
+    /// Builds the index of a subnet. If two ports share a GUID or an address, the first is kept.
     pub fn of(subnet: &Subnet) -> SubnetIndex {
         let mut index = SubnetIndex::default();
         for (at, node) in subnet.nodes.iter().enumerate() {
@@ -37,24 +37,24 @@ impl SubnetIndex {
         index
     }
 
-    /// The node with this number.
+    /// Returns the node with this GUID.
     pub fn node(&self, guid: Guid) -> Option<NodeId> {
         self.nodes.get(&guid).copied()
     }
 
-    /// The port with this number.
+    /// Returns the port with this GUID.
     pub fn port(&self, guid: Guid) -> Option<(NodeId, u8)> {
         self.ports.get(&guid).copied()
     }
 
-    /// The port with this address.
+    /// Returns the port with this address.
     pub fn address(&self, lid: Lid) -> Option<(NodeId, u8)> {
         self.addresses.get(usize::from(lid.0)).copied().flatten()
     }
 }
 
 impl Subnet {
-    /// The name of a port.
+    /// Returns the name of a port.
     pub fn port_name(&self, node: NodeId, port: u8) -> PortName {
         PortName {
             node: self.nodes[node.index()].guid,

@@ -1,15 +1,16 @@
-//! Real InfiniBand subnets: what their tools write, what their subnet manager does, and what is wrong with it.
+//! Real InfiniBand subnets: the output of their tools, what their subnet manager programs, and
+//! faults in both.
 //!
 //! ```text
 //! ibnetdiscover, opensm-subnet.lst ─► Subnet       nodes, ports, cables
-//! LFTs, SL2VL, vlarb, portinfo     ─► Programmed   what the subnet manager wrote into them
-//! Subnet and Programmed            ─► routes       where packets go, who never gets any, and what can deadlock
-//! Subnet                           ─► suspects     cables that are missing or slow, hosts with one name
-//! opensm.conf, qos-policy.conf     ─► opensm       what it will write, and what it will not
-//! Subnet ─► emulate ◄─ a real OpenSM ─► Programmed what it did write
+//! LFTs, SL2VL, vlarb, portinfo     ─► Programmed   what the subnet manager programmed
+//! Subnet and Programmed            ─► routes       paths, unreachable destinations, deadlocks
+//! Subnet                           ─► suspects     missing or slow cables, duplicate host names
+//! opensm.conf, qos-policy.conf     ─► opensm       what OpenSM will program, and what it will not
+//! Subnet ─► emulate ◄─ a real OpenSM ─► Programmed what OpenSM did program
 //! ```
 //!
-//! Nothing here knows the simulator.
+//! This crate does not depend on the simulator.
 
 pub mod codes;
 #[cfg(target_os = "linux")]

@@ -11,67 +11,66 @@ use crate::{Guid, Lid};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct SlToVl(pub [Vl; 16]);
 
-/// The lane that drops: a service level mapped to it never leaves by this port.
+/// The lane that drops packets: a service level mapped to it never leaves by this port.
 pub const DROPPED: Vl = Vl(15);
 
-/// The arbitration of one output as it is read back: entries with weight 0 at the end included, as a device shows them.
+/// The arbitration of one output as read back from a device, including trailing entries of weight
+/// 0.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct VlArbitration {
-    /// Entries that the low table has room for.
+    /// Capacity of the low table, in entries.
     pub low_cap: u8,
-    /// Entries that the high table has room for.
+    /// Capacity of the high table, in entries.
     pub high_cap: u8,
-    /// The low table.
     pub low: Vec<Entry>,
-    /// The high table.
     pub high: Vec<Entry>,
 }
 
-/// What PortInfo says of lanes.
+/// The fields of PortInfo about lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PortLanes {
     /// Data lanes that the port has: 1, 2, 4, 8 or 15.
     pub cap: Option<u8>,
-    /// Data lanes that it uses.
+    /// Data lanes that the port uses.
     pub operational: Option<u8>,
-    /// LimitOfHighPriority, in units of 4 KiB; 255 is no limit.
+    /// LimitOfHighPriority, in units of 4 KiB; 255 means unlimited.
     pub high_limit: Option<u8>,
-    /// Entries that the low table has room for.
+    /// Capacity of the low table, in entries.
     pub low_cap: Option<u8>,
-    /// Entries that the high table has room for.
+    /// Capacity of the high table, in entries.
     pub high_cap: Option<u8>,
     /// The largest packet to the neighbour, in bytes.
     pub neighbor_mtu: Option<u16>,
 }
 
-/// A port, named by its node and its number there.
+/// A port, named by its node and its port number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PortName {
-    /// The node.
     pub node: Guid,
-    /// The port; 0 of a switch is its own.
+    /// The port number; 0 is the management port of a switch.
     pub port: u8,
 }
 
-/// The output of each address at one switch. An address without one cannot be reached from there.
+/// The output of each address at one switch. An address without an output is unreachable from
+/// there.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ForwardingTable {
-    /// As a switch holds them: [`NO_OUTPUT`] for an address without one. The last is never such, so equal tables are
-    /// equal here.
+    /// Indexed by LID, with [`NO_OUTPUT`] for an address without an output. The last element is
+    /// never [`NO_OUTPUT`], so equal tables compare equal.
     outputs: Vec<u8>,
 }
 
-/// What a switch holds for an address that it cannot reach.
+/// The entry of a switch for an address that it cannot reach.
 const NO_OUTPUT: u8 = 255;
 
 impl ForwardingTable {
-    /// The output for an address; 0 is the switch itself.
+    /// Returns the output for an address; 0 is the switch itself.
     pub fn output(&self, lid: Lid) -> Option<u8> {
         let output = self.outputs.get(usize::from(lid.0)).copied();
         output.filter(|output| *output != NO_OUTPUT)
     }
 
-    /// Sets the output for an address; 255 is none.
+    /// Sets the output for an address; 255 means no output.
     pub fn set(&mut self, lid: Lid, output: Option<u8>) {
         let at = usize::from(lid.0);
         let output = output.unwrap_or(NO_OUTPUT);
@@ -87,12 +86,12 @@ impl ForwardingTable {
         }
     }
 
-    /// The outputs of all addresses up to the last that has one, as a switch holds them.
+    /// Returns the outputs of all addresses up to the last that has one, as a switch stores them.
     pub(crate) fn raw(&self) -> &[u8] {
         &self.outputs
     }
 
-    /// Addresses with an output, in order.
+    /// Returns the addresses with an output, in order.
     pub fn entries(&self) -> impl Iterator<Item = (Lid, u8)> + '_ {
         let numbered = self.outputs.iter().enumerate();
         let reached = numbered.filter(|(_, output)| **output != NO_OUTPUT);
@@ -100,45 +99,45 @@ impl ForwardingTable {
     }
 }
 
-/// What is programmed in a subnet, as far as it was read.
+/// What is programmed in a subnet, as far as known.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Programmed {
-    /// Forwarding of each switch.
+    /// Forwarding table of each switch.
     pub forwarding: BTreeMap<Guid, ForwardingTable>,
-    /// Lanes by (port of the output, number of the input). Channel adapters have input 0 only.
+    /// Lanes by output port and input number. Channel adapters have input 0 only.
     pub sl_to_vl: BTreeMap<(PortName, u8), SlToVl>,
     /// Arbitration of each output.
     pub arbitration: BTreeMap<PortName, VlArbitration>,
-    /// What PortInfo says of lanes.
+    /// The fields of PortInfo about lanes.
     pub lanes: BTreeMap<PortName, PortLanes>,
     /// Service level of the path from a channel adapter to an address.
     pub path_levels: PathLevels,
 }
 
-/// The service level of each path, as far as it is known: from a channel adapter to an address.
+/// The known service levels of paths from a channel adapter to an address.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PathLevels {
-    /// By source, then by address. All pairs of a large subnet are many millions: a byte each.
+    /// By source, then by address. One byte each, since a large subnet has many millions of pairs.
     levels: BTreeMap<Guid, Vec<Option<Level>>>,
 }
 
-/// A service level in one byte together with its absence.
+/// A service level plus one, so that an `Option` of it fits in a byte.
 pub(crate) type Level = std::num::NonZeroU8;
 
 impl PathLevels {
-    /// Whether none is known.
+    /// Returns whether no level is known.
     pub fn is_empty(&self) -> bool {
         self.levels.is_empty()
     }
 
-    /// The service level of the path from a channel adapter to an address.
+    /// Returns the service level of the path from a channel adapter to an address.
     pub fn level(&self, from: Guid, to: Lid) -> Option<Sl> {
         let levels = self.levels.get(&from)?;
         let level = levels.get(usize::from(to.0)).copied().flatten()?;
         Some(Sl(level.get() - 1))
     }
 
-    /// Service levels of one source by address, each plus one.
+    /// Returns the service levels of one source by address, each plus one.
     pub(crate) fn of_source(&self, from: Guid) -> Option<&[Option<Level>]> {
         self.levels.get(&from).map(Vec::as_slice)
     }
@@ -153,7 +152,7 @@ impl PathLevels {
         levels[at] = Level::new(level.0.saturating_add(1));
     }
 
-    /// All paths whose service level is known, in order of source and address.
+    /// Returns all paths with a known service level, in order of source and address.
     pub fn iter(&self) -> impl Iterator<Item = (Guid, Lid, Sl)> + '_ {
         self.levels.iter().flat_map(|(from, levels)| {
             let numbered = levels.iter().enumerate();

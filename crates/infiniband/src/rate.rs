@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use netloom_units::{Rate, lane_rate};
 
-/// How many lanes of copper or glass a link has.
+/// The number of physical lanes of a link.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Width(u8);
 
@@ -13,7 +13,7 @@ impl Width {
     /// Every width of the standard.
     pub const ALL: [Width; 5] = [Width(1), Width(2), Width(4), Width(8), Width(12)];
 
-    /// How many lanes.
+    /// Returns the number of lanes.
     pub fn lanes(self) -> u8 {
         self.0
     }
@@ -22,7 +22,7 @@ impl Width {
 impl FromStr for Width {
     type Err = ();
 
-    /// `4x`, as listings have it.
+    /// Parses `4x`, the form of listings.
     fn from_str(text: &str) -> Result<Width, ()> {
         let lanes: u8 = text
             .strip_suffix('x')
@@ -38,7 +38,7 @@ impl fmt::Display for Width {
     }
 }
 
-/// How fast each lane of a link is, under the standard's names.
+/// The speed of each lane of a link, under the standard's names.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[allow(missing_docs, reason = "the names are the standard's")]
 pub enum Speed {
@@ -53,7 +53,7 @@ pub enum Speed {
     Xdr,
 }
 
-/// The names, as listings have them.
+/// The names that listings use.
 const SPEEDS: [(Speed, &str); 9] = [
     (Speed::Sdr, "SDR"),
     (Speed::Ddr, "DDR"),
@@ -67,12 +67,12 @@ const SPEEDS: [(Speed, &str); 9] = [
 ];
 
 impl Speed {
-    /// Every speed, slowest first.
+    /// Returns every speed, slowest first.
     pub fn all() -> impl Iterator<Item = Speed> {
         SPEEDS.iter().map(|(speed, _)| *speed)
     }
 
-    /// What a link of this speed and width carries, after line coding.
+    /// Returns the data rate of a link of this speed and width, after line coding.
     pub fn rate(self, width: Width) -> Rate {
         let lane = lane_rate(&self.to_string()).expect("units know every speed of the standard");
         Rate(lane.0 * u64::from(width.lanes()))

@@ -1,4 +1,4 @@
-//! A real subnet as a fabric to be simulated: which nodes are its switches and NICs, and what is programmed in them.
+//! A real subnet as a fabric to simulate: its switches, its NICs, and what is programmed in them.
 
 use std::path::Path;
 
@@ -8,16 +8,15 @@ use netloom_catalog::{Note, Notes, Place, Severity};
 use crate::reading::{Asked, Format, initiated_from, read_programmed, read_subnet, recognise};
 use crate::{NodeId, NodeKind, Programmed, Subnet};
 
-/// A subnet with its numbering as a fabric.
+/// A subnet and the numbering of its switches and NICs.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Site {
-    /// Nodes and cables.
     pub subnet: Subnet,
-    /// What its subnet manager wrote, as far as it was read.
+    /// What its subnet manager programmed, as far as known.
     pub programmed: Programmed,
-    /// The switches, in order of their GUIDs: lists of one subnet have its nodes in any order.
+    /// The switches, in order of their GUIDs, since the order in listings varies.
     pub switches: Vec<NodeId>,
-    /// The NICs, each a port of a channel adapter, in order of the switches and ports that they hang on.
+    /// The NICs (ports of channel adapters), in order of the switches and ports they connect to.
     pub nics: Vec<(NodeId, u8)>,
     /// Ports of routers and aggregation nodes, which are not NICs.
     pub left_out: Vec<(NodeId, u8)>,
@@ -55,8 +54,8 @@ impl Site {
         }
     }
 
-    /// Reads texts of any format; exactly one has the nodes and cables. Everything wrong is noted, the number of a text
-    /// being its source.
+    /// Reads texts of any format, exactly one of which has the nodes and cables. Errors go to
+    /// `notes`, with the index of the text as their source.
     pub fn understand(texts: &[(String, String)], notes: &mut Notes) -> Site {
         let is_subnet = |at: &usize| recognise(&texts[*at].1).is_some_and(Format::is_subnet);
         let subnets: Vec<usize> = (0..texts.len()).filter(is_subnet).collect();
@@ -82,43 +81,43 @@ impl Site {
                     .error(
                         "E1100",
                         beginning(0),
-                        "none of the files has nodes and cables",
+                        "expected a listing of nodes and cables, found none",
                     )
-                    .help("give what `ibnetdiscover` prints, or opensm-subnet.lst");
+                    .help("add the output of `ibnetdiscover`, or opensm-subnet.lst");
             }
             [one, other, ..] => {
                 notes
                     .error(
                         "E1100",
                         beginning(*other),
-                        "a second file with nodes and cables",
+                        "expected one listing of nodes and cables, found two",
                     )
-                    .also(beginning(*one), "the first")
-                    .help("give one of them");
+                    .also(beginning(*one), "the first one")
+                    .help("remove one of them");
             }
         }
         Site::new(subnet, programmed)
     }
 
-    /// Reads files of any format; exactly one has the nodes and cables.
+    /// Reads files of any format, exactly one of which has the nodes and cables.
     ///
     /// # Errors
-    /// All mistakes of all files, a line each: `name:12: E1105 message (help)`.
+    /// Returns the errors of all files, one per line: `name:12: E1105 message (help)`.
     pub fn read(files: &[String]) -> Result<Site, String> {
         let mut texts = vec![];
         for name in files {
             let bytes = read_bytes(Path::new(name), MOST_LIST);
             let bytes = bytes.map_err(|why| format!("cannot read {name}: {why}"))?;
-            // Descriptions of nodes are whatever bytes somebody wrote into them.
+            // Descriptions of nodes may contain any bytes.
             texts.push((name.clone(), String::from_utf8_lossy(&bytes).into_owned()));
         }
         Site::sound(&texts)
     }
 
-    /// Reads a text with nodes and cables, and further ones of any format.
+    /// Reads a text with nodes and cables, and further texts of any format.
     ///
     /// # Errors
-    /// As [`Site::read`].
+    /// Same as [`Site::read`].
     pub fn of_texts(text: &str, more: &[String]) -> Result<Site, String> {
         let mut texts = vec![("text".to_owned(), text.to_owned())];
         let numbered = more.iter().enumerate();
@@ -137,7 +136,7 @@ impl Site {
         }
     }
 
-    /// What a port that is a NIC is called: its node, and its number where the node has several.
+    /// Returns the name of each NIC: its node, and its port number if the node has several ports.
     pub fn nic_names(&self) -> Vec<String> {
         let description = |&(node, _): &(NodeId, u8)| &self.subnet.nodes[node.index()].description;
         let named = self.nics.iter().map(|nic| {
@@ -150,14 +149,14 @@ impl Site {
         self.distinct(named.collect(), self.nics.iter().map(|nic| nic.0))
     }
 
-    /// What the switches are called.
+    /// Returns the name of each switch.
     pub fn switch_names(&self) -> Vec<String> {
         let named = self.switches.iter();
         let named = named.map(|id| self.subnet.nodes[id.index()].description.clone());
         self.distinct(named.collect(), self.switches.iter().copied())
     }
 
-    /// The same names, with the GUID of the node behind those that are there twice or empty.
+    /// Appends the GUID of the node to each name that occurs twice or is empty.
     fn distinct(&self, names: Vec<String>, nodes: impl Iterator<Item = NodeId>) -> Vec<String> {
         let mut seen = std::collections::HashMap::new();
         for name in &names {
@@ -175,7 +174,7 @@ impl Site {
     }
 }
 
-/// A note as one line.
+/// Formats a note as one line.
 fn line_of(note: &Note, texts: &[(String, String)]) -> String {
     let place = note
         .places

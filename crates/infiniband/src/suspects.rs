@@ -1,7 +1,8 @@
-//! Suspected faults of a subnet: cables that are missing or slow where their peers are not, and hosts with one name.
+//! Suspected faults of a subnet: missing or slow cables, and hosts with the same name.
 //!
-//! Nothing here is certain: a subnet does not say what it was meant to be. What most switches of a level or most cables of a
-//! kind have counts as meant; where fewer than half agree, nothing is suspected.
+//! These are guesses, since a subnet does not describe its intended shape. What most switches of a
+//! level or most cables of a kind have counts as intended. If fewer than half agree, nothing is
+//! reported.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,41 +13,40 @@ use crate::{Cable, Node, NodeId, Speed, Subnet, Width};
 /// One suspected fault.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Suspect {
-    /// A cable between two switches, as their peers have it.
+    /// A cable between two switches that their peers have.
     MissingCable {
-        /// The switch nearer to the hosts, and its port where its peers show which that is.
+        /// The switch nearer to the hosts, and its port if the peers show which one it is.
         lower: (NodeId, Option<u8>),
-        /// The other switch.
         upper: (NodeId, Option<u8>),
     },
-    /// A switch with fewer cables to the next level than its peers, and no switch there that lacks them too.
+    /// A switch with fewer cables to the next level than its peers, where no switch of that level
+    /// lacks one too.
     FewCables {
-        /// The switch.
         switch: NodeId,
         /// Whether the cables lead away from the hosts.
         is_up: bool,
-        /// How many it has.
+        /// Number of cables.
         found: usize,
-        /// How many most of its peers have.
+        /// Number of cables of most peers.
         usual: usize,
     },
     /// A cable that is slower than most of its kind.
     SlowCable {
-        /// Both ends.
+        /// Both ends of the cable.
         ends: [(NodeId, u8); 2],
-        /// Its speed and width.
         found: (Speed, Width),
-        /// Those of most others.
+        /// Speed and width of most cables of this kind.
         usual: (Speed, Width),
     },
-    /// Hosts with one description, which may be empty.
+    /// Hosts with the same description, which may be empty.
     OneName(Vec<NodeId>),
 }
 
-/// Ports of a switch that lead to each neighbour one level away.
+/// Ports of a switch to each neighbour one level away.
 type Cables = BTreeMap<(NodeId, NodeId), Vec<u8>>;
 
-/// The most common value, the larger of two, and how the number of those that have it compares with half of all.
+/// Returns the most common value (the larger one of a tie), and how its count compares with half of
+/// all values.
 fn most_common<T: Copy + Ord>(values: impl IntoIterator<Item = T>) -> Option<(T, Ordering)> {
     let mut counts: BTreeMap<T, usize> = BTreeMap::new();
     let mut n = 0;
@@ -58,13 +58,13 @@ fn most_common<T: Copy + Ord>(values: impl IntoIterator<Item = T>) -> Option<(T,
     Some((value, (2 * count).cmp(&n)))
 }
 
-/// The value of more than half, if there is one.
+/// Returns the value of more than half, if there is one.
 fn usual<T: Copy + Ord>(values: impl IntoIterator<Item = T>) -> Option<T> {
     let (value, half) = most_common(values)?;
     (half == Ordering::Greater).then_some(value)
 }
 
-/// Everything that is suspected, in order of kind and node.
+/// Returns all suspected faults, ordered by kind and node.
 pub fn suspects(subnet: &Subnet) -> Vec<Suspect> {
     let levels = levels(subnet);
     let mut found = missing_cables(subnet, &levels);
@@ -81,13 +81,13 @@ fn ids(subnet: &Subnet) -> impl Iterator<Item = NodeId> + use<> {
     (0..subnet.nodes.len() as u32).map(NodeId)
 }
 
-/// The cables of a node, with the port that each is at.
+/// Returns the cables of a node with their port numbers.
 fn cables(subnet: &Subnet, id: NodeId) -> impl Iterator<Item = (u8, Cable)> + '_ {
     let ports = (0..).zip(&node(subnet, id).ports);
     ports.filter_map(|(number, port)| Some((number, port.cable?)))
 }
 
-/// How many cables each switch is away from the nearest switch with hosts.
+/// Returns the distance of each switch from the nearest switch with hosts, in cables.
 fn levels(subnet: &Subnet) -> Vec<Option<u16>> {
     let mut levels = vec![None; subnet.nodes.len()];
     let has_hosts = |id: &NodeId| {
@@ -115,7 +115,7 @@ fn levels(subnet: &Subnet) -> Vec<Option<u16>> {
     levels
 }
 
-/// Cables that switches of a tree lack, level by level.
+/// Returns the cables that switches of a tree lack, level by level.
 fn missing_cables(subnet: &Subnet, levels: &[Option<u16>]) -> Vec<Suspect> {
     let top = levels.iter().flatten().max().copied().unwrap_or(0);
     let of_level = |level: u16| -> Vec<NodeId> {
@@ -149,20 +149,20 @@ fn missing_cables(subnet: &Subnet, levels: &[Option<u16>]) -> Vec<Suspect> {
 /// The switches of one level and their cables to the next.
 struct Side {
     ports: Cables,
-    /// Cables of most switches.
+    /// Number of cables of most switches.
     usual: usize,
-    /// Switches that have fewer, with how many they lack.
+    /// Switches with fewer cables, and how many they lack.
     lacking: BTreeMap<NodeId, usize>,
 }
 
 impl Side {
-    /// `None` where the switches of the level have no usual number of cables.
+    /// Returns `None` if the switches of the level have no usual number of cables.
     fn of(switches: &[NodeId], ports: Cables) -> Option<Side> {
         let mut counts: BTreeMap<NodeId, usize> = switches.iter().map(|id| (*id, 0)).collect();
         for ((from, _), own) in &ports {
             *counts.entry(*from).or_default() += own.len();
         }
-        // Cables get lost and none is added, so the larger of two numbers that half of the switches have counts.
+        // Cables get lost but are not added, so the larger number wins a tie.
         let (usual, half) = most_common(counts.values().copied())?;
         if half == Ordering::Less {
             return None;
@@ -181,7 +181,7 @@ impl Side {
         self.ports.range(all).map(|((_, to), _)| *to)
     }
 
-    /// The free port that peers have their cable to a switch at.
+    /// Returns the free port at which the peers have their cable to a switch.
     fn port(&self, subnet: &Subnet, from: NodeId, to: NodeId, peers: &[NodeId]) -> Option<u8> {
         let of_peers = peers.iter().filter_map(|peer| self.ports.get(&(*peer, to)));
         let port = usual(of_peers.flatten().copied())?;
@@ -196,7 +196,7 @@ fn between_levels(subnet: &Subnet, mut up: Side, mut down: Side) -> Vec<Suspect>
         return found;
     };
     for lower in up.lacking.keys().copied().collect::<Vec<_>>() {
-        // Those that its peers, by way of a neighbour that they share, have cables to.
+        // Peers share a neighbour with `lower`; expected are the switches that peers connect to.
         let through = up.neighbours(lower).collect::<Vec<_>>();
         let peers: BTreeSet<NodeId> = through.iter().flat_map(|id| down.neighbours(*id)).collect();
         let peers: Vec<NodeId> = peers.into_iter().filter(|peer| *peer != lower).collect();
@@ -238,7 +238,7 @@ fn between_levels(subnet: &Subnet, mut up: Side, mut down: Side) -> Vec<Suspect>
     found
 }
 
-/// What cables are compared with: those of hosts with each other, those between two levels with each other.
+/// Cables are compared within a kind: those of hosts, and those between the same two levels.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Hosts,
@@ -246,7 +246,7 @@ enum Kind {
 }
 
 fn slow_cables(subnet: &Subnet, levels: &[Option<u16>]) -> Vec<Suspect> {
-    /// Both ends of a cable, and its rate.
+    /// Both ends of a cable, its speed and its width.
     type Rated = ([(NodeId, u8); 2], (Speed, Width));
     let mut kinds: BTreeMap<Kind, Vec<Rated>> = BTreeMap::new();
     for id in ids(subnet) {
@@ -261,7 +261,7 @@ fn slow_cables(subnet: &Subnet, levels: &[Option<u16>]) -> Vec<Suspect> {
                 _ => continue,
             };
             let ends = [(id, number), (cable.node, cable.port)];
-            // Each cable once, from its switch to its host.
+            // Counts each cable once, from its switch to its host.
             let is_first = match kind {
                 Kind::Hosts => here.kind.is_switch(),
                 Kind::Levels(..) => ends[0] < ends[1],
@@ -282,7 +282,7 @@ fn slow_cables(subnet: &Subnet, levels: &[Option<u16>]) -> Vec<Suspect> {
             .filter(|(_, own)| rate(*own) < rate(usual));
         found.extend(slow.map(|(ends, found)| Suspect::SlowCable { ends, found, usual }));
     }
-    // The narrow ones first: width is lost by damage, speed by age.
+    // Narrow cables come first: lost width points to damage, lost speed to old parts.
     found.sort_by_key(|suspect| match suspect {
         Suspect::SlowCable { found, usual, .. } => found.1 >= usual.1,
         _ => false,
@@ -303,11 +303,11 @@ fn shared_names(subnet: &Subnet) -> Vec<Suspect> {
     shared.map(|(_, hosts)| Suspect::OneName(hosts)).collect()
 }
 
-/// Hosts of one name that are listed one by one.
+/// Maximum number of hosts printed per name.
 const HOSTS_SHOWN: usize = 8;
 
 impl Suspect {
-    /// The sentence, with the names of both ends.
+    /// Returns the message, with the names of both ends.
     pub fn words(&self, subnet: &Subnet, names: &Names<'_>) -> String {
         let port = |(id, port): (NodeId, u8)| names.port(subnet.port_name(id, port));
         let end = |(id, number): (NodeId, Option<u8>)| match number {
@@ -326,7 +326,8 @@ impl Suspect {
             } => {
                 let away = if *is_up { "away from" } else { "towards" };
                 format!(
-                    "missing cables: {} has {found} {away} the hosts, most of its peers {usual}",
+                    "missing cables: {} has {found} {away} the hosts, most of its peers have \
+                     {usual}",
                     node_name(subnet, *switch)
                 )
             }
@@ -354,9 +355,9 @@ impl Suspect {
                 }
                 let name = &node(subnet, hosts[0]).description;
                 let what = match (name.is_empty(), hosts.len()) {
-                    (true, 1) => "a host without a name".to_owned(),
+                    (true, 1) => "host without a name".to_owned(),
                     (true, n) => format!("{n} hosts without a name"),
-                    (false, n) => format!("{n} hosts called \"{name}\""),
+                    (false, n) => format!("{n} hosts named \"{name}\""),
                 };
                 format!("{what}: {}", places.join(", "))
             }

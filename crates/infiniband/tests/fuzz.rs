@@ -1,7 +1,8 @@
-//! Files that were damaged in every way: nothing panics, every note is about the text, and what is read holds together.
+//! Randomly damaged files: readers do not panic, notes point into the text, and results are
+//! consistent.
 //!
-//! `NETLOOM_DRAWS=1000000 cargo test -p netloom-infiniband --test fuzz` draws more than CI does.
-//! `NETLOOM_INPUT=123` reads one of them again, by its number.
+//! `NETLOOM_DRAWS=1000000 cargo test -p netloom-infiniband --test fuzz` runs more cases than CI
+//! does. `NETLOOM_INPUT=123` repeats one case, by its number.
 
 mod drawn;
 mod sample_files;
@@ -19,7 +20,7 @@ use netloom_infiniband::routes::check_routes;
 use netloom_infiniband::{Programmed, Subnet, writing};
 use sample_files::{subnet, text};
 
-/// Samples to damage, and how each is read.
+/// Samples to damage, and their readers.
 const SAMPLES: [(&str, Format); 20] = [
     ("ft8/ibnetdiscover.txt", Format::Ibnetdiscover),
     ("ft8/ibnetdiscover_full.txt", Format::Ibnetdiscover),
@@ -46,7 +47,7 @@ const SAMPLES: [(&str, Format); 20] = [
     ("t55h1/equal.slvl", Format::Slvl),
 ];
 
-/// Words that break things.
+/// Words that tend to cause errors.
 const WORDS: [&str; 40] = [
     "0",
     "1",
@@ -90,7 +91,7 @@ const WORDS: [&str; 40] = [
     "# SL2VL table: ",
 ];
 
-/// What all inputs are read against.
+/// The subnets that all inputs are read for.
 struct Fuzz {
     ft8: Subnet,
     torus: Subnet,
@@ -107,11 +108,11 @@ impl Fuzz {
         }
     }
 
-    /// A damaged sample.
+    /// Returns a damaged sample.
     fn input(&self, draw: &mut Draw) -> (String, Format) {
         let (sample, format) = draw.one_of(&self.samples);
         let mut bytes = match draw.below(3) {
-            // Some of its lines, so that all of them are reached soon.
+            // Takes only some lines, so that all of them are reached soon.
             0 | 1 => {
                 let start = draw.below(sample.len());
                 let start = sample[start..]
@@ -156,7 +157,7 @@ impl Fuzz {
                 bytes.splice(at..at, word);
             }
             6 => {
-                // A number in the text becomes a word.
+                // Replaces a number in the text by a word.
                 let digits = bytes[at..].iter().position(u8::is_ascii_digit);
                 if let Some(start) = digits.map(|digits| at + digits) {
                     let n = bytes[start..]
@@ -168,7 +169,7 @@ impl Fuzz {
                 }
             }
             _ => {
-                // A line of any sample, at the beginning of a line.
+                // Inserts a line of any sample at the beginning of a line.
                 let (other, _) = draw.one_of(&self.samples);
                 let from = draw.below(other.len());
                 let start = other[from..]
@@ -189,11 +190,11 @@ impl Fuzz {
         }
     }
 
-    /// Reads an input and checks what holds for any.
+    /// Reads an input and checks the invariants of any result.
     fn check(&self, number: u64, told: &mut BTreeMap<&'static str, u64>) {
         let mut draw = Draw(number.wrapping_mul(0x1234_5678_9abc_def1));
         let (text, format) = self.input(&mut draw);
-        // One in eight is read as something else than it is.
+        // One in eight is read as another format.
         let formats: Vec<Format> = Format::all().collect();
         let format = match draw.below(8) {
             0 => *draw.one_of(&formats),
@@ -252,7 +253,7 @@ impl Fuzz {
     }
 }
 
-/// Answers along directed routes.
+/// Reads answers with directed routes.
 fn directed() -> (Vec<u8>, Format) {
     let answers = text("ft8/smpquery_vlarb_all.txt");
     let directed = answers
@@ -287,11 +288,11 @@ fn damaged_files_are_told_and_never_fatal() {
     for number in 0..draws(4000) {
         let checked = std::panic::AssertUnwindSafe(|| fuzz.check(number, &mut told));
         if std::panic::catch_unwind(checked).is_err() {
-            panic!("input {number} fails: NETLOOM_INPUT={number} shows it");
+            panic!("input {number} fails; set NETLOOM_INPUT={number} to repeat it");
         }
     }
     println!("notes by code: {told:?}");
-    // Damage that never reaches a check would say nothing about it.
+    // The test is only useful if the damage reaches every check.
     for code in [
         "E1101", "E1102", "E1103", "E1104", "E1105", "E1106", "E1107", "E1108", "E1109", "E1110",
         "E1111", "E1112", "E1120", "E1121", "E1122", "E1123", "E1124", "E1130", "E1131", "E1132",

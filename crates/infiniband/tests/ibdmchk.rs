@@ -1,4 +1,4 @@
-//! The verdicts of `ibdmchk`, the checker of the ibutils, on the same files.
+//! Compares route checks with `ibdmchk`, the checker of ibutils, on the same files.
 //!
 //! Without the program these tests fail, unless `NETLOOM_WITHOUT_INFINIBAND_TOOLS` is set.
 
@@ -12,26 +12,26 @@ use netloom_infiniband::{Programmed, SlToVl, Subnet, writing};
 use netloom_units::Vl;
 use sample_files::{path, programmed, subnet, text};
 
-/// Whether the tools may be missing.
+/// The variable that allows missing tools.
 fn is_without_tools() -> bool {
     std::env::var_os("NETLOOM_WITHOUT_INFINIBAND_TOOLS").is_some()
 }
 
-/// What `ibdmchk` says of a fabric.
+/// The result of `ibdmchk` for a fabric.
 #[derive(PartialEq, Debug)]
 struct Verdict {
-    /// Routes that it followed, and those that do not arrive.
+    /// Number of routes, and of those that do not arrive.
     routes: u64,
     missing: u64,
-    /// Not looked at if a route is missing.
+    /// Not checked if a route is missing.
     has_loop: Option<bool>,
-    /// Pairs of hosts by cables on the way.
+    /// Pairs of hosts by cables on the route.
     hops: Vec<(u64, u64)>,
     /// Links between switches by addresses on them.
     addresses: Vec<(u64, u64)>,
 }
 
-/// The files that `ibdmchk` is given.
+/// The input files of `ibdmchk`.
 struct Files {
     list: PathBuf,
     fdbs: PathBuf,
@@ -39,7 +39,7 @@ struct Files {
     lanes: Option<PathBuf>,
 }
 
-/// A folder for one test, empty at first.
+/// Creates an empty folder for one test.
 fn folder(name: &str) -> PathBuf {
     let folder =
         std::env::temp_dir().join(format!("netloom-ibdmchk-{name}-{}", std::process::id()));
@@ -70,7 +70,7 @@ fn ibdmchk(folder: &Path, files: &Files) -> Verdict {
              NETLOOM_WITHOUT_INFINIBAND_TOOLS=1 to go without"
         )
     });
-    // It crashes when it is done, so its text is judged, and never its exit status.
+    // It crashes at the end, so the test uses its output and not its exit status.
     verdict(&String::from_utf8_lossy(&output.stdout))
 }
 
@@ -114,7 +114,7 @@ fn verdict(said: &str) -> Verdict {
     }
 }
 
-/// What our check says, in the words of `ibdmchk`. It counts cables, one more than switches.
+/// Converts a route check to a result of `ibdmchk`, which counts cables: one more than switches.
 fn ours(check: &RouteCheck) -> Verdict {
     let hops = check
         .hops
@@ -138,7 +138,7 @@ fn ours(check: &RouteCheck) -> Verdict {
 
 const ENGINES: [&str; 4] = ["dfsssp", "lash", "nue", "torus-2QoS"];
 
-/// The lanes that an engine asks for.
+/// Returns the lanes that an engine uses.
 fn lanes_of(engine: &str) -> &'static str {
     match engine {
         "torus-2QoS" => "t55h1/torus-2QoS.slvl",
@@ -146,7 +146,7 @@ fn lanes_of(engine: &str) -> &'static str {
     }
 }
 
-/// Both verdicts, which must agree.
+/// Returns both verdicts, which must agree.
 fn both(
     folder: &Path,
     list: &str,
@@ -210,7 +210,7 @@ fn lanes_free_a_torus_of_loops() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// A torus whose lanes keep it free of loops.
+/// A torus whose lanes prevent loops.
 fn torus(engine: &str) -> (Subnet, Programmed) {
     let subnet = subnet("t55h1/opensm-subnet.lst");
     let names = [
@@ -243,7 +243,8 @@ fn a_changed_row_of_lanes_that_closes_a_loop_is_found() {
                 };
                 ibdmchk(&folder, &files).has_loop
             };
-            // One row after another sends all service levels to one lane, until one of them closes a loop.
+            // Rows are changed one by one to send all service levels to one lane, until a loop is
+            // closed.
             let mut before = lanes.clone();
             let closing = rows.iter().position(|row| {
                 before.clone_from(&lanes);

@@ -1,4 +1,4 @@
-//! A fabric of 4,096 hosts: how long it takes to read and to check, and how much memory.
+//! Time and memory to read and check a fabric of 4,096 hosts.
 //!
 //! `cargo test -p netloom-infiniband --test large -- --nocapture` prints the seconds.
 
@@ -10,8 +10,9 @@ use netloom_infiniband::reading::{read_forwarding, read_ibnetdiscover};
 use netloom_infiniband::routes::check_routes;
 use netloom_infiniband::{ForwardingTable, Lid, Node, Programmed, Subnet, writing};
 
-/// A tree of `k`-ary switches in three levels, as `ibnetdiscover` lists it. Switch `w` of level `l` is joined by its
-/// upper port `u` to the switch of the next level that has `u` in one place of its number.
+/// A tree of `k`-ary switches in three levels, in the format of `ibnetdiscover`. The upper port `u`
+/// of switch `w` of level `l` connects to the switch of the next level with digit `u` at one place
+/// of its number.
 struct Tree {
     k: usize,
 }
@@ -30,7 +31,7 @@ impl Tree {
         (0..k * k).map(move |n| [n / k, n % k])
     }
 
-    /// What is at each port of a switch: the name of the node, its port, and its LID.
+    /// Returns the peer at each port of a switch: name of the node, port, and LID.
     fn ports(&self, level: usize, word: [usize; 2]) -> Vec<Option<(String, usize, usize)>> {
         let k = self.k;
         let mut ports = vec![None; 2 * k];
@@ -97,7 +98,7 @@ impl Tree {
         text
     }
 
-    /// Up by the digits of the destination, down to it.
+    /// Writes routes that go up by the digits of the destination, and down to it.
     fn forwarding(&self, subnet: &Subnet) -> Programmed {
         let k = self.k;
         let mut programmed = Programmed::default();
@@ -107,7 +108,7 @@ impl Tree {
                 let mut table = ForwardingTable::default();
                 for host in 0..self.n_hosts() {
                     let of = [host / (k * k), host / k % k];
-                    // Which digits of this switch lead to the host.
+                    // The digits of this switch that lead to the host.
                     let is_above = match level {
                         0 => word == of,
                         1 => word[0] == of[0],
@@ -116,7 +117,7 @@ impl Tree {
                     let port = match (is_above, level) {
                         (true, 0) => 1 + host % k,
                         (true, level) => 1 + of[2 - level],
-                        // Level 1 by the last digit, level 2 by the one before, as d-mod-k does.
+                        // Level 1 uses the last digit and level 2 the one before, as d-mod-k does.
                         (false, 0) => k + 1 + host % k,
                         (false, _) => k + 1 + host / k % k,
                     };
@@ -139,26 +140,26 @@ fn switch_name(switch: usize) -> String {
     format!("S-{:016x}", 0xb859_9f03_0020_0000 + 64 * switch)
 }
 
-/// Seconds that this thread has computed, where the system tells; a busy machine does not count.
+/// Returns the CPU time of this thread in seconds, if the system provides it.
 fn computed() -> Option<f64> {
     let times = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let nanoseconds: f64 = times.split_whitespace().next()?.parse().ok()?;
     Some(nanoseconds / 1e9)
 }
 
-/// Prints what a step took: of the processor, by the clock, and memory so far.
+/// Prints CPU time, wall time and peak memory after a step.
 fn told<T>(what: &str, step: impl FnOnce() -> T) -> T {
     let (start, before) = (Instant::now(), computed());
     let result = step();
     let own = computed().zip(before).map(|(now, before)| now - before);
     let (clock, peak) = (start.elapsed(), peak());
     println!("{what}: {own:.3?} s of the processor, {clock:.3?} by the clock, peak {peak:?} MiB");
-    // Far more than it takes, so that a slow machine passes and a quadratic step does not.
+    // The limit is generous, so that a slow machine passes but a quadratic step fails.
     assert!(own.unwrap_or(0.0) < 20.0, "{what} takes {own:?} s");
     result
 }
 
-/// The most memory that this process had, in MiB, where the system tells.
+/// Returns the peak memory of this process in MiB, if the system provides it.
 fn peak() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
@@ -193,7 +194,7 @@ fn four_thousand_hosts_are_read_and_checked_in_seconds() {
     let check = told("routes", || check_routes(&subnet, &programmed));
     assert!(check.is_sound());
     assert_eq!(check.routes, 4096 * 4095);
-    // 15 hosts at the same leaf, 240 below the same switch of level 1, all others over the top.
+    // 15 hosts at the same leaf, 240 below the same level 1 switch, all others over the top level.
     assert_eq!(check.hops, [0, 4096 * 15, 0, 4096 * 240, 0, 4096 * 3840]);
     assert_eq!(check.longer.routes, 0);
     for level in &check.balance {

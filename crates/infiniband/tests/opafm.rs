@@ -1,4 +1,4 @@
-//! The fabric manager of Omni-Path accepts the groups that are exported for it.
+//! The Omni-Path fabric manager accepts the exported groups.
 
 #![cfg(target_os = "linux")]
 
@@ -11,7 +11,8 @@ use netloom_infiniband::other_targets::{TrafficClass, opafm_qos_groups};
 const CHECKER: &str = "/usr/lib/opa-fm/bin/config_check";
 const TEMPLATE: &str = "/usr/share/opa-fm/opafm.xml";
 
-/// The configuration that comes with the package, with our groups instead of the QoS of its virtual fabrics.
+/// Returns the configuration of the package, with exported groups instead of the QoS of its virtual
+/// fabrics.
 fn with_groups(groups: &str) -> String {
     let mut template = fs::read_to_string(TEMPLATE).expect("the package brings a configuration");
     while let Some(start) = template.find("<!--") {

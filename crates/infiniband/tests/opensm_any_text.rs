@@ -1,9 +1,10 @@
-//! No text makes the readers of OpenSM's files fall over, and the places of notes are within the text.
+//! The readers of OpenSM files do not panic on any text, and the places of notes are within the
+//! text.
 
 use netloom_infiniband::opensm::{Conf, Policy, Subject, lint};
 use proptest::prelude::*;
 
-/// A line with a key of ours and a value that is nearly one.
+/// A line with a QoS key and an almost valid value.
 const LINE: &str = "(qos|max_op_vls|qos_high_limit|qos_ca_vlarb_low|qos_swe_vlarb_high|qos_sl2vl|qos_max_vls|\
     routing_engine)[ \t]{0,3}[-0-9:, \"x#é]{0,60}(TRUE|torus-2QoS)?";
 

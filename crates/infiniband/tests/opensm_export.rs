@@ -1,4 +1,4 @@
-//! What is exported is loaded by a real OpenSM, and what it then programs is what was planned.
+//! A real OpenSM loads the exported files and programs what was planned.
 
 #![cfg(target_os = "linux")]
 
@@ -78,7 +78,7 @@ fn switch(n: u64, enhanced_port_0: bool, n_ports: usize) -> Node {
     )
 }
 
-/// Four hosts at two leaves under one spine; port 0 of the spine is an enhanced one.
+/// Four hosts at two leaves under one spine. Port 0 of the spine is enhanced.
 fn tree() -> Subnet {
     let mut nodes = hosts(4);
     nodes.extend([switch(0, false, 4), switch(1, false, 4), switch(2, true, 3)]);
@@ -138,7 +138,7 @@ fn tables() -> Tables {
     }
 }
 
-/// Everything that the ports of a subnet hold.
+/// Returns everything that is programmed in the ports of a subnet.
 fn read_back(fabric: &SimulatedFabric, subnet: &Subnet) -> Programmed {
     let lids = fabric.lids();
     let mut programmed = Programmed::default();
@@ -227,7 +227,7 @@ fn exported_tables_are_programmed_as_planned() {
     );
 }
 
-/// Forwarding tables of opensm-lfts.dump.
+/// Reads the forwarding tables of opensm-lfts.dump.
 fn read_lfts(text: &str) -> BTreeMap<Guid, ForwardingTable> {
     let mut tables: BTreeMap<Guid, ForwardingTable> = BTreeMap::new();
     let mut guid = Guid(0);
@@ -261,7 +261,7 @@ fn exported_routes_are_loaded_as_they_are() {
         let port = &mut node.ports[at];
         port.lid = port.guid.map(|guid| Lid(first.lids()[&guid.0]));
     }
-    // A way that no engine takes: the spine sends one host's packets to the wrong leaf.
+    // No engine makes this route: the spine sends the packets of one host to the wrong leaf.
     let host = subnet.nodes[0].ports[1].lid.unwrap();
     let spine = subnet.nodes[6].guid;
     tables.get_mut(&spine).unwrap().set(host, Some(2));
@@ -311,7 +311,7 @@ fn an_exported_policy_gives_paths_their_level() {
     assert_eq!(level(&fabric, port(3), port(0)), "0x5");
 }
 
-/// The service level that OpenSM gives a path.
+/// Returns the service level that OpenSM gives to a path.
 fn level(fabric: &SimulatedFabric, from: Guid, to: Guid) -> String {
     let lids = fabric.lids();
     let pair = format!("{}:{}", lids[&from.0], lids[&to.0]);

@@ -1,7 +1,7 @@
-//! Files that show one mistake each, and what is said of them.
+//! Files with one error each, and their expected notes.
 //!
-//! Beside `NAME.conf` stands what is expected in `NAME.notes`: code, line and message of each note, remarks behind a
-//! `remark:`. A file whose name begins with `clean` has no findings.
+//! `NAME.notes` has the expected notes of `NAME.conf`: code, line and message of each note, with
+//! remarks after `remark:`. A file whose name begins with `clean` has no findings.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ use netloom_infiniband::{
     Cable, Device, Guid, Node, NodeId, NodeKind, Port, PortLanes, PortName, Subnet,
 };
 
-/// Two hosts at one switch; their tables have room for so many entries.
+/// Two hosts at one switch, with tables of `cap` entries.
 fn fabric(cap: u8, device: Option<Device>) -> (Subnet, BTreeMap<PortName, PortLanes>) {
     let cable = |node, port| Cable {
         node: NodeId(node),
@@ -177,7 +177,7 @@ fn every_file_gives_the_notes_beside_it() {
         if name.starts_with("clean") {
             assert!(report.findings.is_empty(), "{name}:\n{text}");
         } else {
-            assert!(!report.findings.is_empty(), "{name} shows nothing");
+            assert!(!report.findings.is_empty(), "{name} has no findings");
         }
         let notes = report.findings.iter().chain(report.remarks.iter());
         told.extend(notes.map(|note| note.code));

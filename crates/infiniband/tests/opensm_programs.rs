@@ -1,4 +1,4 @@
-//! What a real OpenSM programs into the ports of a simulated fabric is what `program` says.
+//! A real OpenSM programs the ports of a simulated fabric as `program` predicts.
 
 #![cfg(target_os = "linux")]
 
@@ -17,7 +17,7 @@ struct Tree {
 
 #[derive(Clone, Copy)]
 struct TreePort {
-    /// The GUID that its LID is under.
+    /// The GUID that has its LID.
     guid: u64,
     port: u8,
     kind: PortKind,
@@ -70,7 +70,7 @@ impl Tree {
         net
     }
 
-    /// Every port.
+    /// Returns every port.
     fn ports(&self) -> Vec<TreePort> {
         let host = |n| TreePort {
             guid: FIRST_HOST_PORT + n * 16,
@@ -101,7 +101,8 @@ impl Tree {
         ports
     }
 
-    /// A host, the ports of a spine, and one of each kind of a leaf: a process per table takes its time.
+    /// Returns a host, the ports of a spine, and one port of each kind of a leaf. Each table takes
+    /// a process.
     fn some_ports(&self) -> Vec<TreePort> {
         let mut ports = self.ports();
         ports.retain(|port| match port.guid {
@@ -113,7 +114,7 @@ impl Tree {
     }
 }
 
-/// ibsim's ports: 8 lanes, all of them used from the start, and 8 entries.
+/// Ports of ibsim: 8 lanes, all in use from the start, and 8 entries.
 fn capabilities(has_cable: bool) -> PortCapabilities {
     PortCapabilities {
         lanes: 8,
@@ -124,7 +125,7 @@ fn capabilities(has_cable: bool) -> PortCapabilities {
     }
 }
 
-/// What ibsim's ports hold before OpenSM comes.
+/// The initial state of ports in ibsim.
 fn untouched() -> [Vec<(u8, u8)>; 2] {
     let weights = |first, others| {
         (0..8)
@@ -134,7 +135,7 @@ fn untouched() -> [Vec<(u8, u8)>; 2] {
     [weights(0, 4), weights(4, 0)]
 }
 
-/// Compares every port, and gives how many tables were.
+/// Compares every port, and returns the number of compared tables.
 fn compare(ports: &[TreePort], fabric: &SimulatedFabric, conf: &Conf, sweep: Sweep) -> usize {
     let lids = fabric.lids();
     let mut n_compared = 0;
@@ -188,7 +189,7 @@ fn compare(ports: &[TreePort], fabric: &SimulatedFabric, conf: &Conf, sweep: Swe
 
 const SAMPLE: &str = include_str!("opensm/five_sets.conf");
 
-/// Lists of every kind of mistake, and what no one would write.
+/// Lists with every kind of error, including unlikely ones.
 const ODD: [(&str, &str); 16] = [
     ("defaults", "qos TRUE\n"),
     (

@@ -1,5 +1,6 @@
-//! What a real OpenSM programmed into ports that ibsim cannot have: room for 64 entries, 15 lanes, one lane at the start,
-//! and limits that read back. The readings of `smpquery` were recorded with an emulator of such ports.
+//! What a real OpenSM programmed into ports that ibsim does not support: 64 entries, 15 lanes, one
+//! lane at the start, and readable limits. The output of `smpquery` was recorded with an emulator
+//! of such ports.
 
 mod simulated_fabric;
 

@@ -1,4 +1,5 @@
-//! Routes of small fabrics whose every number can be counted by hand, and of those that real tools made.
+//! Routes of small fabrics with numbers that can be counted by hand, and of fabrics from real
+//! tools.
 
 mod sample_files;
 
@@ -58,7 +59,7 @@ fn every_address_of_a_port_counts() {
     assert_eq!(check.hops, [0, 48, 0, 64]);
 }
 
-/// One table changed: what fails, and why.
+/// Changes one table, and checks which routes fail and why.
 fn with(change: impl FnOnce(&mut Programmed)) -> RouteCheck {
     let (subnet, mut programmed) = ft8();
     change(&mut programmed);
@@ -117,7 +118,7 @@ fn routes_that_end_say_where_and_why() {
         programmed.forwarding.remove(&LEAF_1);
     });
     assert!(unknown.failures.first.iter().all(|f| f.why == Why::NoTable));
-    // Four hosts at the leaf reach nobody, and nobody reaches them.
+    // The four hosts at the leaf neither reach other hosts nor are reached.
     assert_eq!(unknown.failures.routes, 4 * 7 + 4 * 4);
 }
 
@@ -128,7 +129,8 @@ fn a_service_level_with_lane_15_is_dropped() {
         lanes[usize::from(level)] = Vl(15);
         SlToVl(lanes)
     };
-    // On the way from input 1 of a spine to its output 3: node000 reaches one host by it, and so do its neighbours.
+    // From input 1 of a spine to its output 3: node000 and its neighbours each reach one host this
+    // way.
     let spine = with(|programmed| {
         programmed.sl_to_vl.insert((port(SPINE_0, 3), 1), drops(0));
     });
@@ -172,12 +174,12 @@ fn ways_around_are_counted() {
     let worst = check.longer.worst.expect("one is the worst");
     assert_eq!((worst.hops, worst.shortest), (8, 2));
     assert_eq!(check.hops, [0, 16, 32, 32, 32, 32, 32, 32, 32]);
-    // The loop goes around once.
+    // The loop passes every switch once.
     assert_eq!(check.loops.n_knots, 1);
     assert_eq!(check.loops.found[0].dependencies.len(), 8);
 }
 
-/// All packets go around a ring in one direction: out of the first cable to a switch that is not the last one passed.
+/// Routes all packets around a ring in one direction, by the first cable that does not lead back.
 fn clockwise(subnet: &Subnet, programmed: &mut Programmed) {
     let switches: Vec<usize> = (0..subnet.nodes.len())
         .filter(|at| subnet.nodes[*at].kind.is_switch())
@@ -211,7 +213,8 @@ fn clockwise(subnet: &Subnet, programmed: &mut Programmed) {
 
 #[test]
 fn a_loop_over_the_last_ports_of_large_switches_is_found() {
-    // Four switches in a ring: out of port 200, into port 199. A host at port 1 of each, and all go around.
+    // Four switches in a ring, from port 200 to port 199, each with a host at port 1. All packets
+    // go around.
     let n = 4;
     let mut listing = String::new();
     for at in 0..n {
@@ -272,7 +275,7 @@ fn a_loop_comes_with_routes_that_make_it() {
     }
 }
 
-/// The links of a route, one after another: the slow twin of the check. All on VL 0.
+/// Returns the links of a route, as a reference for the check. All are on VL 0.
 fn walk(subnet: &Subnet, programmed: &Programmed, from: PortName, to: Lid) -> Vec<Channel> {
     let mut route = vec![];
     let mut at = from;

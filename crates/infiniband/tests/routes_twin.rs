@@ -1,4 +1,5 @@
-//! The check of routes against its slow twin: every pair of hosts walked by itself, lane by lane.
+//! Compares the route check with a reference implementation that follows each pair of hosts
+//! separately.
 
 mod drawn;
 mod sample_files;
@@ -11,10 +12,10 @@ use netloom_infiniband::{Lid, PortName, Programmed, SlToVl, Subnet, SubnetIndex}
 use netloom_units::{Sl, Vl};
 use sample_files::{programmed, subnet};
 
-/// Lanes of links that wait for each other.
+/// Dependencies between lanes of links.
 type Dependencies = BTreeSet<((PortName, u8), (PortName, u8))>;
 
-/// What walking every pair finds.
+/// The result of the reference implementation.
 #[derive(Default, PartialEq, Debug)]
 struct Walked {
     arriving: u64,
@@ -63,7 +64,7 @@ fn walk(
     (to, lid): (PortName, Lid),
     walked: &mut Walked,
 ) {
-    // By the tables alone, whatever the lanes: such a route counts nowhere.
+    // A route that loops by the tables alone is not counted, whatever the lanes.
     if runs_in_circles(subnet, index, programmed, from, lid) {
         walked.circles += 1;
         return;
@@ -101,7 +102,7 @@ fn walk(
             node: peer.guid,
             port: output,
         };
-        // Nothing is dropped where nothing goes out.
+        // Packets are not dropped if there is no output.
         if peer.ports[usize::from(output)].cable.is_none() {
             break None;
         }
@@ -151,7 +152,7 @@ fn runs_in_circles(
     true
 }
 
-/// Whether something waits for itself: what nobody waits for is taken away until nothing is left.
+/// Returns whether there is a cycle. Removes lanes without dependents until none is left.
 fn has_loop(dependencies: &Dependencies) -> bool {
     let mut left = dependencies.clone();
     loop {

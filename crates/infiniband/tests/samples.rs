@@ -1,4 +1,4 @@
-//! Every sample is read without a mistake, with all that it holds, and written as it was.
+//! Every sample is read completely and without errors, and written back unchanged.
 
 mod sample_files;
 
@@ -12,7 +12,7 @@ use netloom_infiniband::{Guid, Lid, NodeKind, PortName, Programmed, Subnet, Subn
 use netloom_units::Vl;
 use sample_files::{programmed, shown, subnet, text};
 
-/// Switches, channel adapters, ends of cables, and addresses.
+/// Counts switches, channel adapters, ends of cables, and addresses.
 fn counts(subnet: &Subnet) -> [usize; 4] {
     let ports = || subnet.nodes.iter().flat_map(|node| &node.ports);
     let switches = subnet.nodes.iter().filter(|node| node.kind.is_switch());
@@ -29,7 +29,7 @@ fn counts(subnet: &Subnet) -> [usize; 4] {
 /// A port, the one at the other end of its cable, and its address.
 type End = (u8, PortName, Option<Lid>);
 
-/// Nodes by GUID, ports with their neighbours by GUID: what two listings of a subnet agree on.
+/// Returns nodes and neighbours by GUID, which are the same in all listings of a subnet.
 fn wiring(subnet: &Subnet) -> Vec<(Guid, String, Vec<End>)> {
     let mut all: Vec<_> = subnet
         .nodes
@@ -98,7 +98,7 @@ fn both_listings_of_a_subnet_agree() {
 
 #[test]
 fn names_get_the_numbers_that_ibsim_gives_them() {
-    // OpenSM wrote the list about this very net file.
+    // OpenSM wrote the list for this net file.
     let mut named = wiring(&subnet("t55h1/net.t55h1"));
     let mut listed = wiring(&subnet("t55h1/opensm-subnet.lst"));
     for (.., ends) in named.iter_mut().chain(&mut listed) {
@@ -124,10 +124,10 @@ fn a_description_may_hold_every_mark() {
                    [2](2c90300017862) \t\"S-0008f105006015d4\"[12]\t\t# lid 76 lmc 2 \"Voltaire\" lid 9 4xXDR s=8 w=2 v=4\n";
     let mut notes = Notes::new();
     let read = read_ibnetdiscover(listing, 0, &mut notes);
-    // The other end has LID 77, an address of the range from 76 on, which is still not the LID of that port.
+    // The other end gives LID 77. It is in the range of the port, but not its LID.
     assert_eq!(
         shown(listing, notes),
-        ["E1111 line 2: LID 77 of a port that itself lists LID 76"]
+        ["E1111 line 2: LID 77 here, but LID 76 at the port itself"]
     );
     let [switch, router] = &read.nodes[..] else {
         panic!("{read:?}");
@@ -182,7 +182,7 @@ fn aggregation_nodes_are_told_from_hosts() {
     assert_eq!(flags, [true, false]);
 }
 
-/// The text without its comments at the beginning, which hold a date.
+/// Returns the text without its initial comments, which contain a date.
 fn without_heading(text: &str) -> &str {
     let start = text.find("\nvendid").expect("a node");
     &text[start..]
@@ -198,7 +198,7 @@ fn listings_are_written_as_they_were() {
             "{name}"
         );
     }
-    // What was listed in another form comes back as the same subnet.
+    // A listing in another form is written as the same subnet.
     for name in [
         "k64/opensm-subnet.lst",
         "t55h1/net.t55h1",
@@ -267,14 +267,14 @@ fn multicast_tables_are_told() {
     read_forwarding(&text, 0, &ft8, &mut read, &mut notes);
     assert_eq!(
         shown(&text, notes),
-        ["E1124 line 1: multicast tables are not read"]
+        ["E1124 line 1: multicast tables are ignored"]
     );
 }
 
 #[test]
 fn the_last_address_that_ibroute_forgets_is_told() {
     let ft8 = subnet("ft8/ibnetdiscover.txt");
-    // As if the last address were 64, and left out by the tool.
+    // The last address is changed to 64, and removed as the tool would do.
     let listing = text("ft8/ibnetdiscover.txt").replace("lid 12 ", "lid 64 ");
     let tables = text("ft8/dump_fts.txt").replace("0x0-0xc]", "0x0-0x40]");
     let tables: String = tables
@@ -310,7 +310,7 @@ fn lanes_of_all_ports_are_read_from_both_sources() {
     let ft8 = subnet("ft8/ibnetdiscover.txt");
     let dumped = programmed(&ft8, &["ft8/opensm-sl2vl.dump"]).sl_to_vl;
     let asked = programmed(&ft8, &["ft8/smpquery_sl2vl_all.txt"]).sl_to_vl;
-    // The dump leaves out ports without a cable; eight rows for each of 8 hosts, 9 inputs for each of 24 outputs.
+    // The dump omits ports without a cable: 8 hosts have one row, 24 outputs have 9 inputs.
     assert_eq!(dumped.len(), 8 + 24 * 9);
     assert_eq!(asked.len(), 8 + 32 * 9);
     for (port, lanes) in &dumped {
@@ -358,7 +358,7 @@ fn tables_of_64_entries_stand_in_two_blocks() {
         assert!(notes.is_empty(), "{notes:#?}");
         assert_eq!(read.arbitration.len(), 1);
         let arbitration = read.arbitration.values().next().unwrap().clone();
-        // Written again, it is what stands in the sample.
+        // Writing it gives the sample again.
         let written = writing::vl_arbitration(&ft8, &read);
         for line in written.lines().filter(|line| !line.is_empty()) {
             assert!(text[start..end].contains(line), "{line}");
@@ -458,7 +458,7 @@ fn directed_routes_lead_from_the_host_that_asked() {
     read_smpquery(&nowhere, 0, asked, &mut read, &mut notes);
     assert_eq!(
         shown(&nowhere, notes),
-        ["E1132 line 1: the route leaves \"MF0;spine0:MQM8700/U1\" by port 8"]
+        ["E1132 line 1: no cable at port 8 of \"MF0;spine0:MQM8700/U1\""]
     );
 }
 
@@ -564,6 +564,6 @@ fn every_format_is_recognised_and_no_other() {
     read_programmed(&list, 0, asked, &mut Programmed::default(), &mut notes);
     assert_eq!(
         shown(&list, notes),
-        ["E1100 line 1: this is no format that is known, and no table of a subnet"]
+        ["E1100 line 1: expected tables of a subnet, found an unknown format"]
     );
 }

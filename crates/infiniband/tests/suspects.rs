@@ -1,4 +1,4 @@
-//! Faults that are put into a sound fabric are found, and nothing else is.
+//! Exactly the faults that are injected into a sound fabric are found.
 
 #[path = "emulate/subnets.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
@@ -23,7 +23,7 @@ fn node(subnet: &Subnet, name: &str) -> usize {
     nodes.position(|node| node.description == name).unwrap()
 }
 
-/// Both ends of the cable of a port.
+/// Returns both ends of the cable at a port.
 fn ends(subnet: &Subnet, name: &str, port: usize) -> [(usize, usize); 2] {
     let here = node(subnet, name);
     let cable = subnet.nodes[here].ports[port].cable.unwrap();
@@ -69,7 +69,8 @@ fn every_pulled_cable_is_named_with_both_ends() {
     assert_eq!(found(&subnet), expected);
 }
 
-/// In a tree of three levels a switch has peers in its own part only, and cables of other parts are not expected.
+/// In a tree of three levels, a switch has peers only in its own part, so cables of other parts are
+/// not expected.
 #[test]
 fn every_cable_of_a_deep_tree_is_the_only_suspect_when_it_is_pulled() {
     let sound = k_ary_n_tree(4, 3);
@@ -97,14 +98,14 @@ fn every_cable_of_a_deep_tree_is_the_only_suspect_when_it_is_pulled() {
 #[test]
 fn a_switch_that_lacks_a_cable_which_no_other_lacks_is_named_alone() {
     let mut subnet = two_level(12, 6, 4);
-    // The cable of leaf 0 ends at leaf 1, in a port that its peers leave free.
+    // The cable of leaf 0 ends at leaf 1, at a port that is free at its peers.
     let [(leaf, at), (spine, port)] = ends(&subnet, "leaf0", 5);
     let other = node(&subnet, "leaf1");
     let mut cable = subnet.nodes[leaf].ports[at].cable.take().unwrap();
     subnet.nodes[other].ports[11].cable = Some(cable);
     (cable.node, cable.port) = (NodeId(other as u32), 11);
     subnet.nodes[spine].ports[port].cable = Some(cable);
-    let expected = "missing cables: leaf0 has 5 away from the hosts, most of its peers 6";
+    let expected = "missing cables: leaf0 has 5 away from the hosts, most of its peers have 6";
     assert_eq!(found(&subnet), [expected]);
 }
 
@@ -115,7 +116,7 @@ fn narrow_and_slow_cables_are_named() {
     slow(&mut subnet, "leaf2", 7, Speed::Edr, four);
     slow(&mut subnet, "leaf5", 9, Speed::Hdr, one);
     slow(&mut subnet, "h9 mlx5_0", 1, Speed::Edr, four);
-    // A host that is faster than others is no fault.
+    // A host that is faster than others is not a fault.
     slow(&mut subnet, "h10 mlx5_0", 1, Speed::Ndr, four);
     let expected = [
         "narrow cable: leaf5:9 to spine4:6 is HDR x1, most are HDR x4",
@@ -137,8 +138,8 @@ fn hosts_of_one_name_and_of_none_are_named_with_their_switches() {
         subnet.nodes[at].description = name.to_owned();
     }
     let expected = [
-        "a host without a name: 0x0002c90300100050 at leaf1:2",
-        "2 hosts called \"localhost\": 0x0002c90300100010 at leaf0:2, 0x0002c90300100020 at leaf0:3",
+        "host without a name: 0x0002c90300100050 at leaf1:2",
+        "2 hosts named \"localhost\": 0x0002c90300100010 at leaf0:2, 0x0002c90300100020 at leaf0:3",
     ];
     assert_eq!(found(&subnet), expected);
 }

@@ -1,60 +1,59 @@
-//! How far a mean can be trusted.
+//! Confidence intervals of means.
 //!
-//! Latencies of neighbouring packets are not independent: they stood in the same queue. Within a run
-//! the interval therefore comes from a few long batches, whose means are nearly independent, and the
-//! remaining dependence is reported. Over seeds the runs are independent by construction.
+//! Latencies of successive packets are not independent, since the packets waited in the same queue.
+//! Within a run, the interval is therefore computed from a few long batches, whose means are nearly
+//! independent, and the remaining dependence is reported. Runs with different seeds are independent
+//! by construction.
 
 use crate::student_t_975;
 
-/// More batches than this add little to the precision of the variance and make batches shorter, hence
-/// more dependent (B. Schmeiser, "Batch size effects in the analysis of simulation output", Operations
-/// Research 30(3), 1982: between 10 and 30).
+/// Maximum number of batches. More batches add little to the precision of the variance and make
+/// batches shorter, hence more dependent (B. Schmeiser, "Batch size effects in the analysis of
+/// simulation output", Operations Research 30(3), 1982: between 10 and 30).
 const MOST_BATCHES: usize = 20;
 
-/// With fewer batches than this the factor of Student's t says more than the data.
+/// With fewer batches, the factor of Student's t dominates the data.
 const LEAST_BATCHES: usize = 5;
 
 /// A mean with its 95 % confidence interval.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Interval {
-    /// The estimate.
     pub mean: f64,
     /// The true mean lies within `mean - half_width` and `mean + half_width` in 95 % of cases.
     pub half_width: f64,
-    /// From how many batches, or seeds.
+    /// Number of batches, or of seeds.
     pub batches: usize,
-    /// Autocorrelation of neighbouring batches; far above zero, the batches are too short and the
-    /// interval too narrow. Zero over seeds.
+    /// Autocorrelation of successive batches. If it is far above zero, the batches are too short
+    /// and the interval too narrow. Zero over seeds.
     pub lag1: f64,
 }
 
 impl Interval {
-    /// The lower end.
     pub fn low(&self) -> f64 {
         self.mean - self.half_width
     }
 
-    /// The upper end.
     pub fn high(&self) -> f64 {
         self.mean + self.half_width
     }
 
-    /// Half width over mean: `0.02` is "plus or minus 2 %". `None` if the mean is zero.
+    /// Returns half width over mean: `0.02` is "plus or minus 2 %". `None` if the mean is zero.
     pub fn relative_half_width(&self) -> Option<f64> {
         (self.mean != 0.0).then(|| self.half_width / self.mean.abs())
     }
 
-    /// Whether neighbouring batches depend on each other so clearly that the interval should be called
-    /// not converged.
+    /// Whether successive batches depend on each other so clearly that the interval has not
+    /// converged.
     ///
     /// The estimated autocorrelation of `n` independent values has a standard deviation of about
-    /// `1/sqrt(n)`; above 1.645 of those, chance explains it in fewer than one case of twenty.
+    /// `1/sqrt(n)`. A value above 1.645 of those arises by chance in fewer than one case of twenty.
     pub fn is_correlated(&self) -> bool {
         self.lag1 > 1.645 / (self.batches as f64).sqrt()
     }
 
-    /// The half width, widened where neighbouring batches are correlated as for an autoregressive process: the
-    /// variance of its mean is about `(1 + r) / (1 - r)` times that of independent batches.
+    /// Returns the half width, widened if successive batches are correlated as in an autoregressive
+    /// process. The variance of its mean is about `(1 + r) / (1 - r)` times that of independent
+    /// batches.
     pub fn widened(&self) -> f64 {
         if !self.is_correlated() {
             return self.half_width;
@@ -64,22 +63,22 @@ impl Interval {
     }
 }
 
-/// The mean of a run as a ratio, with an interval from batch means.
+/// Returns the mean of a run as a ratio, with an interval from batch means.
 ///
-/// Each epoch brings a total and its weight: summed latency and number of packets, or delivered flits
-/// and elapsed time. The mean is all totals over all weights, so it agrees with the mean of the
-/// histogram, and busy epochs count for more. Up to 20 batches of consecutive epochs (equal in number
-/// up to one) give the interval by the ratio estimator: a batch with total `S_i` and weight `W_i`
-/// deviates by `(S_i - mean * W_i) / (average weight)`. If all batches weigh the same, that is the
-/// deviation of its mean `S_i / W_i`, and the method is the textbook's.
+/// Each epoch has a total and a weight: summed latency and number of packets, or delivered flits
+/// and elapsed time. The mean is the sum of totals over the sum of weights, so it agrees with the
+/// mean of the histogram, and busy epochs count for more. Up to 20 batches of consecutive epochs,
+/// with nearly equal numbers of epochs, give the interval by the ratio estimator. A batch with
+/// total `S_i` and weight `W_i` deviates by `(S_i - mean * W_i) / (average weight)`. If all batches
+/// have the same weight, that is the deviation of its mean `S_i / W_i`, as in the textbook method.
 ///
-/// Epochs of weight zero observed nothing and are left out. `None` if fewer than 5 remain, or if a
-/// weight is negative, something is not finite, or a total comes without weight.
+/// Epochs of weight zero observed nothing and are skipped. `None` if fewer than 5 remain, if a
+/// weight is negative, if a value is not finite, or if a total has no weight.
 pub fn batch_means(epochs: &[(f64, f64)]) -> Option<Interval> {
     batch_means_of(epochs, MOST_BATCHES)
 }
 
-/// The same with at most so many batches.
+/// Does the same with at most `most` batches.
 pub(crate) fn batch_means_of(epochs: &[(f64, f64)], most: usize) -> Option<Interval> {
     let is_sound = |&(total, weight): &(f64, f64)| {
         total.is_finite() && weight.is_finite() && (weight > 0.0 || (weight == 0.0 && total == 0.0))
@@ -111,7 +110,7 @@ pub(crate) fn batch_means_of(epochs: &[(f64, f64)], most: usize) -> Option<Inter
     Some(interval(mean, &deviations, lag1(&deviations, mean)))
 }
 
-/// The mean over independent runs, one value for each seed, with an interval by Student's t.
+/// Returns the mean over independent runs, one value per seed, with an interval by Student's t.
 ///
 /// `None` for fewer than two seeds, or if a value is not finite.
 pub fn over_seeds(means: &[f64]) -> Option<Interval> {
@@ -149,7 +148,7 @@ fn sum_of_squares(deviations: &[f64]) -> f64 {
 }
 
 fn lag1(deviations: &[f64], mean: f64) -> f64 {
-    // Deviations of a constant are rounding errors; whether those are correlated means nothing.
+    // Deviations of a constant are rounding errors, whose correlation means nothing.
     let rounding = 1e-12 * mean.abs();
     if deviations
         .iter()

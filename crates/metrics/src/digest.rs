@@ -1,38 +1,36 @@
-//! One number that says whether two runs delivered the same packets at the same times.
+//! A number that tells whether two runs delivered the same packets at the same times.
 //!
-//! Partitions deliver in different orders, so the digest is a sum: of a hash of each delivery, wrapping
-//! at 64 bits. A sum (unlike an exclusive or) also notices a packet delivered twice. It guards against
-//! our mistakes, not against someone who looks for collisions.
+//! Partitions deliver in different orders, so the digest is a sum: of a hash of each delivery,
+//! wrapping at 64 bits. Unlike an exclusive or, a sum also detects a packet that is delivered
+//! twice. The digest guards against mistakes, not against deliberate collisions.
 
 use std::fmt;
 
-/// What the digest knows of a packet that arrived.
+/// A delivered packet, as the digest sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Delivery {
-    /// The NIC that sent it.
     pub source: u32,
-    /// Its number among the packets of that NIC; with `source`, its identity for any partitioning.
+    /// Sequence number among the packets of that NIC. With `source`, it identifies the packet for
+    /// any partitioning.
     pub sequence: u32,
-    /// The NIC that received it.
     pub destination: u32,
-    /// When it was generated, in ticks.
+    /// Time of generation, in ticks.
     pub generation: u64,
-    /// When its last flit arrived, in ticks.
+    /// Arrival of the last flit, in ticks.
     pub tail: u64,
-    /// Its size.
     pub flits: u16,
-    /// Its service level.
     pub sl: u8,
     /// The recorder's row that counts it: its class at its service level.
     pub row: u8,
 }
 
 impl Delivery {
-    /// A hash in which every field counts by itself.
+    /// Returns a hash in which every field counts separately.
     ///
-    /// Each field has its own bits in one of four words, and each step below can be undone when the
-    /// other words are known (exclusive or, shift-and-exclusive-or, product with an odd number). So two
-    /// deliveries that differ in one word only, in particular in one field, never have the same hash.
+    /// Each field has its own bits in one of four words. Each step below can be undone if the other
+    /// words are known (exclusive or, shift-and-exclusive-or, product with an odd number). So two
+    /// deliveries that differ in one word only, in particular in one field, never have the same
+    /// hash.
     #[inline]
     fn hash(&self) -> u64 {
         let identity = u64::from(self.source) << 32 | u64::from(self.sequence);
@@ -40,7 +38,7 @@ impl Delivery {
             | u64::from(self.row) << 24
             | u64::from(self.flits) << 8
             | u64::from(self.sl);
-        // Without an offset, a delivery that is all zeros would add nothing.
+        // Without an offset, a delivery of zeros would add nothing.
         let mut hash = fold(identity ^ 0x9e37_79b9_7f4a_7c15, 0xa076_1d64_78bd_642f);
         hash = fold(hash ^ self.generation, 0xe703_7ed1_a0b4_28db);
         hash = fold(hash ^ self.tail, 0x8ebc_6af0_9c88_c6e3);
@@ -48,14 +46,14 @@ impl Delivery {
     }
 }
 
-/// Brings the high half down, where the product spreads it up again.
+/// Moves the high half down, and the product spreads it up again.
 #[inline]
 fn fold(word: u64, odd: u64) -> u64 {
     (word ^ word >> 32).wrapping_mul(odd)
 }
 
-/// The finaliser of SplitMix64 (D. Stafford's variant 13): each bit of the input flips each bit of the
-/// output in about half of the cases, so that the hashes may be added.
+/// The finaliser of SplitMix64 (D. Stafford's variant 13). Each bit of the input flips each bit of
+/// the output in about half of the cases, so the hashes may be added.
 #[inline]
 fn scatter(mut word: u64) -> u64 {
     word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -63,32 +61,31 @@ fn scatter(mut word: u64) -> u64 {
     word ^ word >> 31
 }
 
-/// A digest of deliveries that does not depend on their order. The empty one is zero.
+/// A digest of deliveries, independent of their order. The empty one is zero.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Digest(u64);
 
 netloom_encoding::encoded!(Digest(_));
 
 impl Digest {
-    /// Adds one delivery.
     #[inline]
     pub fn add(&mut self, delivery: &Delivery) {
         self.0 = self.0.wrapping_add(delivery.hash());
     }
 
-    /// Adds all deliveries of the other, usually of another partition.
+    /// Adds all deliveries of the other digest, usually of another partition.
     #[inline]
     pub fn merge(&mut self, other: Digest) {
         self.0 = self.0.wrapping_add(other.0);
     }
 
-    /// The bare number, for storing.
+    /// Returns the number, for storage.
     pub fn value(self) -> u64 {
         self.0
     }
 }
 
-/// Sixteen hexadecimal digits.
+/// Prints sixteen hexadecimal digits.
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:016x}", self.0)
@@ -118,7 +115,7 @@ mod tests {
         digest
     }
 
-    /// Every delivery that differs from this one in a single bit.
+    /// Returns every delivery that differs from this one in a single bit.
     fn neighbours(delivery: Delivery) -> Vec<Delivery> {
         let mut all = Vec::new();
         macro_rules! flip {
@@ -247,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_dense_block_of_small_deliveries_has_no_collision() {
-        // What runs look like: small ids and times, of which neighbours differ in a few low bits.
+        // Typical runs have small ids and times, and successive values differ in a few low bits.
         let mut seen = HashSet::new();
         for i in 0..1u32 << 18 {
             let delivery = Delivery {

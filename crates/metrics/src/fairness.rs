@@ -1,10 +1,10 @@
-//! How evenly something is shared.
+//! Fairness of shares.
 
-/// Jain's fairness index: 1 if all shares are equal, `1/n` if one of `n` takes everything.
+/// Returns Jain's fairness index: 1 if all shares are equal, `1/n` if one of `n` has everything.
 ///
 /// It is `(sum of x)^2 / (n * sum of x^2)` (R. Jain, D. Chiu, W. Hawe, "A quantitative measure of
-/// fairness and discrimination for resource allocation", DEC-TR-301, 1984). `None` without shares, if
-/// all are zero (nothing was shared), or if one is negative or not finite.
+/// fairness and discrimination for resource allocation", DEC-TR-301, 1984). `None` without shares,
+/// if all are zero, or if one is negative or not finite.
 pub fn jain(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let (mut n, mut sum, mut squares) = (0u64, 0.0, 0.0);
     for value in values {

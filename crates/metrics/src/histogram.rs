@@ -1,7 +1,7 @@
-//! Latency percentiles from a histogram whose merge is exact.
+//! Latency percentiles from a histogram with exact merging.
 //!
-//! Sketches that adapt to the data (t-digest and its kin) depend on the order of arrival and of merges;
-//! a percentile would then change with the number of threads. Here the buckets are fixed:
+//! Adaptive sketches (t-digest and similar) depend on the order of values and merges, so
+//! percentiles would change with the number of threads. Here the buckets are fixed:
 //!
 //! ```text
 //! value    0 .. 127    one bucket each
@@ -9,27 +9,29 @@
 //!        256 .. 511    64 buckets of 4 values      ... 64 buckets for every further power of two
 //! ```
 //!
-//! A bucket is never wider than 1/64 of its lowest value. All of `u64` fits in 3,776 buckets (30 KB);
-//! the array ends at the largest value seen, so a millisecond in nanoseconds takes 8 KB.
+//! A bucket is never wider than 1/64 of its lowest value. The whole of `u64` takes 3,776 buckets
+//! (30 KB). The array ends at the largest value seen, so a millisecond in nanoseconds takes 8 KB.
 
 use std::ops::Range;
 
 use netloom_encoding::Encoded;
 
-/// A power of two is cut into `1 << SUB_BITS` buckets.
+/// A power of two is divided into `1 << SUB_BITS` buckets.
 const SUB_BITS: u32 = 6;
 const SUB_BUCKETS: usize = 1 << SUB_BITS;
 
-/// A bucket is at most this part of its values wide: two percentiles that differ by less are the same.
+/// Maximum width of a bucket relative to its values. Percentiles that differ by less are considered
+/// equal.
 pub const RESOLUTION: f64 = 1.0 / SUB_BUCKETS as f64;
 
-/// The most values that are read back: no run has as many, and sums of such counts do not overflow.
+/// Maximum number of values that is read back. No run has more, and sums of such counts do not
+/// overflow.
 const MOST: u64 = 1 << 52;
 
 /// A log-linear histogram of `u64` values, usually ticks.
 ///
 /// Count, sum, minimum and maximum are exact. A [`quantile`](Self::quantile) is within 1/128 of the
-/// exact one, because it answers with the middle of a bucket that is at most 1/64 wide.
+/// exact one, because it is the middle of a bucket that is at most 1/64 wide.
 #[derive(Clone, Debug)]
 pub struct Histogram {
     /// Values per bucket, up to the largest bucket seen (rounded up to whole powers of two).
@@ -37,13 +39,13 @@ pub struct Histogram {
     count: u64,
     /// Cannot overflow: at most 2^64 values below 2^64.
     sum: u128,
-    /// An empty histogram holds `u64::MAX` and zero here, the neutral elements of minimum and maximum:
-    /// neither recording nor merging has to ask whether a value came before.
+    /// An empty histogram has `u64::MAX` and zero here, the neutral elements of minimum and
+    /// maximum. So recording and merging need no special case for the first value.
     min: u64,
     max: u64,
 }
 
-/// Read only if the sums follow from the buckets, as they do of every histogram.
+/// Decodes only if the sums are consistent with the buckets.
 impl Encoded for Histogram {
     fn put(&self, out: &mut Vec<u8>) {
         let Histogram {
@@ -73,7 +75,7 @@ impl Encoded for Histogram {
 }
 
 impl Histogram {
-    /// An empty histogram; it allocates with the first value.
+    /// Creates an empty histogram, which allocates with the first value.
     pub const fn new() -> Self {
         Histogram {
             counts: Vec::new(),
@@ -84,7 +86,7 @@ impl Histogram {
         }
     }
 
-    /// Whether values give these buckets and sums.
+    /// Whether some values give these buckets and sums.
     fn is_sound(&self) -> bool {
         let Histogram {
             counts,
@@ -113,7 +115,6 @@ impl Histogram {
             && (*count == 0 || (least..=u128::from(*max) * u128::from(*count)).contains(sum))
     }
 
-    /// Counts one value.
     #[inline]
     pub fn record(&mut self, value: u64) {
         self.count += 1;
@@ -129,13 +130,13 @@ impl Histogram {
 
     #[cold]
     fn record_beyond_the_end(&mut self, index: usize) {
-        // Whole powers of two, so that slowly growing latencies do not come here one by one.
+        // Whole powers of two, so that slowly growing latencies do not allocate one by one.
         self.counts
             .resize((index + 1).next_multiple_of(SUB_BUCKETS), 0);
         self.counts[index] += 1;
     }
 
-    /// Adds everything the other has counted: the same as having recorded all values here.
+    /// Adds everything that the other has counted. Equivalent to recording all values here.
     pub fn merge(&mut self, other: &Histogram) {
         let Some(held) = other.held() else {
             return;
@@ -154,12 +155,12 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
-    /// The buckets from the least value to the largest: all others hold nothing.
+    /// Returns the buckets from the least value to the largest; all others are empty.
     fn held(&self) -> Option<Range<usize>> {
         (self.count > 0).then(|| bucket_of(self.min)..bucket_of(self.max) + 1)
     }
 
-    /// Forgets all values and keeps the memory, for the next epoch.
+    /// Removes all values and keeps the memory, for the next epoch.
     pub fn clear(&mut self) {
         let held = self.held();
         let mut counts = std::mem::take(&mut self.counts);
@@ -172,37 +173,37 @@ impl Histogram {
         };
     }
 
-    /// How many values were recorded.
+    /// Returns the number of values recorded.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The exact sum of all values.
+    /// Returns the exact sum of all values.
     pub fn sum(&self) -> u128 {
         self.sum
     }
 
-    /// The smallest value, exactly.
     pub fn min(&self) -> Option<u64> {
         (self.count > 0).then_some(self.min)
     }
 
-    /// The largest value, exactly.
     pub fn max(&self) -> Option<u64> {
         (self.count > 0).then_some(self.max)
     }
 
-    /// The mean of the exact values (not of the buckets).
+    /// Returns the mean of the exact values (not of the buckets).
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }
 
-    /// The value below or at which a share `q` of all values lies: `quantile(0.99)` is the p99.
+    /// Returns the value below or at which a fraction `q` of all values lies: `quantile(0.99)` is
+    /// the p99.
     ///
-    /// Of `n` sorted values it stands for the one of rank `ceil(q * n)`, counted from one (the nearest
-    /// rank, without interpolation). The first and the last rank give the exact minimum and maximum;
-    /// any other gives the middle of its bucket, rounded up and kept between minimum and maximum. It
-    /// then differs from the exact value by at most 1/128 of it, and not at all below 128.
+    /// Of `n` sorted values it represents the one of rank `ceil(q * n)`, counted from one (nearest
+    /// rank, without interpolation). The first and the last rank give the exact minimum and
+    /// maximum. Any other rank gives the middle of its bucket, rounded up and limited to the range
+    /// from minimum to maximum. It then differs from the exact value by at most 1/128, and is exact
+    /// below 128.
     ///
     /// # Panics
     /// If `q` is not between 0 and 1.
@@ -232,8 +233,8 @@ impl Histogram {
         unreachable!("the buckets hold all {} values", self.count)
     }
 
-    /// The buckets that hold something, in rising order: lowest value, highest value (both inside) and
-    /// how many values lie between them.
+    /// Returns the nonempty buckets in ascending order: lowest value, highest value (inclusive) and
+    /// number of values.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
         self.counts
             .iter()
@@ -252,8 +253,8 @@ impl Default for Histogram {
     }
 }
 
-/// Equal means that the same buckets hold the same counts, and count, sum, minimum and maximum agree;
-/// memory kept for larger values does not matter.
+/// Two histograms are equal if the same buckets have the same counts and if count, sum, minimum and
+/// maximum agree. Memory kept for larger values is ignored.
 impl PartialEq for Histogram {
     fn eq(&self, other: &Self) -> bool {
         self.count == other.count
@@ -266,7 +267,7 @@ impl PartialEq for Histogram {
 
 impl Eq for Histogram {}
 
-/// The bucket of a value: how far it must be shifted to have at most seven bits, and those bits.
+/// Returns the bucket of a value: the shift that leaves at most seven bits, and those bits.
 #[inline]
 fn bucket_of(value: u64) -> usize {
     // Setting bit 6 gives all values below 128 the shift zero, without a branch.
@@ -274,17 +275,17 @@ fn bucket_of(value: u64) -> usize {
     ((shift as usize) << SUB_BITS) + (value >> shift) as usize
 }
 
-/// The lowest and the highest value of a bucket: the inverse of [`bucket_of`].
+/// Returns the lowest and the highest value of a bucket. Inverse of [`bucket_of`].
 fn bounds(index: usize) -> (u64, u64) {
     let shift = (index >> SUB_BITS).saturating_sub(1);
     let low = ((index - (shift << SUB_BITS)) as u64) << shift;
     (low, low + ((1 << shift) - 1))
 }
 
-/// `ceil(q * n)`, at least 1 and at most `n`.
+/// Returns `ceil(q * n)`, at least 1 and at most `n`.
 fn nearest_rank(q: f64, n: u64) -> u64 {
-    // 0.07 * 100 is a hair above 7 in binary; a rank must not move up by one for that. The decimal
-    // share and the product are each off by at most half an epsilon.
+    // In binary, 0.07 * 100 is slightly above 7; the rank must not move up for that. The decimal
+    // fraction and the product are each off by at most half an epsilon.
     let exact = q * n as f64 * (1.0 - 2.0 * f64::EPSILON);
     (exact.ceil() as u64).clamp(1, n)
 }
@@ -351,7 +352,7 @@ mod tests {
         let h = histogram(&[1, 1000, 5000]);
         assert_eq!(h.quantile(0.5), Some(1004));
         assert_eq!((h.quantile(0.0), h.quantile(1.0)), (Some(1), Some(5000)));
-        // The middle is never outside what was seen.
+        // The middle is never outside the range of the values.
         assert_eq!(histogram(&[1001; 3]).quantile(0.5), Some(1001));
     }
 
@@ -388,7 +389,7 @@ mod tests {
         assert_eq!(histogram(&[1_000_000]).counts.len(), 15 * 64);
     }
 
-    /// Values of all magnitudes, not only the huge ones a uniform `u64` would give.
+    /// Values of all magnitudes, not only the huge ones of a uniform `u64`.
     fn values() -> impl Strategy<Value = Vec<u64>> {
         proptest::collection::vec((any::<u64>(), 0u32..64).prop_map(|(v, s)| v >> s), 1..200)
     }

@@ -1,11 +1,12 @@
-//! Many comparisons at once.
+//! Multiple comparisons.
 
-/// Which of many differences may be called real if all of them together are to be wrong in at most `level` of
-/// cases, from the probability of each by chance (S. Holm, "A simple sequentially rejective multiple test
-/// procedure", Scandinavian Journal of Statistics 6, 1979). Needs no independence.
+/// Returns which of several differences are significant if together they are to be wrong in at most
+/// `level` of cases, given the probability of each by chance (S. Holm, "A simple sequentially
+/// rejective multiple test procedure", Scandinavian Journal of Statistics 6, 1979). Independence is
+/// not required.
 ///
-/// The least likely is held against `level / n`, the next against `level / (n - 1)`, up to the first that is not
-/// below its bound.
+/// The least probable difference is compared with `level / n`, the next with `level / (n - 1)` and
+/// so on, up to the first that is not below its bound.
 pub fn holm(by_chance: &[f64], level: f64) -> Vec<bool> {
     let mut order: Vec<usize> = (0..by_chance.len()).collect();
     order.sort_by(|&a, &b| by_chance[a].total_cmp(&by_chance[b]));
@@ -25,7 +26,8 @@ mod tests {
 
     #[test]
     fn step_by_step() {
-        // Bounds 0.0125, 0.01667, 0.025, 0.05: the third is above its own, so the fourth is not asked.
+        // Bounds 0.0125, 0.01667, 0.025, 0.05: the third is above its own, so the fourth is not
+        // tested.
         let by_chance = [0.026, 0.01, 0.03, 0.016];
         assert_eq!(holm(&by_chance, 0.05), [false, true, false, true]);
         assert_eq!(holm(&[0.04], 0.05), [true]);

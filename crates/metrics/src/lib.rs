@@ -1,11 +1,14 @@
-//! Statistics: what a run says about itself, without knowing what was simulated.
+//! Statistics of runs, independent of what was simulated.
 //!
-//! Two families live here. What is recorded while a fabric runs ([`Histogram`], [`Tally`], [`Series`],
-//! [`Digest`]) holds integers only, and merging is exact in any order, so that a run says the same on
-//! one partition and on seven. What is computed afterwards ([`mser5`], [`batch_means`],
-//! [`over_seeds`], [`jain`], [`Verdict`]) uses floats, but only the operations IEEE 754 rounds
-//! exactly (`+ - * /` and the square root), in a fixed order: no logarithm of some C library, hence
-//! the same bits on every machine.
+//! What is recorded during a run ([`Histogram`], [`Tally`], [`Series`], [`Digest`]) holds integers
+//! only. Merging is exact in any order, so a result does not depend on the number of partitions.
+//! What is computed afterwards ([`mser5`], [`batch_means`], [`over_seeds`], [`jain`], [`Verdict`])
+//! uses floats. It is limited to the operations that IEEE 754 rounds exactly (`+ - * /` and the
+//! square root), in a fixed order and without functions of a C library. So the results have the
+//! same bits on every machine.
+//!
+//! This crate may depend only on the units and the encoding. Start with [`Histogram`] for recording
+//! and [`Verdict`], which judges the numbers of a run.
 
 mod confidence;
 mod digest;

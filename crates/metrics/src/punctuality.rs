@@ -1,35 +1,33 @@
-//! Punctuality of a source with a constant rate: delay against parts of the time between its packets, and
-//! jitter (spec S004-5 and S004-6).
+//! Punctuality of a source with constant rate: delay and jitter relative to its inter-arrival time.
 //!
 //! ```text
 //! delay    0 ─ 1/32 ─ 1/16 ─ 1/8 ─── 1/4 ───── 1/2 ──────── 3/4 ──────── 1 ── later     × inter-arrival time
 //! jitter  -1 ─┬─┬─┬─┬─┬─┬─┬─ 0 ─┬─┬─┬─┬─┬─┬─┬─ 1 ── above                  16 bins of 1/8
 //! ```
 //!
-//! The jitter of a packet is the gap to the packet before it at the receiver, less the inter-arrival time
-//! (G004-4). A gap is never negative, so jitter is never below -1 inter-arrival time. Sources may also be measured by a
-//! time that they share; a slow one can then be below -1 as well.
+//! The jitter of a packet is the gap to the packet before it at the receiver, minus the
+//! inter-arrival time. A gap is never negative, so jitter is never below -1 inter-arrival time.
+//! Sources may also be measured by a shared time; a slow source can then be below -1 as well.
 
-/// Deadlines as parts of the inter-arrival time: numerator and denominator, the earliest first.
+/// Deadlines as fractions of the inter-arrival time (numerator, denominator), the earliest first.
 pub const DEADLINES: [(u32, u32); 7] = [(1, 32), (1, 16), (1, 8), (1, 4), (1, 2), (3, 4), (1, 1)];
 
 /// Bins of jitter from -1 to +1 inter-arrival time.
 pub const JITTER_BINS: usize = 16;
 
-/// The longest time that sources may share, in ticks: its eighths over any denominator fit into 128 bits.
+/// Maximum time that sources may share, in ticks. Its eighths over any denominator fit into 128
+/// bits.
 pub const LONGEST_SHARED: u64 = (1 << 60) - 1;
 
 /// The exact time between two packets of a source, in ticks: a fraction, so that nothing drifts.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct InterArrival {
-    /// Numerator.
     pub num: u64,
-    /// Denominator.
     pub den: u64,
 }
 
 impl InterArrival {
-    /// So many ticks.
+    /// Creates an inter-arrival time of `num / den` ticks.
     ///
     /// # Panics
     /// If it is zero, or the denominator is zero or above 2^60.
@@ -42,29 +40,29 @@ impl InterArrival {
         InterArrival { num, den }
     }
 
-    /// A part of it, rounded down: whole ticks are at most this if and only if they are at most the part.
+    /// Returns a fraction of it, rounded down. Whole ticks are at most this if and only if they are
+    /// at most the fraction.
     fn part(self, (num, den): (u32, u32)) -> u64 {
         let part =
             u128::from(self.num) * u128::from(num) / (u128::from(self.den) * u128::from(den));
         u64::try_from(part).unwrap_or(u64::MAX)
     }
 
-    /// Ticks, rounded down.
     pub fn whole_ticks(self) -> u64 {
         self.part((1, 1))
     }
 
-    /// For printing and statistics only.
+    /// Converts to a float, for printing and statistics only.
     pub fn as_f64(self) -> f64 {
         self.num as f64 / self.den as f64
     }
 }
 
-/// The bin of jitter of a gap, all times over the same denominator: `gap` less `own`, in eighths of `unit`;
-/// [`JITTER_BINS`] if it is below -1 or above +1.
+/// Returns the bin of jitter of a gap, with all times over the same denominator: `gap` minus `own`,
+/// in eighths of `unit`. Below -1 or above +1, it is [`JITTER_BINS`].
 #[inline]
 fn bin(gap: u128, own: u128, unit: u128) -> usize {
-    // Jitter plus one, which is the gap where a source is measured by its own time.
+    // Jitter plus one, which is the gap if a source is measured by its own time.
     let Some(above) = (gap + unit).checked_sub(own) else {
         return JITTER_BINS;
     };
@@ -73,7 +71,7 @@ fn bin(gap: u128, own: u128, unit: u128) -> usize {
         (Ok(above), Ok(unit)) => u128::from(above / unit),
         _ => above / unit,
     };
-    // The last bin is closed: +1 itself is within.
+    // The last bin is closed: +1 itself is inside.
     if above == unit * JITTER_BINS as u128 {
         JITTER_BINS - 1
     } else {
@@ -81,19 +79,19 @@ fn bin(gap: u128, own: u128, unit: u128) -> usize {
     }
 }
 
-/// What was counted: integers only, so that sums do not depend on their order.
+/// Counts of punctuality: integers only, so that sums do not depend on their order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Punctuality {
-    /// Packets by delay: up to each of the [`DEADLINES`] and not up to the one before; the last are later
-    /// than all.
+    /// Packets by delay: up to each of the [`DEADLINES`] but later than the previous one. The last
+    /// entry counts packets later than all deadlines.
     pub delays: [u64; DEADLINES.len() + 1],
-    /// Gaps by jitter; the last are outside -1 to +1 inter-arrival time.
+    /// Gaps by jitter. The last entry counts those outside -1 to +1 inter-arrival time.
     pub jitter: [u64; JITTER_BINS + 1],
-    /// Ticks of delay of all packets together.
+    /// Sum of all delays in ticks.
     pub delay_sum: u64,
-    /// The longest delay in ticks.
+    /// Maximum delay in ticks.
     pub delay_max: u64,
-    /// Ticks of all gaps together.
+    /// Sum of all gaps in ticks.
     pub gap_sum: u64,
 }
 
@@ -106,17 +104,16 @@ netloom_encoding::encoded!(Punctuality {
 });
 
 impl Punctuality {
-    /// Packets received.
     pub fn packets(&self) -> u64 {
         self.delays.iter().sum()
     }
 
-    /// Gaps between two of them.
+    /// Returns the number of gaps between packets.
     pub fn gaps(&self) -> u64 {
         self.jitter.iter().sum()
     }
 
-    /// Packets up to each of the [`DEADLINES`].
+    /// Returns the number of packets within each of the [`DEADLINES`].
     pub fn in_time(&self) -> [u64; DEADLINES.len()] {
         let mut sum = 0;
         std::array::from_fn(|at| {
@@ -125,7 +122,7 @@ impl Punctuality {
         })
     }
 
-    /// Adds what another has counted.
+    /// Adds the counts of another one.
     pub fn merge(&mut self, other: &Punctuality) {
         let add =
             |sums: &mut [u64], more: &[u64]| sums.iter_mut().zip(more).for_each(|(a, b)| *a += b);
@@ -137,15 +134,14 @@ impl Punctuality {
     }
 }
 
-/// Counts the punctuality of one source.
 #[derive(Clone, Debug)]
 pub struct PunctualityMeter {
     inter_arrival: InterArrival,
-    /// What deadlines and bins of jitter are parts of, over the denominator of the inter-arrival time.
+    /// Unit of deadlines and jitter bins, over the denominator of the inter-arrival time.
     unit: u128,
     /// The deadlines in whole ticks.
     limits: [u64; DEADLINES.len()],
-    /// When the last packet came.
+    /// Arrival of the last packet.
     last: Option<u64>,
     counted: Punctuality,
 }
@@ -156,10 +152,10 @@ netloom_encoding::state!(PunctualityMeter {
 });
 
 impl PunctualityMeter {
-    /// A meter that has counted nothing, and measures by so many ticks; `None` for the inter-arrival time itself.
+    /// Creates a meter that measures by `by` ticks, or by the inter-arrival time if `None`.
     ///
     /// # Panics
-    /// If these are no ticks, or more than [`LONGEST_SHARED`].
+    /// If `by` is zero or above [`LONGEST_SHARED`].
     pub fn new(inter_arrival: InterArrival, by: Option<u64>) -> PunctualityMeter {
         let (unit, measure) = match by {
             None => (u128::from(inter_arrival.num), inter_arrival),
@@ -181,7 +177,8 @@ impl PunctualityMeter {
         }
     }
 
-    /// Whether it can have counted this by a tick: no packet came later, and no count is near its end.
+    /// Whether these counts are possible at a tick: no packet came later, and no count is near its
+    /// limit.
     pub fn is_sound(&self, now: u64) -> bool {
         let counted = &self.counted;
         let sums = [counted.delay_sum, counted.delay_max, counted.gap_sum];
@@ -189,7 +186,7 @@ impl PunctualityMeter {
         self.last.is_none_or(|last| last <= now) && counts.all(|&count| count < 1 << 52)
     }
 
-    /// A packet came at tick `now`, `delay` ticks after its creation.
+    /// Records a packet that came at tick `now`, `delay` ticks after its creation.
     #[inline]
     pub fn record(&mut self, now: u64, delay: u64) {
         let counted = &mut self.counted;
@@ -207,8 +204,7 @@ impl PunctualityMeter {
         self.last = Some(now);
     }
 
-    /// Takes what was counted, and goes on counting from nothing. The last packet is remembered, so that
-    /// no gap is lost.
+    /// Returns the counts and resets them. The last packet is remembered, so that no gap is lost.
     pub fn take(&mut self) -> Punctuality {
         std::mem::take(&mut self.counted)
     }
@@ -222,7 +218,7 @@ mod tests {
 
     #[test]
     fn delays_by_hand() {
-        // 64 ticks between packets: deadlines at 2, 4, 8, 16, 32, 48 and 64, each included.
+        // 64 ticks between packets: deadlines at 2, 4, 8, 16, 32, 48 and 64, each inclusive.
         let mut meter = PunctualityMeter::new(InterArrival::new(64, 1), None);
         for delay in [0, 2, 3, 4, 8, 9, 32, 33, 48, 64, 65, 1000] {
             meter.record(0, delay);
@@ -252,7 +248,7 @@ mod tests {
         }
         assert_eq!(counted.jitter, expected);
         assert_eq!((counted.gaps(), counted.gap_sum), (10, now - 7));
-        // The packet before a take still begins a gap.
+        // The packet before a `take` still begins a gap.
         meter.record(now + 80, 1);
         assert_eq!(meter.take().jitter[8], 1);
     }
@@ -278,14 +274,14 @@ mod tests {
     }
 
     proptest! {
-        /// Against the definition, in exact fractions.
+        /// Compared with the definition, in exact fractions.
         #[test]
         fn bins_and_limits_are_exact(num in 1u64..=u64::MAX, den in 1u64..1 << 40, x: u64) {
             let inter_arrival = InterArrival::new(num, den);
             let meter = PunctualityMeter::new(inter_arrival, None);
             for ((n, d), limit) in DEADLINES.into_iter().zip(meter.limits) {
                 let is_in_time = u128::from(x) * u128::from(d) * u128::from(den) <= u128::from(num) * u128::from(n);
-                // A limit beyond 64 bits is never passed.
+                // A limit beyond 64 bits is never exceeded.
                 prop_assert_eq!(x <= limit, is_in_time);
             }
             let gap = u128::from(x) * u128::from(den);
@@ -300,7 +296,7 @@ mod tests {
             }
         }
 
-        /// The time between packets, written as one that is shared, changes nothing.
+        /// Measuring by a shared time equal to the inter-arrival time changes nothing.
         #[test]
         fn the_own_time_as_a_shared_one(
             ticks in 1u64..1 << 40,

@@ -1,11 +1,11 @@
-//! Values along simulated time.
+//! Values over simulated time.
 
 use netloom_units::Tick;
 
-/// One value for each epoch of a fixed length, starting with the run.
+/// One value per epoch of fixed length, from the start of the run.
 ///
-/// Rules about a whole run (warm-up, width of the interval) look at epochs and not at windows of the
-/// kernel, so that they say the same for any number of partitions. Each partition fills its own
+/// Rules about a whole run (warm-up, width of the interval) use epochs and not windows of the
+/// kernel, so their results do not depend on the number of partitions. Each partition fills its own
 /// series, and [`merge_with`](Self::merge_with) joins them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Series<T> {
@@ -14,10 +14,10 @@ pub struct Series<T> {
 }
 
 impl<T> Series<T> {
-    /// An empty series with epochs of that many ticks.
+    /// Creates an empty series with epochs of `epoch` ticks.
     ///
     /// # Panics
-    /// If the epoch is zero ticks long.
+    /// If `epoch` is zero.
     pub fn new(epoch: u64) -> Self {
         assert!(epoch > 0, "a series with epochs of zero ticks");
         Series {
@@ -26,7 +26,7 @@ impl<T> Series<T> {
         }
     }
 
-    /// Length of an epoch in ticks.
+    /// Returns the length of an epoch in ticks.
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
@@ -37,7 +37,7 @@ impl<T> Series<T> {
         self.values.push(value);
     }
 
-    /// How many epochs have a value.
+    /// Returns the number of epochs with a value.
     pub fn len(&self) -> usize {
         self.values.len()
     }
@@ -47,27 +47,28 @@ impl<T> Series<T> {
         self.values.is_empty()
     }
 
-    /// The value of an epoch, counted from zero.
+    /// Returns the value of an epoch, counted from zero.
     pub fn get(&self, epoch: usize) -> Option<&T> {
         self.values.get(epoch)
     }
 
-    /// The first tick of an epoch, counted from zero.
+    /// Returns the first tick of an epoch, counted from zero.
     pub fn start_of(&self, epoch: usize) -> Tick {
         Tick(epoch as u64 * self.epoch)
     }
 
-    /// All values, oldest first.
+    /// Iterates over all values, oldest first.
     pub fn iter(&self) -> std::slice::Iter<'_, T> {
         self.values.iter()
     }
 
-    /// All values, oldest first; slicing drops a warm-up.
+    /// Returns all values, oldest first; slicing removes a warm-up.
     pub fn as_slice(&self) -> &[T] {
         &self.values
     }
 
-    /// Joins another series epoch by epoch with `merge`; epochs only the other has are copied.
+    /// Merges another series epoch by epoch with `merge`; epochs that only the other has are
+    /// copied.
     ///
     /// # Panics
     /// If the epochs differ in length.

@@ -1,7 +1,7 @@
-//! When the warm-up ends.
+//! Detection of the end of the warm-up.
 //!
-//! An empty fabric fills; what it shows while filling is not its behaviour under load. MSER-5 cuts the
-//! start off where the rest gives the most precise mean, and says so when there is no such place.
+//! While an empty fabric fills, its values do not show its behaviour under load. MSER-5 truncates
+//! the start where the rest gives the most precise mean, and reports if there is no such point.
 //!
 //! K. P. White, "An effective truncation heuristic for bias reduction in simulation output",
 //! Simulation 69(6), 1997; in batches of five: K. P. White, M. J. Cobb and S. C. Spratt, "A comparison
@@ -10,29 +10,31 @@
 //! the intuition behind mean-squared-error-reduction in detecting and correcting initialization
 //! bias", Winter Simulation Conference 2008.
 
-/// Observations per batch: the 5 of MSER-5, which smooths noise that would cut at a lucky value.
+/// Observations per batch: the 5 of MSER-5, which smooths noise that would truncate at an
+/// accidental value.
 const BATCH: usize = 5;
 
-/// Fewer batches than this decide nothing: the half that must remain would be below
+/// With fewer batches nothing is decided: the half that must remain would be below
 /// [`LEAST_REMAINING`].
 const LEAST_BATCHES: usize = 10;
 
-/// At least this many batches must remain after a cut, and a quarter of all. A few neighbouring batches are
-/// often nearly equal by chance, and their tiny variance would win over the whole run: of 1000 series of 40
-/// batches of plain noise 55 were called not settled with five, and 17 are with ten.
+/// At least this many batches, and a quarter of all, must remain after truncation. A few successive
+/// batches are often nearly equal by chance, and their tiny variance would win over the whole run.
+/// Of 1000 series of 40 batches of plain noise, 55 were called not settled with five, and 17 are
+/// with ten.
 const LEAST_REMAINING: usize = 5;
 
-/// Where the steady state begins.
+/// Start of the steady state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Warmup {
-    /// Drop this many observations from the start; the rest is steady.
+    /// The rest is steady after this many observations are dropped.
     After(usize),
-    /// No steady state in the first half of the observations: run longer, or the fabric is saturated
-    /// and its queues grow without end.
+    /// No steady state in the first half of the observations: the run is too short, or the fabric
+    /// is saturated and its queues grow without bound.
     NotSettled,
 }
 
-/// How much warm-up to drop, by MSER-5.
+/// Finds the length of the warm-up by MSER-5.
 ///
 /// The observations are averaged in batches of five. Dropping the first `d` of `k` batches leaves a
 /// mean with the squared standard error (up to a constant)
@@ -43,17 +45,17 @@ pub enum Warmup {
 ///        (k-d)^2  i=d+1
 /// ```
 ///
-/// and the `d` with the smallest `z` wins, the smallest `d` among equals. It is accepted only if it
-/// lies in the first half; a minimum later means that the values still drift at the end. Fewer than 50
-/// observations, or one that is not a finite number, count as not settled. An incomplete last batch
-/// plays no part in the choice.
+/// and the `d` with the smallest `z` is chosen, the smallest `d` on a tie. It is accepted only if
+/// it lies in the first half; a later minimum means that the values still drift at the end. Fewer
+/// than 50 observations, or a value that is not finite, count as not settled. An incomplete last
+/// batch is ignored.
 pub fn mser5(observations: &[f64]) -> Warmup {
     let n_batches = observations.len() / BATCH;
     if n_batches < LEAST_BATCHES || observations.iter().any(|value| !value.is_finite()) {
         return Warmup::NotSettled;
     }
-    // From the end towards the start, each batch joins mean and squared deviations of those after it
-    // (Welford), so all cuts cost one pass.
+    // From the end to the start, each batch updates the mean and the squared deviations of those
+    // after it (Welford), so all truncations cost one pass.
     let mut mean = 0.0;
     let mut squares = 0.0;
     let mut best = (f64::INFINITY, n_batches);
@@ -110,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_steady_series_is_seldom_called_unsettled() {
-        // Noise by a plain congruential generator; 40 batches, as a run of 200 epochs has.
+        // Noise from a linear congruential generator; 40 batches, as in a run of 200 epochs.
         let mut state = 1u64;
         let mut noise = || {
             state = state
@@ -143,7 +145,7 @@ mod tests {
         assert_eq!(mser5(&values), Warmup::NotSettled);
     }
 
-    /// z(d) as it is written, a pass for each d.
+    /// Computes z(d) by its definition, with a pass for each d.
     fn written_out(observations: &[f64]) -> Vec<f64> {
         let batches: Vec<f64> = observations
             .chunks_exact(5)

@@ -1,9 +1,9 @@
 //! Quantiles of Student's t, for intervals from few values.
 
-/// The normal quantile of 0.975, which t approaches.
+/// The normal quantile of 0.975, the limit of t.
 const NORMAL: f64 = 1.959_963_984_540_054;
 
-/// Exact values for 1 to 8 degrees of freedom, where the expansion is not yet good enough.
+/// Exact values for 1 to 8 degrees of freedom, for which the expansion is not precise enough.
 const FEW: [f64; 8] = [
     12.706_204_736,
     4.302_652_730,
@@ -15,12 +15,13 @@ const FEW: [f64; 8] = [
     2.306_004_135,
 ];
 
-/// The factor of a 95 % interval (quantile 0.975) with that many degrees of freedom, within 2e-5.
+/// Returns the factor of a 95 % interval (quantile 0.975) with `dof` degrees of freedom, within
+/// 2e-5.
 ///
-/// No degrees of freedom give no interval: infinity.
+/// Without degrees of freedom there is no interval: infinity.
 ///
-/// From 9 on it is the expansion in powers of `1/dof` (Fisher and Cornish; Abramowitz and Stegun
-/// 26.7.5). Hill's algorithm 396 would serve all sizes, but takes sines and powers from the C library;
+/// From 9 on, it is the expansion in powers of `1/dof` (Fisher and Cornish; Abramowitz and Stegun
+/// 26.7.5). Hill's algorithm 396 would cover all sizes but uses sines and powers of the C library;
 /// this gives the same bits on every machine.
 pub fn student_t_975(dof: usize) -> f64 {
     const Z: f64 = NORMAL;
@@ -40,8 +41,8 @@ pub fn student_t_975(dof: usize) -> f64 {
     }
 }
 
-/// The probability of a value of Student's t beyond `t` on either side, in closed form (Abramowitz and Stegun
-/// 26.7.3 and 26.7.4). Nothing is known without degrees of freedom: one.
+/// Returns the probability of a value of Student's t beyond `t` on either side, in closed form
+/// (Abramowitz and Stegun 26.7.3 and 26.7.4). Without degrees of freedom it is one.
 pub fn student_t_beyond(t: f64, dof: usize) -> f64 {
     if dof == 0 || t.is_nan() {
         return 1.0;
@@ -68,7 +69,8 @@ pub fn student_t_beyond(t: f64, dof: usize) -> f64 {
     (1.0 - between).clamp(0.0, 1.0)
 }
 
-/// The angle by halving it until a few terms of its series suffice: no C library, the same bits everywhere.
+/// Returns the angle by halving it until a few terms of its series suffice. No C library is used,
+/// so the bits are the same everywhere.
 fn arc_tangent(tangent: f64) -> f64 {
     const HALVINGS: i32 = 6;
     let mut x = tangent;

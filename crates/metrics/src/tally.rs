@@ -1,7 +1,7 @@
 //! Mean and variance from integer sums.
 //!
-//! Welford's running variance rounds at every step, so its last bits depend on the order of values and
-//! of merges. Integer sums do not; the only rounding is one division when someone asks.
+//! Welford's running variance rounds at every step, so its last bits depend on the order of values
+//! and merges. Integer sums do not; only the final division rounds.
 
 use netloom_encoding::Encoded;
 
@@ -10,15 +10,15 @@ use netloom_encoding::Encoded;
 pub struct Tally {
     count: u64,
     sum: u128,
-    /// Stops at `u128::MAX`, which a saturating sum reaches in any order or in none. Values of 2^40
-    /// ticks get there after 2^48 of them.
+    /// Saturates at `u128::MAX`, independent of the order of values. Values of 2^40 ticks reach it
+    /// after 2^48 of them.
     sum_of_squares: u128,
     /// `u64::MAX` and zero while empty: the neutral elements of minimum and maximum.
     min: u64,
     max: u64,
 }
 
-/// Read only if values can have these sums.
+/// Decodes only if some values have these sums.
 impl Encoded for Tally {
     fn put(&self, out: &mut Vec<u8>) {
         let Tally {
@@ -48,7 +48,8 @@ impl Encoded for Tally {
             0 => read == Tally::new(),
             _ if read.count > 1 << 52 || read.min > read.max || read.sum > count * max => false,
             _ => {
-                // The least sum of squares of so many values with this sum; where it is too large, sums stop.
+                // The least sum of squares of `count` values with this sum; where it is too large,
+                // sums saturate.
                 let (mean, rest) = (read.sum / count, read.sum % count);
                 let least = (count * mean).checked_mul(mean);
                 let least = least.and_then(|least| least.checked_add(2 * mean * rest));
@@ -61,7 +62,6 @@ impl Encoded for Tally {
 }
 
 impl Tally {
-    /// An empty tally.
     pub const fn new() -> Self {
         Tally {
             count: 0,
@@ -72,7 +72,6 @@ impl Tally {
         }
     }
 
-    /// Counts one value.
     #[inline]
     pub fn record(&mut self, value: u64) {
         let wide = u128::from(value);
@@ -83,7 +82,7 @@ impl Tally {
         self.max = self.max.max(value);
     }
 
-    /// Adds everything the other has counted: the same as having recorded all values here.
+    /// Adds everything that the other has counted. Equivalent to recording all values here.
     pub fn merge(&mut self, other: &Tally) {
         self.count += other.count;
         self.sum += other.sum;
@@ -92,43 +91,39 @@ impl Tally {
         self.max = self.max.max(other.max);
     }
 
-    /// Forgets all values.
     pub fn clear(&mut self) {
         *self = Tally::new();
     }
 
-    /// How many values were recorded.
+    /// Returns the number of values recorded.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The exact sum of all values.
+    /// Returns the exact sum of all values.
     pub fn sum(&self) -> u128 {
         self.sum
     }
 
-    /// The exact sum of all squared values, or `None` if it does not fit in 128 bits.
+    /// Returns the exact sum of all squared values, or `None` if it does not fit in 128 bits.
     pub fn sum_of_squares(&self) -> Option<u128> {
         (self.sum_of_squares < u128::MAX).then_some(self.sum_of_squares)
     }
 
-    /// The smallest value.
     pub fn min(&self) -> Option<u64> {
         (self.count > 0).then_some(self.min)
     }
 
-    /// The largest value.
     pub fn max(&self) -> Option<u64> {
         (self.count > 0).then_some(self.max)
     }
 
-    /// The mean.
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }
 
-    /// The unbiased variance (divided by `count - 1`), or `None` for fewer than two values or if the
-    /// squares do not fit in 128 bits.
+    /// Returns the unbiased variance (divided by `count - 1`), or `None` for fewer than two values
+    /// or if the squares do not fit in 128 bits.
     pub fn variance(&self) -> Option<f64> {
         if self.count < 2 {
             return None;
@@ -144,7 +139,7 @@ impl Tally {
         Some((whole as f64 + part as f64 / n as f64) / (self.count - 1) as f64)
     }
 
-    /// The square root of the [`variance`](Self::variance).
+    /// Returns the square root of the [`variance`](Self::variance).
     pub fn standard_deviation(&self) -> Option<f64> {
         self.variance().map(f64::sqrt)
     }

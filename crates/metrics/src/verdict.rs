@@ -1,15 +1,17 @@
-//! Whether the numbers of a run can be used: every such word is defined here and nowhere else.
+//! Verdicts: whether the numbers of a run can be used. Every such word is defined here.
 //!
 //! ```text
 //!  epochs of a class ──► Measured::verdict ──► of_run: the run (its worst class)
 //!                                                 └────► of_seeds: the point (the median of its seeds)
 //! ```
 //!
-//! Nothing else makes a verdict, so those of a class, a run and a point cannot contradict each other: a run is as bad as
-//! its worst class, and a point is never better than one of its classes.
+//! All verdicts come from this module, so those of a class, a run and a point cannot contradict
+//! each other. A run is as bad as its worst class, and a point is never better than one of its
+//! classes.
 //!
-//! Saturation is growth: what waits in the sources becomes more and more. A deficit of what was delivered says
-//! less, since messages under way at the end of a short run are one too.
+//! Saturation is growth: the number of flits that wait in the sources keeps increasing. A deficit
+//! in delivery is weaker evidence, since messages in transit at the end of a short run also cause
+//! one.
 
 use std::fmt;
 
@@ -18,44 +20,46 @@ use serde::{Deserialize, Serialize};
 use crate::confidence::{batch_means, batch_means_of};
 use crate::{Interval, student_t_975, student_t_beyond};
 
-/// Growth and drift below this part of the whole are none.
+/// Growth and drift below this fraction are ignored.
 const SMALL: f64 = 0.02;
 
-/// What chance explains in fewer cases than this is believed.
+/// Significance level: effects that arise by chance in fewer cases than this are accepted as real.
 const CHANCE: f64 = 0.01;
 
-/// So many messages may be on their way out of a source without being a queue, and so many latencies must fit
-/// into what is measured: where messages are counted as they arrive, a shorter time favours the fast ones.
+/// A source may have this many messages in sending without a queue, and this many latencies must
+/// fit into the measured time. If messages are counted on arrival, a shorter time favours the fast
+/// ones.
 const FEW: f64 = 5.0;
 
 /// Batches of a third of the measured time: few and long, hence nearly independent.
 const BATCHES_OF_A_THIRD: usize = 10;
 
-/// What may be said of numbers. Later ones leave less of them.
+/// The quality of the numbers of a run. Later variants are worse.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Nothing was offered and nothing delivered. It does not decide about a run.
+    /// Nothing was offered and nothing delivered. It does not affect the verdict of a run.
     Idle,
-    /// Steady, and as exact as asked; or work that ended.
+    /// Steady and as precise as requested, or all work done.
     #[default]
     Ok,
-    /// Steady, but the end of the warm-up was not found or the interval is wider than asked.
+    /// Steady, but the end of the warm-up was not found or the interval is wider than requested.
     NotConverged,
     /// The last third of the measured time differs from the one before it.
     NotStationary,
-    /// What was measured is too short to tell whether queues grow.
+    /// The measured time is too short to tell whether queues grow.
     TooShort,
-    /// More is offered than is taken: queues in the sources grow. A result; latencies mean nothing.
+    /// The offered load exceeds the capacity, so queues in the sources grow. This is a result, but
+    /// latencies mean nothing.
     Saturated,
-    /// Work that ends had messages left at the end of the run: its completion time is not known.
+    /// A job or list had messages left at the end of the run, so its completion time is unknown.
     Unfinished,
 }
 
 impl Verdict {
-    /// All of them, in order.
+    /// All verdicts, in order.
     pub const ALL: [Verdict; 7] = [
         Verdict::Idle,
         Verdict::Ok,
@@ -66,13 +70,13 @@ impl Verdict {
         Verdict::Unfinished,
     ];
 
-    /// Those that a reader is warned of, the worst first.
+    /// Returns the verdicts that lead to a warning, the worst first.
     pub fn warnings() -> impl Iterator<Item = Verdict> {
         let is_warning = |verdict: &Verdict| !matches!(verdict, Verdict::Idle | Verdict::Ok);
         Verdict::ALL.into_iter().rev().filter(is_warning)
     }
 
-    /// The word for it in files.
+    /// Returns the word in files.
     pub fn word(self) -> &'static str {
         match self {
             Verdict::Idle => "idle",
@@ -85,7 +89,7 @@ impl Verdict {
         }
     }
 
-    /// The words for it in a table for people.
+    /// Returns the phrase for tables.
     pub fn words(self) -> &'static str {
         match self {
             Verdict::Idle => "idle",
@@ -98,37 +102,38 @@ impl Verdict {
         }
     }
 
-    /// What it means for whoever reads the numbers.
+    /// Returns an explanation for the reader of the results.
     pub fn meaning(self) -> &'static str {
         match self {
             Verdict::Idle => "nothing was sent or received in the measured time",
-            Verdict::Ok => "steady and as exact as asked, or work that ended",
-            Verdict::NotConverged => "no steady state, or less exact than asked; run longer",
+            Verdict::Ok => "steady and as precise as requested, or all work done",
+            Verdict::NotConverged => "no steady state, or less precise than requested; run longer",
             Verdict::NotStationary => "loads or latencies still drift; run longer",
-            Verdict::TooShort => "whether queues grow cannot be told; run longer",
+            Verdict::TooShort => "too short to detect growing queues; run longer",
             Verdict::Saturated => "latencies grow with the length of the run",
-            Verdict::Unfinished => "messages of a job or a list were left at the end; run longer",
+            Verdict::Unfinished => "some messages of a job or list were not delivered; run longer",
         }
     }
 
-    /// The verdict of a word in a file.
+    /// Returns the verdict for a word in a file.
     pub fn of_word(word: &str) -> Option<Verdict> {
         Verdict::ALL
             .into_iter()
             .find(|verdict| verdict.word() == word)
     }
 
-    /// Whether the run was long enough for what it says: saturation is a result.
+    /// Whether the run was long enough for its result; saturation is a result.
     pub fn is_result(self) -> bool {
         matches!(self, Verdict::Idle | Verdict::Ok | Verdict::Saturated)
     }
 
-    /// The verdict of several classes together: the last of theirs. Idle ones do not decide.
+    /// Combines the verdicts of several classes: the worst one. Idle ones are ignored.
     pub fn of_classes(classes: impl IntoIterator<Item = Verdict>) -> Verdict {
         classes.into_iter().max().unwrap_or(Verdict::Idle)
     }
 
-    /// The verdict of a run by those of its classes: the last of them. A run in which nothing happened is too short.
+    /// Returns the verdict of a run from those of its classes: the worst one. A run without any
+    /// traffic is too short.
     pub fn of_run(classes: impl IntoIterator<Item = Verdict>) -> Verdict {
         match Verdict::of_classes(classes) {
             Verdict::Idle => Verdict::TooShort,
@@ -136,9 +141,10 @@ impl Verdict {
         }
     }
 
-    /// The verdict of a point by those of its seeds: their median, of two in the middle the later one. So a point
-    /// is saturated if at least half of its seeds are. One unfinished seed makes it unfinished, since no median of
-    /// completion times is known then. Nothing is wrong without seeds.
+    /// Returns the verdict of a point from those of its seeds: their median, and the worse of two
+    /// in the middle. So a point is saturated if at least half of its seeds are. One unfinished
+    /// seed makes it unfinished, since the median of completion times is then unknown. Without
+    /// seeds it is `Ok`.
     pub fn of_seeds(seeds: impl IntoIterator<Item = Verdict>) -> Verdict {
         let mut seeds: Vec<Verdict> = seeds.into_iter().collect();
         seeds.sort_unstable();
@@ -155,10 +161,10 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// What happened in one epoch.
+/// Counts of one epoch.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Epoch {
-    /// How long it was.
+    /// Length of the epoch.
     pub ticks: f64,
     /// Flits that sources created.
     pub offered: f64,
@@ -168,28 +174,27 @@ pub struct Epoch {
     pub delivered: f64,
     /// Messages that arrived.
     pub messages: f64,
-    /// The sum of their latencies, in ticks.
+    /// Sum of their latencies, in ticks.
     pub latency: f64,
 }
 
-/// What was measured of a class after the warm-up, and how exactly it was to be.
+/// The measurements of a class after the warm-up, and the requested precision.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Measured<'a> {
-    /// The epochs.
     pub epochs: &'a [Epoch],
-    /// How long a source needs to send a message, in ticks.
+    /// Time that a source needs to send a message, in ticks.
     pub sending: f64,
     /// Whether the end of the warm-up is known.
     pub is_warm: bool,
-    /// The half width that the interval of mean latency may have, as part of the mean.
+    /// Requested half width of the interval of mean latency, as a fraction of the mean.
     pub asked: f64,
-    /// Of work that ends (a job, a list of messages): whether all its messages were delivered. No steady state is
-    /// asked of it.
+    /// For a job or a list of messages: whether all messages were delivered. No steady state is
+    /// required of it.
     pub has_ended: Option<bool>,
 }
 
 impl Measured<'_> {
-    /// The mean latency of messages with its interval.
+    /// Returns the mean latency of messages with its interval.
     pub fn latency(&self) -> Option<Interval> {
         let epochs: Vec<_> = self
             .epochs
@@ -199,7 +204,7 @@ impl Measured<'_> {
         batch_means(&epochs)
     }
 
-    /// What may be said of it.
+    /// Returns the verdict on these measurements.
     pub fn verdict(&self) -> Verdict {
         let sum = |of: fn(&Epoch) -> f64| self.epochs.iter().map(of).sum::<f64>();
         let (ticks, offered) = (sum(|e| e.ticks), sum(|e| e.offered));
@@ -221,7 +226,7 @@ impl Measured<'_> {
             return Verdict::TooShort;
         };
         if growth.mean * ticks > SMALL * offered {
-            // What is offered while a few messages are sent.
+            // Flits offered while a few messages are sent.
             let being_sent = FEW * self.sending * offered / ticks;
             let is_queue = growth.mean * ticks > being_sent;
             return match is_queue && by_chance(growth.mean, &[growth]) < CHANCE {
@@ -248,8 +253,8 @@ impl Measured<'_> {
     }
 }
 
-/// Whether the last third of a window differs from the middle one, where totals and weights are as in
-/// [`batch_means`]. Of two metrics that are looked at each may be wrong half as often.
+/// Whether the last third of a window differs from the middle one, with totals and weights as in
+/// [`batch_means`]. Two metrics are tested, so each may be wrong half as often.
 fn drifts(epochs: &[(f64, f64)]) -> bool {
     let (one, two) = (epochs.len() / 3, 2 * epochs.len() / 3);
     let third = |epochs: &[(f64, f64)]| batch_means_of(epochs, BATCHES_OF_A_THIRD);
@@ -260,7 +265,8 @@ fn drifts(epochs: &[(f64, f64)]) -> bool {
     drift.abs() > SMALL * middle.mean.abs() && by_chance(drift, &[middle, last]) < CHANCE / 2.0
 }
 
-/// How often chance alone makes a difference this large between means, or of one mean from zero.
+/// Returns how often chance alone causes a difference this large between means, or of one mean from
+/// zero.
 fn by_chance(difference: f64, means: &[Interval]) -> f64 {
     let variance = |mean: &Interval| {
         let error = mean.widened() / student_t_975(mean.batches - 1);
@@ -275,7 +281,7 @@ fn by_chance(difference: f64, means: &[Interval]) -> f64 {
 mod tests {
     use super::*;
 
-    /// Noise by a plain congruential generator, uniform with mean zero and variance one.
+    /// Noise from a linear congruential generator, uniform with mean zero and variance one.
     struct Noise(u64);
 
     impl Noise {
@@ -288,8 +294,8 @@ mod tests {
         }
     }
 
-    /// Sources offer about 1000 flits of 10 in an epoch of 1000 ticks and keep what is beyond `taken(epoch)`; the
-    /// latency is `latency(epoch)` for every message.
+    /// Sources offer about 1000 flits of 10 in an epoch of 1000 ticks and keep everything beyond
+    /// `taken(epoch)`. The latency is `latency(epoch)` for every message.
     fn epochs(
         n: usize,
         seed: u64,
@@ -383,7 +389,8 @@ mod tests {
                 "{taken} of 1000"
             );
         }
-        // One per cent more than is taken: growth, but less than is called so, while latencies rise.
+        // One per cent more than the capacity: growth, but below the threshold, while latencies
+        // rise.
         assert_eq!(
             verdict(&epochs(150, 1, |_| 990.0, |at| 50.0 + at as f64)),
             Verdict::NotStationary
@@ -392,12 +399,12 @@ mod tests {
 
     #[test]
     fn messages_under_way_are_no_saturation() {
-        // Everything leaves at once and a tenth of it is still under way at the end.
+        // Everything leaves at once and a tenth of it is still in transit at the end.
         let mut steady = epochs(20, 1, |_| 1e9, |_| 50.0);
         steady.iter_mut().for_each(|epoch| epoch.delivered *= 0.9);
         assert_eq!(verdict(&steady), Verdict::Ok);
-        // Sources fill by the same few flits in each of twenty epochs: a queue of short messages, or what is being
-        // sent of messages that take a whole epoch.
+        // Sources fill by the same few flits in each of twenty epochs: a queue of short messages,
+        // or the messages in sending if each takes a whole epoch.
         let filling = epochs(20, 1, |_| 930.0, |_| 50.0);
         let with = |sending| {
             let measured = Measured {
@@ -416,7 +423,7 @@ mod tests {
     fn few_epochs_or_long_latencies_are_too_short() {
         assert_eq!(verdict(&epochs(4, 1, |_| 1e9, |_| 50.0)), Verdict::TooShort);
         assert_eq!(verdict(&epochs(40, 1, |_| 1e9, |_| 9e3)), Verdict::TooShort);
-        // A deficit that a single epoch makes is no growth to be sure of.
+        // A deficit from a single epoch is not reliable evidence of growth.
         let mut bursty = epochs(40, 1, |_| 1e9, |_| 50.0);
         bursty[39].offered += 4000.0;
         assert_eq!(verdict(&bursty), Verdict::TooShort);
@@ -451,7 +458,8 @@ mod tests {
 
     #[test]
     fn a_steady_run_seldom_looks_as_if_it_drifted() {
-        // Latencies like those of a queue: each epoch remembers half of the one before, 10 % around the mean.
+        // Latencies like those of a queue: each epoch keeps half of the one before, 10 % around the
+        // mean.
         let is_unlucky = |seed: &u64| {
             let mut noise = Noise(*seed * 7919);
             let mut memory = 0.0;

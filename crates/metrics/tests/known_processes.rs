@@ -1,7 +1,7 @@
-//! Warm-up and intervals on processes whose truth is known.
+//! Warm-up and intervals on processes with known parameters.
 //!
-//! A first-order autoregressive process stands for queue lengths: each value keeps a share of the one
-//! before. Its mean is known, so one can count how often the interval contains it.
+//! A first-order autoregressive process models queue lengths: each value keeps a fraction of the
+//! one before. Its mean is known, so the tests count how often the interval contains it.
 
 use netloom_metrics::{Warmup, batch_means, mser5, over_seeds};
 
@@ -9,7 +9,7 @@ use netloom_metrics::{Warmup, batch_means, mser5, over_seeds};
 struct Generator(u64);
 
 impl Generator {
-    /// Uniform between 0 and 1.
+    /// Returns a uniform value between 0 and 1.
     fn uniform(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -18,12 +18,13 @@ impl Generator {
         ((z ^ z >> 31) >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Nearly normal with mean 0 and variance 1: twelve uniform values less their mean.
+    /// Returns a nearly normal value with mean 0 and variance 1: twelve uniform values minus their
+    /// mean.
     fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
     }
 
-    /// `n` values around `mean`, each keeping the share `memory` of the one before.
+    /// Returns `n` values around `mean`, each keeping the fraction `memory` of the one before.
     fn autoregressive(&mut self, n: usize, mean: f64, memory: f64) -> Vec<f64> {
         let mut deviation = self.normal() / (1.0 - memory * memory).sqrt();
         (0..n)
@@ -35,7 +36,7 @@ impl Generator {
     }
 }
 
-/// How many of 2000 trials hit, as a share. Its standard deviation at 0.95 is 0.005.
+/// Returns the fraction of 2000 trials that succeed. Its standard deviation at 0.95 is 0.005.
 fn share_of_trials(mut trial: impl FnMut(&mut Generator) -> bool) -> f64 {
     let mut generator = Generator(1);
     (0..2000).filter(|_| trial(&mut generator)).count() as f64 / 2000.0

@@ -1,9 +1,9 @@
-//! Verdicts of classes, runs and points never contradict each other, whatever was measured.
+//! Verdicts of classes, runs and points never contradict each other.
 
 use netloom_metrics::{Epoch, Measured, Verdict};
 use proptest::prelude::*;
 
-/// Epochs of a class: often empty, now and then with queues that grow and latencies that drift.
+/// Epochs of a class: often empty, sometimes with growing queues and drifting latencies.
 fn epochs() -> impl Strategy<Value = Vec<Epoch>> {
     let amount = || prop_oneof![2 => Just(0.0), 3 => 0.0..1e4f64];
     let epoch = (
@@ -31,7 +31,7 @@ fn epochs() -> impl Strategy<Value = Vec<Epoch>> {
     ]
 }
 
-/// What was measured of a class, whether it is work that ended, and its verdict.
+/// Measurements of a class, whether it is finite work, and its verdict.
 fn class() -> impl Strategy<Value = (Vec<Epoch>, Option<bool>, Verdict)> {
     let ended = prop_oneof![4 => Just(None), 2 => Just(Some(true)), 1 => Just(Some(false))];
     let all = (epochs(), ended, any::<bool>(), 0.01..0.5f64, 0.0..1e3f64);
@@ -77,7 +77,7 @@ proptest! {
                 true => prop_assert_eq!(run, Verdict::TooShort),
                 false => prop_assert!(decide.contains(&&run), "{} of {:?}", run, classes),
             }
-            // Only if no class says otherwise are the numbers good enough.
+            // The numbers are good enough only if every class allows it.
             if run.is_result() {
                 prop_assert!(!classes.contains(&Verdict::Unfinished));
                 prop_assert!(run == Verdict::Saturated || classes.iter().all(|class| class.is_result()));

@@ -1,7 +1,7 @@
 //! netloom simulates, plans and proves quality of service on lossless HPC and AI fabrics.
 //!
-//! An experiment is a text; loading it finds every mistake, running it gives numbers with their
-//! uncertainty. The same text and seed give the same bytes on every machine.
+//! An experiment is a text. [`load`] reports all its errors, and [`run`] returns results with their
+//! uncertainty. Equal texts and seeds give equal bytes on every machine.
 //!
 //! ```
 //! use netloom::{Control, Request, RunOptions, load, render, run};
@@ -30,14 +30,16 @@
 //! assert!((total.delivered_load - 0.3).abs() < 0.02);
 //! ```
 //!
-//! A program may bring topologies, routings, arbiters, congestion controls and kinds of traffic of its own: [`Kinds`], in
-//! [`Request`]. With `netloom-cli` it is the whole command line besides.
+//! A program can add its own topologies, routings, arbiters, congestion controls and kinds of
+//! traffic: set [`Kinds`] in [`Request`]. `netloom-cli` provides the command line with these kinds.
 //!
-//! The parts, from the bottom up: [`units`], [`random`], [`catalog`] (reading files), [`metrics`], [`packet`], [`topology`],
-//! [`routing`], [`arbitration`], [`design`] (plans without simulating), [`traffic`], [`fabric`] (the
-//! machines), [`results`] (what is stored),
-//! [`experiment`] (from a file to results), [`study`] (many runs from one file) and [`reproduction`] (papers run
-//! again).
+//! The modules, from the bottom up: [`units`], [`random`], [`catalog`] (reading files),
+//! [`metrics`], [`packet`], [`topology`], [`routing`], [`arbitration`], [`design`] (planning
+//! without simulation), [`traffic`], [`fabric`] (the simulated devices), [`results`] (stored
+//! results), [`experiment`] (from a file to results), [`study`] (many runs from one file) and
+//! [`reproduction`] (experiments of papers).
+
+#![warn(missing_docs)]
 
 pub use netloom_arbitration as arbitration;
 pub use netloom_catalog as catalog;

@@ -1,4 +1,5 @@
-//! Kinds from outside, through the facade: read, named, described, simulated and varied like the built-in ones.
+//! External kinds through the facade: read, named, described, simulated and varied like the
+//! built-in ones.
 
 use std::sync::Arc;
 
@@ -110,7 +111,7 @@ impl Arbiter for Counting {
 }
 
 params! {
-    /// A pause behind every packet.
+    /// A pause after every packet.
     #[derive(Clone, Debug)]
     pub struct Paced {
         /// A flow sends this share of the link.
@@ -120,7 +121,7 @@ params! {
 
 impl Described for Paced {
     const NAME: &'static str = "paced";
-    const SUMMARY: &'static str = "A pause behind every packet.";
+    const SUMMARY: &'static str = "A pause after every packet.";
     const EXAMPLE: &'static str = "share = 0.5";
 }
 
@@ -223,7 +224,7 @@ fn an_experiment_of_own_kinds_runs_and_its_resolved_file_names_them() {
     let result = run(&experiment, &RunOptions::default(), &mut |_| {
         Control::Continue
     });
-    // The pacer lets a quarter of the link through, less the time until it is asked again.
+    // The pacer admits a quarter of the link, minus the time until its next call.
     let delivered = result.document.run.total.delivered_load;
     assert!((0.2..=0.26).contains(&delivered), "{delivered}");
     let resolved = experiment.resolved.to_toml(false);
@@ -259,7 +260,7 @@ fn own_kinds_are_described_and_others_do_not_know_them() {
     assert!(loaded.experiment.is_none());
     let unknown = loaded.notes.iter().filter(|note| note.code == "E0104");
     assert_eq!(unknown.count(), 5);
-    // A slip of the fingers is told like any other.
+    // A misspelt key is reported with a suggestion.
     let sets = ["nic.congestion-control.shaer=0.5".to_owned()];
     let notes = self::loaded(&kinds, &sets).notes;
     let helps: Vec<_> = notes.iter().filter_map(|note| note.help.clone()).collect();

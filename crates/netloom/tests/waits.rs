@@ -1,5 +1,5 @@
-//! What a fabric measures against what the planner promises: no class waits longer at an output than the
-//! bound for its table (decision 17).
+//! Measured waits against the bounds of the planner: no class waits longer at an output than the
+//! bound for its table.
 
 use netloom::arbitration::{DeficitTable, N_SLS, VlArbitrationTable};
 use netloom::design::qos::wait::{IbTables, PacketSizes, Wait, dtable_wait, ib_wait};
@@ -11,8 +11,8 @@ use proptest::prelude::*;
 /// The packet of each of four classes, one service level and one lane each.
 const BYTES: [u64; 4] = [64, 320, 1024, 2048];
 
-/// Hosts send all they can to few others through a crossbar twice as fast as the links, so that both NICs
-/// and switch outputs have to choose.
+/// Hosts send at full load to few others through a crossbar twice as fast as the links, so that
+/// arbiters in NICs and at switch outputs have choices.
 fn measured(arbiter: &str, seed: u64) -> Waits {
     let class = |(sl, bytes): (usize, u64)| {
         format!(

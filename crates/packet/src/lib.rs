@@ -1,15 +1,18 @@
-//! What travels.
+//! The units of traffic and the interface between workloads and NICs.
 //!
-//! - A *message* is what a workload hands to its NIC: so many bytes for one destination. Latency is
-//!   measured on it.
-//! - A *packet* is what is routed, buffered and scheduled as one: a message is cut into packets of at
-//!   most the MTU ([`Segmentation`]), or is one packet where a study treats the whole message as the
-//!   transfer unit. A service level may have an MTU of its own ([`SlSegmentation`]).
-//! - A *flit* is what a link moves at a time and what buffers are counted in. A packet occupies whole
-//!   flits.
-//! - A *credit* is room for one flit in the buffer at the other end of a link.
+//! - A *message* is what a workload hands to its NIC: a number of bytes for one destination.
+//!   Latency is measured per message.
+//! - A *packet* is the unit of routing, buffering and scheduling. A message is cut into packets of
+//!   at most the MTU ([`Segmentation`]), or is one packet if a study treats the whole message as
+//!   the transfer unit. A service level may have its own MTU ([`SlSegmentation`]).
+//! - A *flit* is the unit of transfer on a link and of buffer space. A packet occupies whole flits.
+//! - A *credit* is space for one flit in the buffer at the other end of a link.
 //!
-//! The identity of a packet is (source NIC, sequence): the same for any split of the fabric.
+//! A packet is identified by (source NIC, sequence number), independent of how the fabric is
+//! partitioned.
+//!
+//! This crate depends only on `netloom-units` and `netloom-encoding`. Start with [`Packet`], then
+//! [`Source`] and [`Program`], which traffic implements and NICs call.
 
 mod packet;
 mod segmentation;

@@ -1,25 +1,25 @@
-//! How a message is cut into packets, and packets into flits.
+//! Segmentation of messages into packets and of packets into flits.
 
 use netloom_units::{Bytes, Sl};
 
-/// Flits of a packet are counted in 16 bits.
+/// The flits of a packet are counted in 16 bits.
 pub const MOST_FLITS: u64 = u16::MAX as u64;
 
-/// The sizes that decide how much a message occupies on the wire.
+/// The sizes that determine how many flits a message takes on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Segmentation {
-    /// What a link moves at a time.
+    /// Unit of transfer on a link.
     pub flit: Bytes,
-    /// Largest payload of a packet; `None` where the whole message is the transfer unit.
+    /// Maximum payload of a packet; `None` if the whole message is the transfer unit.
     pub mtu: Option<Bytes>,
-    /// Bytes that every packet carries besides its payload.
+    /// Bytes that every packet carries in addition to its payload.
     pub header: Bytes,
 }
 
-/// One packet cut off a message.
+/// One packet cut from a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Cut {
-    /// Payload in this packet.
+    /// Bytes of payload.
     pub payload: u32,
     /// Bytes on the wire.
     pub bytes: u32,
@@ -28,7 +28,8 @@ pub struct Cut {
 }
 
 impl Segmentation {
-    /// The next packet of a message with `left` payload bytes to go. An empty message is one packet.
+    /// Cuts the next packet from a message with `left` bytes of payload left. An empty message is
+    /// one packet.
     ///
     /// # Panics
     /// If a packet would exceed 65,535 flits.
@@ -44,14 +45,14 @@ impl Segmentation {
         }
     }
 
-    /// Flits of the largest packet that a message of this size gives, however many: more than
-    /// [`MOST_FLITS`] cannot be [cut](Self::cut).
+    /// Returns the flits of the largest packet of a message of this size. The result may exceed
+    /// [`MOST_FLITS`]; such a packet cannot be [cut](Self::cut).
     pub fn largest_packet(&self, message: u32) -> u64 {
         let message = u64::from(message);
         self.packet(self.mtu.map_or(message, |mtu| message.min(mtu.0)))
     }
 
-    /// Flits on the wire of a whole message, whether or not its packets can be cut.
+    /// Returns the flits of a whole message on the wire, even if its packets cannot be cut.
     pub fn flits_of(&self, message: u32) -> u64 {
         let message = u64::from(message);
         let mtu = self.mtu.map_or(message, |mtu| mtu.0).max(1);
@@ -64,25 +65,25 @@ impl Segmentation {
         }
     }
 
-    /// Flits of a packet with so much payload.
+    /// Returns the flits of a packet with this payload in bytes.
     fn packet(&self, payload: u64) -> u64 {
         (payload + self.header.0).div_ceil(self.flit.0).max(1)
     }
 }
 
-/// The same by service level: SL_MTU may cut the messages of a level smaller than links would allow.
+/// Segmentation by service level: SL_MTU may limit a level to smaller packets than its links allow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SlSegmentation {
-    /// What a link moves at a time.
+    /// Unit of transfer on a link.
     pub flit: Bytes,
-    /// Bytes that every packet carries besides its payload.
+    /// Bytes that every packet carries in addition to its payload.
     pub header: Bytes,
-    /// Largest payload of a packet of each level; `None` where the whole message is the transfer unit.
+    /// Maximum payload of a packet of each level; `None` if the whole message is the transfer unit.
     pub mtu: [Option<Bytes>; 16],
 }
 
 impl SlSegmentation {
-    /// The sizes of one service level.
+    /// Returns the segmentation of one service level.
     #[inline]
     pub fn of(&self, sl: Sl) -> Segmentation {
         Segmentation {
@@ -93,7 +94,7 @@ impl SlSegmentation {
     }
 }
 
-/// The same for all service levels.
+/// Uses the same segmentation for all service levels.
 impl From<Segmentation> for SlSegmentation {
     fn from(all: Segmentation) -> Self {
         SlSegmentation {

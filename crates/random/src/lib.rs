@@ -1,33 +1,37 @@
-//! Random numbers keyed by what they are for.
+//! Counter-based random numbers, keyed by purpose and occasion.
 //!
-//! A draw is a function of (seed, purpose, four words that name the occasion): the hop of a packet, the
-//! message of a NIC. It never depends on how many draws came before, so results are the same for any
-//! split into partitions, and turning a statistic on changes nothing. The generator is Philox4x32-10
-//! (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
+//! A draw is a function of the seed, the purpose and four words that name the occasion, such as the
+//! hop
+//! of a packet or the message of a NIC. It does not depend on earlier draws. So results are equal
+//! for
+//! any number of partitions, and enabling a statistic changes no result. The generator is
+//! Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
+//!
+//! This crate depends on no other crate of netloom. Start with [`Stream::draw`].
 
 mod philox;
 
 pub use philox::{Draw, Stream};
 
-/// What a draw is for. Two purposes never share random numbers.
+/// The purpose of a draw. Draws of different purposes are independent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum Purpose {
-    /// When a NIC creates its next message, to whom, and how large.
+    /// When a NIC creates its next message, its destination and its size.
     Arrival = 1,
-    /// More about the same message, where one draw does not suffice.
+    /// Further draws for the same message.
     Message = 2,
     /// The first arrival of a periodic source.
     Phase = 3,
     /// Which of several ports a packet takes.
     Routing = 4,
-    /// Which NICs take part, which pairs talk: fixed for the whole run.
+    /// Which NICs take part and which pairs communicate, for the whole run.
     Placement = 5,
     /// How a random topology is wired.
     Topology = 6,
     /// Which of several service channels a flow takes.
     Channel = 7,
-    /// What goes wrong with a packet.
+    /// Errors of packets.
     Fault = 8,
     /// Which NIC a rank of a job runs on.
     Mapping = 9,
@@ -37,15 +41,16 @@ pub enum Purpose {
     Failure = 11,
 }
 
-/// An exponential variate with mean one, from a uniform number in [0, 1).
+/// Returns an exponential variate with mean one from a uniform number in [0, 1).
 ///
-/// The logarithm is computed in software: the C library's differs between platforms in its last bit.
+/// The logarithm is computed in software, since C libraries differ in the last bit.
 #[inline]
 pub fn exponential(uniform: f64) -> f64 {
     -libm::log(1.0 - uniform) + 0.0
 }
 
-/// A random order of `0..n`, the same for the same stream and occasion (Fisher and Yates).
+/// Returns a random permutation of `0..n` (Fisher and Yates), determined by the stream and the
+/// occasion.
 pub fn permutation(stream: &Stream, occasion: u32, n: u32) -> Vec<u32> {
     let mut order: Vec<u32> = (0..n).collect();
     for i in (1..n).rev() {

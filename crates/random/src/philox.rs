@@ -1,11 +1,11 @@
-//! Philox4x32-10: ten rounds of multiply and mix over a 128-bit counter.
+//! Philox4x32-10: ten rounds of multiplication and mixing over a 128-bit counter.
 
 use crate::Purpose;
 
 const MULTIPLIERS: (u32, u32) = (0xD251_1F53, 0xCD9E_8D57);
 const WEYL: (u32, u32) = (0x9E37_79B9, 0xBB67_AE85);
 
-/// The key of every round; they depend on nothing else, so a stream keeps them.
+/// The round keys. They depend on nothing else, so a stream stores them.
 type Keys = [(u32, u32); 10];
 
 fn keys(key: (u32, u32)) -> Keys {
@@ -31,16 +31,16 @@ fn philox(mut counter: [u32; 4], keys: &Keys) -> [u32; 4] {
     counter
 }
 
-/// A family of draws for one seed and purpose.
+/// The draws of one seed and purpose.
 #[derive(Clone, Copy, Debug)]
 pub struct Stream {
     keys: Keys,
 }
 
 impl Stream {
-    /// The family of a seed and a purpose.
+    /// Creates the stream of a seed and a purpose.
     pub fn new(seed: u64, purpose: Purpose) -> Self {
-        // One more Philox call spreads nearby seeds and purposes over the whole key space.
+        // One more Philox call spreads similar seeds and purposes over the whole key space.
         let mixed = philox(
             [seed as u32, (seed >> 32) as u32, purpose as u32, 0],
             &keys((0x6E65_746C, 0x6F6F_6D00)),
@@ -50,7 +50,7 @@ impl Stream {
         }
     }
 
-    /// The draw of an occasion, named by four words.
+    /// Returns the draw of an occasion, named by four words.
     #[inline]
     pub fn draw(&self, occasion: [u32; 4]) -> Draw {
         Draw(philox(occasion, &self.keys))
@@ -62,13 +62,14 @@ impl Stream {
 pub struct Draw(pub [u32; 4]);
 
 impl Draw {
-    /// A number below `n` from one word. The bias is below `n / 2^32`.
+    /// Returns a number below `n` from one word, with a bias below `n / 2^32`.
     #[inline]
     pub fn below(self, word: usize, n: u32) -> u32 {
         ((u64::from(self.0[word]) * u64::from(n)) >> 32) as u32
     }
 
-    /// A number in [0, 1) with 53 random bits from words 0 and 1 (`half` 0) or 2 and 3 (`half` 1).
+    /// Returns a number in [0, 1) with 53 random bits, from words 0 and 1 (`half` 0) or 2 and 3
+    /// (`half` 1).
     #[inline]
     pub fn unit(self, half: usize) -> f64 {
         let bits = u64::from(self.0[2 * half]) << 32 | u64::from(self.0[2 * half + 1]);

@@ -1,4 +1,4 @@
-/* What a report does in a browser. No network, no storage but the choice of a theme. */
+/* The script of a report. It uses no network, and no storage except for the theme. */
 "use strict";
 (() => {
   const report = JSON.parse(document.getElementById("report-data").textContent);
@@ -17,7 +17,7 @@
     dark: {
       paper: "#14171c", ink: "#e6e8eb", quiet: "#a3abb6", rule: "#333a44", grid: "#262c34",
       ramp: ["#2a2440", "#5a2a63", "#93345f", "#cb4f4c", "#ee8140", "#fbb85c", "#fdeeb5"],
-      // The palette of Okabe and Ito, lightened where it would sink into a dark page.
+      // The palette of Okabe and Ito, lightened where the contrast with a dark page is too low.
       colors: { "#0072b2": "#4aa8e0", "#d55e00": "#f07c2c", "#009e73": "#22c196", "#000000": "#e6e8eb" },
     },
   };
@@ -51,8 +51,8 @@
 
   // ---- Data -------------------------------------------------------------------------------------------------
 
-  // Columns, with texts as numbers into a list of words, become the rows that Vega takes. Vega marks rows as
-  // its own, so every view gets fresh ones.
+  // Converts columns, with texts as indices into a list of words, to the rows that Vega needs. Vega
+  // modifies rows, so every view gets a copy.
   const rowsOf = (name) => {
     const { names, columns } = report.datasets[name];
     const n = columns.length ? (columns[0].lines || columns[0]).length : 0;
@@ -102,7 +102,7 @@
     return svg;
   };
 
-  // A specification for one panel: with data, size, colours of the theme.
+  // Returns the specification of one panel, with data, size and colours of the theme.
   const specOf = (figure, panel, of, width, height, hidden, isBare) => {
     const spec = structuredClone(figure.specs[panel.spec]);
     spec.$schema = "https://vega.github.io/schema/vega-lite/v6.json";
@@ -122,7 +122,7 @@
         node.scale = { domain: figure.legend.map((entry) => entry.name) };
         if (range) node.scale.range = figure.legend.map(range(of));
       }
-      // What several panels share is written once, around them.
+      // Shared axis titles are written once, outside the panels.
       if (isBare && node.axis) node.title = null;
       for (const [key, value] of Object.entries(node)) if (key !== "data" && key !== "scale") recolor(value);
     };
@@ -193,13 +193,14 @@
         window.figureErrors.push(`${figure.id}, panel ${i}: ${error}`);
         const words = document.createElement("p");
         words.className = "failed";
-        words.textContent = `This figure cannot be drawn here (${error.message}); its data is below.`;
+        words.textContent = `Cannot draw this figure (${error.message}). Use the CSV button to save its data.`;
         target.replaceChildren(words);
       }
     });
     drawn.set(figure.id, { views, hidden, width: available, theme: themeName() });
     legend(figure, element, hidden);
-    // All data is there already, so this waits for no timer and no file: it ends before a browser prints.
+    // All data is embedded, so this does not wait for timers or files, and completes before a
+    // browser prints.
     return Promise.all(ready).then(() => { if (!before) window.figuresDrawn += 1; });
   };
 
@@ -230,7 +231,7 @@
   window.drawAllFigures = drawAll;
   const redraw = () => {
     paintFabric();
-    // Those in view first; the others when they are looked at.
+    // Redraw those in view first, and the others when they come into view.
     for (const figure of report.figures) {
       if (!drawn.has(figure.id)) continue;
       const { top, bottom } = byId(`figure-${figure.id}`).getBoundingClientRect();
@@ -239,7 +240,7 @@
     }
   };
 
-  // ---- What can be taken away -------------------------------------------------------------------------------
+  // ---- Downloads --------------------------------------------------------------------------------------------
 
   const save = (name, type, text) => {
     const link = document.createElement("a");
@@ -250,12 +251,14 @@
   };
   const cell = (value) => {
     let text = value === null || value === undefined ? "" : String(value);
-    // As in the CSV files of results: a text that a spreadsheet would compute begins with an apostrophe.
+    // As in the CSV files of results: a text that a spreadsheet would evaluate begins with an
+    // apostrophe.
     text = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, "\ufffd");
     if (/^[=+\-@\uff0b\uff0d\uff1d\uff20]./.test(text) && Number.isNaN(Number(text))) text = `'${text}`;
     return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
-  // A cell with an interval becomes two columns: the value as measured, and half the width of its interval.
+  // A cell with an interval becomes two columns: the measured value, and the half width of its
+  // interval.
   const tableCsv = (table) => {
     const [head, ...rows] = [...table.rows].map((row) => [...row.cells]);
     const isWide = head.map((_, k) => rows.some((row) => row[k].dataset.w !== undefined));
@@ -376,7 +379,7 @@
     const one = (k) => Math.round(part(ramp[i], k) + (part(ramp[i + 1], k) - part(ramp[i], k)) * (at - i));
     return `rgb(${one(0)},${one(1)},${one(2)})`;
   };
-  // The lower end of the ramp would vanish on the page.
+  // The lower end of the ramp would be invisible on the page.
   const heat = (share, of) => mix(of.ramp.slice(1), share);
   function paintFabric() {
     if (!fabric) return;
@@ -389,7 +392,7 @@
       edge.setAttribute("stroke", use === null ? of.rule : heat(use / fabric.high, of));
       edge.setAttribute("stroke-width", use === null ? 0.8 : (0.9 + (1.3 * use) / fabric.high).toFixed(2));
     }
-    // The busiest lie on top.
+    // Draw the busiest on top.
     edges.sort((a, b) => (useOf(a) ?? -1) - (useOf(b) ?? -1));
     edges[0]?.parentElement.append(...edges);
     const scale = byId("fabric-scale");
@@ -425,7 +428,7 @@
     const rows = [...body.rows].map((row) => [key(row), row]);
     rows.sort(([a], [b]) => {
       if (typeof a === "string" && typeof b === "string") return sign * a.localeCompare(b, undefined, { numeric: true });
-      // What has no value stands last in either direction.
+      // Missing values come last in either direction.
       if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
       return sign * (a - b);
     });
@@ -450,7 +453,8 @@
     try {
       await navigator.clipboard.writeText(text);
     } catch {
-      // Browsers refuse the clipboard to some local files; a selection can still be copied by hand.
+      // Browsers deny some local files access to the clipboard; a selection can still be copied by
+      // hand.
       const range = document.createRange();
       range.selectNodeContents(byId(button.dataset.copy));
       getSelection().removeAllRanges();

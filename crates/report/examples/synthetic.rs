@@ -1,4 +1,5 @@
-//! Writes the report of a study that nobody ran, to look at the page: `synthetic FILE [large|single|pair]`.
+//! Writes the report of a synthetic study, to inspect the page: `synthetic FILE
+//! [large|single|pair]`.
 
 #[path = "../tests/synthetic/mod.rs"]
 mod synthetic;

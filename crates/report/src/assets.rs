@@ -1,23 +1,24 @@
-//! The scripts and the style that every report carries, inlined: nothing is fetched, ever.
+//! The scripts and the style sheet of a report. They are inlined, so that a report never fetches
+//! anything.
 
-/// Vega: draws.
+/// Vega, which draws the charts.
 const VEGA: &str = include_str!("../assets/vega.min.js");
-/// Vega-Lite: turns a specification of a chart into one of Vega.
+/// Vega-Lite, which compiles a chart to a Vega specification.
 const VEGA_LITE: &str = include_str!("../assets/vega-lite.min.js");
-/// What the page does: draws figures when they come into view, sorts tables, changes the theme.
+/// The script of the page: draws figures when they come into view, sorts tables, changes the theme.
 const PAGE_SCRIPT: &str = include_str!("../assets/page.js");
-/// What the page looks like, on a screen and on paper.
+/// The style sheet of the page, for screen and print.
 pub(crate) const STYLE: &str = include_str!("../assets/page.css");
 
-/// The scripts in the order in which they must run.
+/// Returns the scripts in the order in which they must run.
 pub(crate) fn scripts() -> impl Iterator<Item = String> {
     [VEGA, VEGA_LITE, PAGE_SCRIPT].into_iter().map(inline)
 }
 
-/// A script as it may stand between `<script>` and `</script>`.
+/// Escapes a script for use between `<script>` and `</script>`.
 ///
-/// Inside strings and regular expressions `<\/script` means the same; outside of them it does not occur. A
-/// reference to a source map would be fetched by developer tools, and is dropped.
+/// Inside strings and regular expressions, `<\/script` has the same meaning; elsewhere it does not
+/// occur. References to source maps are removed, since developer tools would fetch them.
 fn inline(script: &str) -> String {
     let lines = script
         .lines()

@@ -1,4 +1,4 @@
-//! Every point and class with its intervals.
+//! The table of all points and classes with their intervals.
 
 use netloom_results::view::Line;
 use netloom_results::view::number::{self, TimeUnit};
@@ -6,10 +6,10 @@ use netloom_results::view::number::{self, TimeUnit};
 use crate::points::{Study, sign};
 use crate::table::{Cell, Head, Table};
 
-/// Of work that ends.
+/// The metric of finite work.
 const COMPLETION: &str = "completion_time_ns";
 
-/// Columns of times: their names in files, and their titles. Completion times are shown where something ends.
+/// Columns of times: names in files, and titles. Completion times are shown only for finite work.
 const TIMES: [(&str, &str); 6] = [
     (COMPLETION, "Completion"),
     ("latency_mean_ns", "Mean"),
@@ -19,7 +19,7 @@ const TIMES: [(&str, &str); 6] = [
     ("jitter_mean_ns", "Jitter"),
 ];
 
-/// One line per point and class, after the total of the point.
+/// Creates the table: a line for the total of each point, then one per class.
 pub(crate) fn table(study: &Study) -> Table {
     let lines = || {
         study
@@ -49,8 +49,10 @@ pub(crate) fn table(study: &Study) -> Table {
     heads.push(Head::number("Fairness", "fairness_jain"));
     let mut table = Table {
         id: "classes",
-        caption: "Message latencies from creation to the last flit; ± is half of the 95 % interval over seeds. Loads are fractions of the NIC links."
-            .into(),
+        caption:
+            "Message latencies are from creation to the last flit; ± is the half width of the 95 % \
+             interval over seeds. Loads are fractions of the NIC links."
+                .into(),
         heads,
         lines: vec![],
     };

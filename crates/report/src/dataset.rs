@@ -1,4 +1,4 @@
-//! Tables inside the page: by columns, each text once, numbers with six digits.
+//! Tables embedded in the page: stored by columns, each text once, numbers with six digits.
 
 use std::collections::BTreeMap;
 
@@ -55,7 +55,7 @@ impl Dataset {
         self.rows.len()
     }
 
-    /// As the page's script reads it.
+    /// Returns the dataset in the format of the page's script.
     pub(crate) fn to_json(&self) -> Value {
         let columns = 0..self.names.len();
         let columns: Vec<Value> = columns.map(|column| self.column(column)).collect();
@@ -86,7 +86,8 @@ impl Dataset {
     }
 }
 
-/// A number as JSON: six digits, whole ones without a point; what is not finite is nothing.
+/// Converts a number to JSON: six digits, whole numbers without a decimal point, null if it is not
+/// finite.
 fn number(item: &Item) -> Value {
     let Item::Number(x) = item else {
         return Value::Null;

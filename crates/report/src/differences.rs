@@ -1,4 +1,4 @@
-//! What differs between folders, at the points they have in common.
+//! The differences between folders at common points.
 
 use netloom_results::view::number::{self, TimeUnit};
 use netloom_results::view::{Estimate, Line};
@@ -7,7 +7,7 @@ use netloom_results::{Setting, Verdict, differ};
 use crate::points::{Point, Study};
 use crate::table::{Cell, Head, Table};
 
-/// The first folder against every other.
+/// Compares the first folder with every other.
 pub(crate) fn table(labels: &[String], studies: &[Study]) -> Option<Table> {
     let (first, others) = studies.split_first()?;
     let lines = || studies.iter().flat_map(|study| study.points.iter());
@@ -16,8 +16,9 @@ pub(crate) fn table(labels: &[String], studies: &[Study]) -> Option<Table> {
     let mut table = Table {
         id: "differences",
         caption: format!(
-            "Common points of {} (before) and the others (after), and what changed. Bold: the 95 % intervals of the two do not touch. \
-             Latencies of saturated points are not compared; percentiles nearer than a bucket of their histogram (1.6 %) do not differ.",
+            "Points that {} (before) has in common with the others (after). Bold: the two 95 % \
+             intervals do not overlap. Latencies of saturated points are not compared. Percentiles \
+             that differ by less than a histogram bucket (1.6 %) count as equal.",
             labels[0]
         ),
         heads: vec![
@@ -68,7 +69,8 @@ pub(crate) fn table(labels: &[String], studies: &[Study]) -> Option<Table> {
     (!table.lines.is_empty()).then_some(table)
 }
 
-/// Points that agree on every axis both studies vary; where several do, none of them is compared.
+/// Returns pairs of points that agree on all axes of both studies. Ambiguous points are not
+/// compared.
 fn common<'a>(first: &'a Study, other: &'a Study) -> Vec<(String, &'a Point, &'a Point)> {
     let is_common = |axis: &&String| other.axes.contains(axis);
     let axes: Vec<String> = first.axes.iter().filter(is_common).cloned().collect();

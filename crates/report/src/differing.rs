@@ -1,13 +1,13 @@
-//! What tells the folders of a report apart: the keys in which their files differ. A reader needs it before any figure.
+//! The keys in which the files of the folders of a report differ. It comes before all figures.
 
 use netloom_results::Collection;
 
 use crate::escape;
 
-/// More keys than this are folded: files so different are two experiments.
+/// Maximum number of keys to show; longer lists are folded.
 const MOST: usize = 12;
 
-/// The section; nothing about a single folder.
+/// Returns the section; empty for a single folder.
 pub(crate) fn html(collections: &[Collection]) -> String {
     if collections.len() < 2 {
         return String::new();
@@ -18,8 +18,8 @@ pub(crate) fn html(collections: &[Collection]) -> String {
     let is_known = collections.iter().all(|c| !c.experiment.trim().is_empty());
     if found.is_empty() {
         html.push_str(match is_known {
-            true => "<p>Nothing: the files of these folders are the same in every key.</p>\n",
-            false => "<p>Not known: a folder is without the file that it was run from.</p>\n",
+            true => "<p>Nothing: all keys of these files have the same values.</p>\n",
+            false => "<p>Unknown: a folder does not contain its experiment.</p>\n",
         });
         return html + "</section>\n";
     }
@@ -49,7 +49,7 @@ pub(crate) fn html(collections: &[Collection]) -> String {
         _ => table,
     });
     html.push_str(
-        "<p class=\"small quiet\">Every other key of the files is the same.</p></section>\n",
+        "<p class=\"small quiet\">All other keys of the files are equal.</p></section>\n",
     );
     html
 }

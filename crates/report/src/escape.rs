@@ -1,16 +1,17 @@
-//! Names that people chose, as they may stand in a page: they never become markup or a script.
+//! Escapes names for a page, so that they never become markup or a script.
 
 use netloom_results::view::escaped;
 use serde_json::Value;
 
-/// A text between tags or inside an attribute with quotes of either kind.
+/// Escapes a text for use between tags or in an attribute with quotes of either kind.
 pub(crate) fn text(words: &str) -> String {
     escaped(words).replace('\'', "&#39;")
 }
 
-/// A name that may run from right to left without turning its neighbours around.
+/// Returns a name as an isolated element, so that right-to-left text does not affect its
+/// neighbours.
 pub(crate) fn name(words: &str) -> String {
-    // A short one is not broken; a long one is, anywhere, before it breaks the page.
+    // A short name is not wrapped; a long one is wrapped anywhere, to keep the width of the page.
     let class = if words.chars().count() <= 26 {
         " class=\"brief\""
     } else {
@@ -19,13 +20,13 @@ pub(crate) fn name(words: &str) -> String {
     format!("<bdi{class}>{}</bdi>", text(words))
 }
 
-/// JSON inside a `<script>` element: nothing in it can end the element or begin a comment.
+/// Escapes JSON for a `<script>` element, so that it cannot end the element or begin a comment.
 pub(crate) fn json(value: &Value) -> String {
     let text = serde_json::to_string(value).expect("plain data is JSON");
     text.replace('<', "\\u003c").replace('>', "\\u003e")
 }
 
-/// What can be the value of an `id`: letters, digits and hyphens.
+/// Returns a valid `id`: letters, digits and hyphens.
 pub(crate) fn id(words: &str) -> String {
     words
         .chars()

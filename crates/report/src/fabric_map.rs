@@ -1,4 +1,4 @@
-//! The fabric as it is drawn, with its links coloured by how much they were used.
+//! The drawing of the fabric, with links coloured by use.
 
 use netloom_results::view::layout::{Anchor, Label, Layout, NodeKind};
 use netloom_results::view::{Links, number, ordered};
@@ -7,16 +7,17 @@ use serde_json::{Value, json};
 use crate::escape;
 use crate::points::{Point, Study};
 
-/// More numbers than this are not embedded: then only the points that details are told about can be chosen.
+/// Maximum number of embedded values; if there are more, only the points of detail figures can be
+/// selected.
 const MOST_NUMBERS: usize = 80_000;
 
-/// The section of the page, and what its script paints with.
+/// The section of the page, and the data for its script.
 pub(crate) struct FabricMap {
     pub(crate) html: String,
     pub(crate) data: Value,
 }
 
-/// The fabric with its links coloured; nothing without a drawing of single switches.
+/// Draws the fabric with coloured links; `None` if the drawing does not have single switches.
 pub(crate) fn draw(layout: &Layout, links: &Links<'_>, study: &Study) -> Option<FabricMap> {
     let chosen = study.chosen();
     let is_large = layout.edges.len() * study.points.len() > MOST_NUMBERS;
@@ -45,7 +46,7 @@ pub(crate) fn draw(layout: &Layout, links: &Links<'_>, study: &Study) -> Option<
         entries.push(json!({ "use": uses, "words": words }));
     }
     let high = high?;
-    // Full use is the end of the scale, unless everything is far below.
+    // The scale ends at full use, unless all values are much lower.
     let high = [0.1, 0.25, 0.5, 1.0].into_iter().find(|top| high <= *top);
     let high = high.unwrap_or(1.0);
     let names: Vec<String> = layout
@@ -63,7 +64,7 @@ fn words(study: &Study, point: &Point, uses: &[Option<f64>]) -> String {
     let mean = known.iter().sum::<f64>() / known.len().max(1) as f64;
     let most = known.iter().copied().fold(0.0, f64::max);
     format!(
-        "{}: {} % in the mean over cables, {} % at most, in the busier direction.",
+        "{}: mean {} % over all cables, maximum {} %, in the busier direction.",
         study.name(point),
         number::short(100.0 * mean),
         number::short(100.0 * most)
@@ -71,7 +72,7 @@ fn words(study: &Study, point: &Point, uses: &[Option<f64>]) -> String {
 }
 
 fn section(layout: &Layout, study: &Study, points: &[&Point], first: usize, high: f64) -> String {
-    let mut html = String::from("<section id=\"fabric\"><h2>The fabric in use</h2>\n");
+    let mut html = String::from("<section id=\"fabric\"><h2>Link use in the fabric</h2>\n");
     html.push_str("<figure class=\"fabric\">\n<div class=\"filter\">");
     if points.len() > 1 {
         html.push_str(
@@ -97,8 +98,8 @@ fn section(layout: &Layout, study: &Study, points: &[&Point], first: usize, high
         format!("{}. ", escape::text(&layout.structure))
     };
     html.push_str(&format!(
-        "<figcaption>{structure}A line is all cables between two nodes, coloured by the busiest cable and direction; \
-         mean over seeds. <span id=\"fabric-words\"></span></figcaption>\n\
+        "<figcaption>{structure}A line represents all cables between two nodes, coloured by the \
+         busiest cable and direction; mean over seeds. <span id=\"fabric-words\"></span></figcaption>\n\
          <div class=\"tools\"><button type=\"button\" data-take=\"fabric\">SVG</button></div></figure></section>\n"
     ));
     html

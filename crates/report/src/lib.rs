@@ -1,10 +1,10 @@
-//! A report: one HTML file that tells what a study found, works without a network and prints well.
+//! Reports on studies: one HTML file that works without a network and can be printed.
 //!
-//! [`html`] reads what a folder of results holds ([`Collection`]), takes the figures it deserves from
-//! [`netloom_figures`], and writes a page: a verdict first, then figures (drawn in the browser by Vega-Lite,
-//! which is inlined), the fabric coloured by the use of its links, tables, and how to get the same again.
-//! Several folders are laid over each other, with a table of what differs. The same input gives the same
-//! bytes. This crate knows no simulator.
+//! [`html`] takes the contents of a folder of results ([`Collection`]), gets its figures from
+//! [`netloom_figures`], and writes a page: the verdict, then figures (drawn in the browser by
+//! Vega-Lite, which is inlined), the fabric coloured by link use, tables, and how to reproduce the
+//! results. Several folders are overlaid, with a table of differences. The same input gives the
+//! same bytes. This crate does not depend on the simulator.
 
 mod assets;
 mod class_table;
@@ -24,20 +24,20 @@ mod verdict;
 use netloom_figures::Figure;
 use netloom_results::Collection;
 
-/// The report about one or several folders. `made_by` names the program and its version.
+/// Returns the report on one or several folders. `made_by` is the name and version of the program.
 ///
 /// # Panics
-/// If there is no folder.
+/// If there are no folders.
 pub fn html(collections: &[Collection], made_by: &str) -> String {
     let figures = netloom_figures::figures(&netloom_figures::combine(collections));
     html_with_figures(collections, &figures, made_by)
 }
 
-/// The same with figures of one's own choice.
+/// Returns the report with the given figures.
 ///
 /// # Panics
-/// If there is no folder.
+/// If there are no folders.
 pub fn html_with_figures(collections: &[Collection], figures: &[Figure], made_by: &str) -> String {
-    assert!(!collections.is_empty(), "a report is about something");
+    assert!(!collections.is_empty(), "a report needs a folder");
     page::html(collections, figures, made_by)
 }

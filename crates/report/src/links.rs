@@ -1,17 +1,18 @@
-//! The busiest links.
+//! The table of the busiest links.
 
 use netloom_results::view::{Link, Links, Use, number};
 
 use crate::points::Study;
 use crate::table::{Cell, Head, Table};
 
-/// The busiest links at the points that are told about.
+/// Creates the table of the busiest links at the selected points.
 pub(crate) fn table(links: &Links<'_>, study: &Study) -> Table {
     const MOST: usize = 10;
     let mut table = Table {
         id: "busiest-links",
         caption: format!(
-            "The {MOST} busiest links{}: means over seeds. Contested: packets sent when more than one lane could have been.",
+            "The {MOST} busiest links{}; means over seeds. Contested: share of packets for which \
+             the switch had more than one lane to choose from.",
             study.chosen_load().map_or(String::new(), |load| {
                 let series = if study.series.len() > 1 {
                     " of each series"

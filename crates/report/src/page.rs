@@ -1,4 +1,4 @@
-//! The page itself: its parts in the order of reading.
+//! The page: its sections in order.
 
 use netloom_figures::{Figure, combine, labels, names};
 use netloom_results::Collection;
@@ -11,10 +11,11 @@ use crate::{
     verdict,
 };
 
-/// Nothing is fetched, from nowhere: scripts and styles are those of the page. Vega compiles its expressions.
+/// Forbids all network access: scripts and styles are inline. Vega compiles its expressions, which
+/// needs `eval`.
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'";
 
-/// A report about some folders, with figures.
+/// Returns a report on some folders, with figures.
 pub(crate) fn html(collections: &[Collection], figures: &[Figure], made_by: &str) -> String {
     let whole = combine(collections);
     let study = Study::of(&whole);
@@ -57,7 +58,11 @@ pub(crate) fn html(collections: &[Collection], figures: &[Figure], made_by: &str
         sections.push(section);
     }
     if let Some(fabric) = fabric {
-        sections.push(Section::new("fabric", "The fabric in use", fabric.html));
+        sections.push(Section::new(
+            "fabric",
+            "Link use in the fabric",
+            fabric.html,
+        ));
         data.insert("fabric".into(), fabric.data);
     }
     let labels = labels(collections);
@@ -96,12 +101,12 @@ pub(crate) fn html(collections: &[Collection], figures: &[Figure], made_by: &str
     )
 }
 
-/// A part of the page with its place in the contents.
+/// A section of the page, with its entry in the contents.
 struct Section {
     id: &'static str,
     title: &'static str,
     html: String,
-    /// What is listed below it: ids and titles.
+    /// Subsections in the contents: ids and titles.
     parts: Vec<(String, String)>,
 }
 
@@ -143,7 +148,8 @@ fn tables(study: &Study, links: Option<&Links<'_>>) -> Section {
 
 fn figures_html(figures: &[&Figure]) -> String {
     let mut html = String::from(
-        "<section id=\"figures\"><h2>Figures</h2>\n<noscript><p>A browser draws the figures by scripts inside this file; here they are switched off. The tables below have the numbers.</p></noscript>\n<div class=\"group\">",
+        "<section id=\"figures\"><h2>Figures</h2>\n<noscript><p>The figures need JavaScript, which \
+         is disabled. The tables below have the numbers.</p></noscript>\n<div class=\"group\">",
     );
     for (at, figure) in figures.iter().enumerate() {
         html.push_str(&figure_html(at, figure));
@@ -170,7 +176,7 @@ fn figure_html(at: usize, figure: &Figure) -> String {
         }
         html.push_str("<li><button type=\"button\" data-all hidden>Show all</button></li></ul>\n");
     }
-    // What several panels share is written once: upwards above them, to the right below them.
+    // Shared axis titles are written once: that of y above the panels, that of x below them.
     let is_shared = figure.panels.len() > 1;
     if is_shared && !figure.y.label.is_empty() {
         let words = escape::text(&figure.y.title());
@@ -257,7 +263,9 @@ fn shell(
     }
     html.push_str("</main>\n</div>\n");
     html.push_str(&format!(
-        "<footer>Made by {} from {}. Drawn with Vega and Vega-Lite (University of Washington Interactive Data Lab, BSD-3-Clause). This file needs no network.</footer>\n",
+        "<footer>Created by {} from {}. Charts are drawn by Vega and Vega-Lite (University of \
+         Washington Interactive Data Lab, BSD-3-Clause). This file works without a \
+         network.</footer>\n",
         escape::text(made_by),
         escape::text(&folders(collections))
     ));
@@ -280,7 +288,7 @@ fn folders(collections: &[Collection]) -> String {
 
 fn title_html(title: &str, collections: &[Collection]) -> String {
     let mut html = format!("<section><h1>{}</h1>\n", escape::name(title));
-    // Folders of one experiment are about the same.
+    // Folders of one experiment have the same description.
     let is_same = collections
         .windows(2)
         .all(|pair| pair[0].about == pair[1].about);

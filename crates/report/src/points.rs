@@ -1,4 +1,4 @@
-//! The points of a study: what was measured at each, and which of them form a series.
+//! The points of a study, their results and their series.
 
 use std::collections::BTreeSet;
 use std::ops::Deref;
@@ -6,20 +6,20 @@ use std::ops::Deref;
 use netloom_results::view::{self, Saturation, number};
 use netloom_results::{Collection, Datum, Verdict};
 
-/// Every verdict of a point with its sign, its class of style and its words.
+/// All verdicts of a point, each with its sign, CSS class and description.
 pub(crate) const SIGNS: [(Verdict, &str, &str, &str); 7] = [
     (Verdict::Idle, "○", "ok", "nothing sent"),
     (
         Verdict::Ok,
         "●",
         "ok",
-        "steady and as exact as asked, or ended",
+        "steady and as exact as requested, or completed",
     ),
     (
         Verdict::NotConverged,
         "◐",
         "unconverged",
-        "less exact than asked",
+        "less exact than requested",
     ),
     (Verdict::NotStationary, "◑", "unconverged", "not stationary"),
     (Verdict::TooShort, "◔", "unconverged", "too short to tell"),
@@ -27,20 +27,20 @@ pub(crate) const SIGNS: [(Verdict, &str, &str, &str); 7] = [
     (Verdict::Unfinished, "◇", "unconverged", "unfinished"),
 ];
 
-/// The sign, class of style and words of a verdict.
+/// Returns the sign, CSS class and description of a verdict.
 pub(crate) fn sign(verdict: Verdict) -> (&'static str, &'static str, &'static str) {
     let found = SIGNS.iter().find(|(own, ..)| *own == verdict);
     let (_, sign, style, words) = found.expect("every verdict has a sign");
     (sign, style, words)
 }
 
-/// A point and its place among the others.
+/// A point, with its load and series.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Point {
     pub(crate) measured: view::Point,
-    /// Its value on the axis of load.
+    /// Value on the load axis.
     pub(crate) load: Option<f64>,
-    /// The number of its series.
+    /// Index of its series.
     pub(crate) series: usize,
 }
 
@@ -55,14 +55,14 @@ impl Deref for Point {
 /// All points of a collection, by series and load.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Study {
-    /// The axes that have more than one value; others say nothing.
+    /// The axes with more than one value.
     pub(crate) axes: Vec<String>,
-    /// Which of them is the offered load.
+    /// Index of the offered load in `axes`.
     pub(crate) load_axis: Option<usize>,
-    /// The names of series: points that differ in load only.
+    /// The names of series. Points of a series differ only in load.
     pub(crate) series: Vec<String>,
     pub(crate) points: Vec<Point>,
-    /// The same in the order of the table.
+    /// The points in the order of the table.
     pub(crate) measured: view::Study,
 }
 
@@ -103,7 +103,7 @@ impl Study {
         study
     }
 
-    /// The number of the series with these values, load aside; a new one if need be.
+    /// Returns the index of the series with these values, ignoring load; adds a series if needed.
     fn series_of(&mut self, values: &[String]) -> usize {
         let parts: Vec<String> = self
             .axes
@@ -125,7 +125,7 @@ impl Study {
         })
     }
 
-    /// What a point is called where points are listed.
+    /// Returns the name of a point in lists.
     pub(crate) fn name(&self, point: &Point) -> String {
         match (point.load, self.series.len()) {
             (None, 1) => "the run".into(),
@@ -139,7 +139,7 @@ impl Study {
         }
     }
 
-    /// Every load, from low to high.
+    /// Returns all loads in ascending order.
     pub(crate) fn loads(&self) -> Vec<f64> {
         let mut loads: Vec<f64> = self.points.iter().filter_map(|point| point.load).collect();
         loads.sort_by(f64::total_cmp);
@@ -153,8 +153,8 @@ impl Study {
             .filter(move |point| point.series == series)
     }
 
-    /// The load at which series are best compared: the highest at which all were run and all are ok;
-    /// if there is none, the lowest at which all were run.
+    /// Returns the load at which to compare series: the highest at which all were run and are ok,
+    /// or the lowest at which all were run.
     pub(crate) fn chosen_load(&self) -> Option<f64> {
         let at = |load: f64| self.points.iter().filter(move |p| p.load == Some(load));
         let common: Vec<f64> = self
@@ -167,7 +167,7 @@ impl Study {
         highest.or(common.first()).copied()
     }
 
-    /// The points that details are told about: those at the chosen load, or a few of a study without loads.
+    /// Returns the points for details: those at the chosen load, or a few of a study without loads.
     pub(crate) fn chosen(&self) -> Vec<&Point> {
         match self.chosen_load() {
             Some(load) => self
@@ -179,14 +179,14 @@ impl Study {
         }
     }
 
-    /// Between which loads a series saturates.
+    /// Returns the loads between which a series saturates.
     pub(crate) fn saturation(&self, series: usize) -> Saturation {
         let points = self.series_points(series);
         Saturation::of(points.filter_map(|point| Some((point.load?, point.verdict))))
     }
 }
 
-/// A value with the last word of its axis, where it says nothing by itself.
+/// Returns a value, with the last component of its axis if it is not clear by itself.
 fn told(axis: &str, value: &str) -> String {
     if value.parse::<f64>().is_err() {
         return value.to_owned();
@@ -195,7 +195,7 @@ fn told(axis: &str, value: &str) -> String {
     format!("{word} {value}")
 }
 
-/// A value of an axis, as short as it can be told apart.
+/// Formats a value of an axis with as few digits as keep it distinct.
 fn shown(value: &Datum) -> String {
     match value {
         Datum::Number(x) => number::plain(*x),

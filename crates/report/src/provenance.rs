@@ -1,4 +1,4 @@
-//! Where results come from, and how to get them again.
+//! The provenance of results, and how to reproduce them.
 
 use netloom_results::Collection;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use crate::escape;
 use crate::points::Study;
 use crate::table::{Cell, Head, Table};
 
-/// Keys of a manifest that a reader looks for first, with their titles.
+/// The most important keys of a manifest, with their titles.
 const FIRST: [(&str, &str); 7] = [
     ("netloom", "Version"),
     ("git", "Commit"),
@@ -18,7 +18,7 @@ const FIRST: [(&str, &str); 7] = [
     ("status", "Status"),
 ];
 
-/// The experiment, folded, with a button that copies it.
+/// Returns the experiment, folded, with a button to copy it.
 pub(crate) fn experiments(collections: &[Collection]) -> String {
     let mut html = String::from("<section id=\"experiment\"><h2>Experiment</h2>\n");
     let mut is_any = false;
@@ -45,10 +45,11 @@ pub(crate) fn experiments(collections: &[Collection]) -> String {
     if is_any { html } else { String::new() }
 }
 
-/// The commands that give the same results, and what to compare afterwards.
+/// Returns the commands that reproduce the results, and the data to compare.
 pub(crate) fn reproduce(collections: &[Collection], studies: &[Study]) -> String {
     let mut html = String::from(
-        "<section id=\"reproduce\"><h2>How to reproduce</h2>\n<p>The same file, seed and version give the same tables, bit by bit, on any machine and for any number of threads.</p>\n",
+        "<section id=\"reproduce\"><h2>How to reproduce</h2>\n<p>The same file, seed and version \
+         give bit-identical tables on any machine and for any number of threads.</p>\n",
     );
     for (at, (collection, study)) in collections.iter().zip(studies).enumerate() {
         if collections.len() > 1 {
@@ -77,7 +78,7 @@ pub(crate) fn reproduce(collections: &[Collection], studies: &[Study]) -> String
         if let Some(words) = collection.manifest["command_line"].as_array() {
             let words: Vec<String> = words.iter().filter_map(Value::as_str).map(quoted).collect();
             html.push_str(&format!(
-                "<p class=\"small\">It was run as <code>{}</code></p>\n",
+                "<p class=\"small\">Original command: <code>{}</code></p>\n",
                 escape::text(&words.join(" "))
             ));
         }
@@ -88,7 +89,8 @@ pub(crate) fn reproduce(collections: &[Collection], studies: &[Study]) -> String
     html
 }
 
-/// A word of a manifest as it may stand in commands: a manifest may come from anybody, and these are copied to a shell.
+/// Returns a word of a manifest for use in commands if it is sound. A manifest may come from an
+/// untrusted source, and users copy these commands to a shell.
 fn known(word: &str, is_sound: fn(&str) -> bool) -> &str {
     match !word.is_empty() && word.len() <= 64 && is_sound(word) {
         true => word,
@@ -103,13 +105,14 @@ fn is_version(word: &str) -> bool {
             .all(|c| c.is_ascii_alphanumeric() || ".-+".contains(c))
 }
 
-/// As the build writes it: hexadecimal digits, and whether there were changes.
+/// Whether a word is a commit as written by the build: hexadecimal digits, and a mark for changes.
 fn is_commit(word: &str) -> bool {
     let hash = word.strip_suffix("-dirty").unwrap_or(word);
     !hash.is_empty() && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// The name of a file in commands: no option, no hidden file, nothing that a shell replaces.
+/// Returns a file name for use in commands: not an option, not hidden, nothing that a shell
+/// expands.
 fn file_name(name: &str) -> String {
     let plain = |c: char| match c.is_alphanumeric() || "-_.".contains(c) {
         true => c,
@@ -122,7 +125,7 @@ fn file_name(name: &str) -> String {
     }
 }
 
-/// A word of a command line as a shell takes it.
+/// Quotes a word of a command line for a shell.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
@@ -141,7 +144,7 @@ fn facts(manifest: &Value) -> String {
         let text = match value {
             Value::Null => return,
             Value::String(text) => text.clone(),
-            Value::Array(items) if items.len() > 8 => format!("{} of them", items.len()),
+            Value::Array(items) if items.len() > 8 => format!("{} items", items.len()),
             Value::Array(items) => {
                 let words = items.iter().map(plain).collect::<Vec<_>>();
                 words.join(", ")
@@ -193,7 +196,7 @@ fn titled(key: &str) -> String {
     first.unwrap_or_default() + letters.as_str()
 }
 
-/// The day of a Unix time, and the time of day, in UTC (civil-from-days of Howard Hinnant).
+/// Formats a Unix time as date and time in UTC (civil-from-days by Howard Hinnant).
 pub(crate) fn day(unix_seconds: u64) -> String {
     let (days, rest) = (unix_seconds / 86_400, unix_seconds % 86_400);
     let shifted = days + 719_468;
@@ -216,7 +219,7 @@ pub(crate) fn day(unix_seconds: u64) -> String {
     )
 }
 
-/// Every run with its id.
+/// Returns the table of runs and their ids.
 fn runs(collection: &Collection, study: &Study, at: usize) -> String {
     let Some(results) = collection.table("results") else {
         return String::new();

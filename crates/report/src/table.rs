@@ -1,4 +1,4 @@
-//! Tables of the page: sorted by their headers, filtered by words, taken away as CSV.
+//! Tables of the page, which can be sorted, filtered by words, and saved as CSV.
 
 use netloom_results::view::{Estimate, number};
 
@@ -6,9 +6,9 @@ use crate::escape;
 
 /// A column of a table.
 pub(crate) struct Head {
-    /// What it says, as HTML.
+    /// Title, as HTML.
     title: String,
-    /// Its name in the CSV that a reader takes away.
+    /// Name in the CSV file.
     csv: String,
     is_number: bool,
 }
@@ -22,7 +22,7 @@ impl Head {
         }
     }
 
-    /// A column of numbers; `csv` is its name with the unit in which values are kept.
+    /// Creates a column of numbers; `csv` is its name with the unit of the stored values.
     pub(crate) fn number(title: &str, csv: &str) -> Head {
         Head {
             title: escape::text(title),
@@ -34,17 +34,17 @@ impl Head {
 
 /// A cell of a table.
 pub(crate) enum Cell {
-    /// A name somebody chose.
+    /// A name from a file, to be escaped.
     Name(String),
-    /// Words of ours, as HTML.
+    /// A text of the report, as HTML.
     Html(String),
-    /// A number: as it was measured, and as it is shown.
+    /// A number: the measured value and its text.
     Number(Option<f64>, String),
-    /// A number that stands out.
+    /// A highlighted number.
     Strong(f64, String),
-    /// A mean with its interval, shown in a unit.
+    /// A mean with its interval, and the unit to show it in.
     Estimate(Option<Estimate>, f64),
-    /// The same as a fraction of load.
+    /// A mean with its interval, shown as a fraction of load.
     Load(Option<Estimate>),
 }
 
@@ -89,7 +89,8 @@ impl Cell {
     }
 }
 
-/// A mean and half of its interval with as many digits; an interval that rounds to nothing is not shown.
+/// Formats a mean and the half width of its interval with the same digits; an interval that rounds
+/// to zero is omitted.
 fn shown(estimate: Estimate, unit: f64, told: fn(f64) -> String) -> String {
     let mean = told(estimate.mean / unit);
     let Some(half) = estimate.half_width else {
@@ -106,13 +107,13 @@ fn shown(estimate: Estimate, unit: f64, told: fn(f64) -> String) -> String {
 /// A table with its lines.
 pub(crate) struct Table {
     pub(crate) id: &'static str,
-    /// What it holds and how to read it.
+    /// Describes the contents and how to read them.
     pub(crate) caption: String,
     pub(crate) heads: Vec<Head>,
     pub(crate) lines: Vec<Vec<Cell>>,
 }
 
-/// Longer tables get a field to filter them.
+/// Longer tables have a filter field.
 const LONG: usize = 16;
 
 impl Table {

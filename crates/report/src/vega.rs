@@ -1,8 +1,8 @@
-//! A figure as Vega-Lite: one specification per kind of panel, and the data beside it.
+//! Converts a figure to Vega-Lite: one specification per kind of panel, and separate data.
 //!
-//! The page puts in what depends on the reader: size, colours of the theme, which series are hidden. Where a
-//! scale has the range `"series"`, it takes colours, dashes and markers from the legend. Names of people's
-//! making are data only; no expression contains one.
+//! The script of the page adds what depends on the reader: size, colours of the theme, hidden
+//! series. A scale with the range `"series"` gets colours, dashes and markers from the legend.
+//! Names from files occur in data only, never in expressions.
 
 use netloom_figures::{Axis, Chart, Figure, Line, Mark, Marker, Panel, Reference, Scale, ticks};
 use netloom_results::view::number;
@@ -10,18 +10,18 @@ use serde_json::{Map, Value, json};
 
 use crate::dataset::{Dataset, Item};
 
-/// More points than this in a panel are not all sensitive to the pointer.
+/// Maximum number of points of a panel that react to the pointer.
 const MOST_SENSITIVE: usize = 900;
 
-/// A figure ready for the page.
+/// A figure for the page.
 pub(crate) struct Drawn {
-    /// What the page's script reads.
+    /// The data for the script of the page.
     pub(crate) entry: Value,
     /// The tables of its panels, by name.
     pub(crate) datasets: Vec<(String, Dataset)>,
 }
 
-/// A figure for the page; nothing if it has no chart that Vega-Lite draws.
+/// Converts a figure; `None` if Vega-Lite draws none of its charts.
 pub(crate) fn drawn(figure: &Figure) -> Option<Drawn> {
     let mut specs: Vec<Value> = vec![];
     let mut panels: Vec<Value> = vec![];
@@ -101,7 +101,7 @@ fn marker(marker: Marker) -> &'static str {
     }
 }
 
-/// Height that a figure needs whatever its width: rows of a heat map must be readable.
+/// Returns the height that a figure needs at any width, so that rows of a heat map are readable.
 fn height(figure: &Figure) -> Option<usize> {
     let is_heat = figure
         .panels
@@ -110,7 +110,7 @@ fn height(figure: &Figure) -> Option<usize> {
     is_heat.then(|| (figure.y.categories().len() * 18 + 70).clamp(130, 620))
 }
 
-/// The width below which a panel of a figure cannot be read.
+/// Returns the minimum width of a panel.
 fn least_width(figure: &Figure) -> usize {
     let per_category = if has_neighbours(figure) {
         10 * figure.legend().len()
@@ -126,7 +126,7 @@ fn least_width(figure: &Figure) -> usize {
 
 // ---- Channels ---------------------------------------------------------------------------------------------
 
-/// A position channel.
+/// Returns a position channel.
 fn position(axis: &Axis, field: &str) -> Value {
     match &axis.scale {
         Scale::Linear => json!({
@@ -147,7 +147,8 @@ fn position(axis: &Axis, field: &str) -> Value {
     }
 }
 
-/// How wide a name beside an axis may be: more where names that are cut would be equal.
+/// Returns the maximum width of a name next to an axis. It is larger if truncated names would be
+/// equal.
 fn label_limit(names: &[String]) -> usize {
     const USUAL: usize = 190;
     let letters = USUAL / LETTER;
@@ -161,7 +162,7 @@ fn label_limit(names: &[String]) -> usize {
     }
 }
 
-/// Width of a letter on an axis, about.
+/// Approximate width of a letter on an axis.
 const LETTER: usize = 6;
 
 fn names_width(names: &[String]) -> usize {
@@ -169,12 +170,12 @@ fn names_width(names: &[String]) -> usize {
     longest.unwrap_or(0) * LETTER
 }
 
-/// The same for an axis that runs to the right, where long names need room of another kind.
+/// Returns a position channel for an x axis, where long names are rotated.
 fn across(figure: &Figure, field: &str) -> Value {
     let axis = &figure.x;
     let mut channel = position(axis, field);
     let longest = names_width(axis.categories());
-    // A panel alone is as wide as the page; several share it.
+    // A single panel is as wide as the page; several share the width.
     let room = if figure.panels.len() > 1 { 180 } else { 540 };
     if longest > 6 * LETTER && longest * axis.categories().len() > room {
         channel["axis"]["labelAngle"] = (-55).into();
@@ -191,7 +192,7 @@ fn rounded(ticks: Vec<f64>) -> Vec<f64> {
         .collect()
 }
 
-/// A channel whose values come from the legend.
+/// Returns a channel whose values come from the legend.
 fn from_legend(what: &str) -> Value {
     let mut channel = json!({
         "field": "series", "type": "nominal", "scale": { "range": "series", "of": what },
@@ -204,7 +205,7 @@ fn from_legend(what: &str) -> Value {
     channel
 }
 
-/// The same position without axis and title, for further layers.
+/// Returns the same position channel without axis and title, for further layers.
 fn again(channel: &Value, field: &str) -> Value {
     let mut channel = channel.clone();
     channel["field"] = field.into();
@@ -218,7 +219,7 @@ fn tooltip(fields: &[(&str, &str)]) -> Value {
         .collect()
 }
 
-/// Text of a number in a tooltip: four digits that matter.
+/// Returns an expression for a number in a tooltip, with four significant digits.
 fn said(field: &str) -> String {
     format!("isValid(datum.{field}) ? format(datum.{field}, ',.4~r') : ''")
 }
@@ -314,7 +315,7 @@ fn lines_spec(
         }));
     }
     if is_marked && categories.is_empty() {
-        // Markers may reach over the upper right corner: so much room in every panel, that all are alike.
+        // Markers may extend beyond the upper right corner: reserve the same space in every panel.
         layers.push(json!({
             "data": { "values": [{}] },
             "mark": { "type": "point", "size": 34, "opacity": 0 },
@@ -339,7 +340,7 @@ fn lines_spec(
         ]);
     }
     layers.push(sensitive);
-    // A logarithm has no place for what an interval may reach below zero.
+    // An interval may extend below zero, which a logarithmic axis cannot show.
     let shown_low = match figure.y.scale {
         Scale::Log => format!("max(datum.low, {})", figure.y.low * 0.5),
         _ => "datum.low".to_owned(),
@@ -363,7 +364,8 @@ fn lines_spec(
     (spec, data)
 }
 
-/// Which points lie within the axes: a marker on the edge is drawn whole, one beyond it not at all.
+/// Returns an expression for points within the axes: a marker on the edge is drawn completely, one
+/// beyond it is not drawn.
 fn within(figure: &Figure) -> String {
     let mut tests = vec![];
     for (field, axis) in [("x", &figure.x), ("y", &figure.y)] {
@@ -445,11 +447,11 @@ fn boxes_spec(figure: &Figure, panel: &Panel) -> (Value, Dataset) {
         ("x", figure.x.label.as_str()),
         ("series", series_word(figure)),
         ("max_said", "largest"),
-        ("q3_said", "three quarters below"),
+        ("q3_said", "third quartile"),
         ("median_said", "median"),
-        ("q1_said", "a quarter below"),
+        ("q1_said", "first quartile"),
         ("min_said", "smallest"),
-        ("count_said", "how many"),
+        ("count_said", "count"),
     ];
     let mut layers = references(&panel.references, &x, &y);
     layers.extend([
@@ -473,7 +475,7 @@ fn boxes_spec(figure: &Figure, panel: &Panel) -> (Value, Dataset) {
     (json!({ "transform": transform, "layer": layers }), data)
 }
 
-/// Whether boxes of one category stand side by side.
+/// Whether boxes of one category are drawn side by side.
 fn has_neighbours(figure: &Figure) -> bool {
     figure.panels.iter().any(|panel| {
         let Chart::Boxes(boxes) = &panel.chart else {
@@ -529,7 +531,7 @@ fn heat_spec(figure: &Figure, panel: &Panel) -> (Value, Dataset) {
 
 // ---- In words ---------------------------------------------------------------------------------------------
 
-/// What a panel shows, for those who do not see it.
+/// Describes a panel for screen readers.
 fn summary(figure: &Figure, panel: &Panel) -> String {
     const MOST: usize = 8;
     let mut text = if panel.title.is_empty() {

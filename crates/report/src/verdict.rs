@@ -1,4 +1,4 @@
-//! The box at the top: what was run, where it saturates, who is fastest, and what not to believe.
+//! The box at the top: what was run, where series saturate, which is fastest, and warnings.
 
 use netloom_results::view::number::{self, latency};
 use netloom_results::{Collection, Verdict};
@@ -7,12 +7,12 @@ use serde_json::Value;
 use crate::escape;
 use crate::points::{Point, SIGNS, Study, sign};
 
-/// A reader of a study with more series than this looks at tables instead.
+/// Maximum number of series in the table of saturation.
 const MOST_SERIES: usize = 40;
-/// And loads that fit beside each other.
+/// Maximum number of loads side by side.
 const MOST_LOADS: usize = 30;
 
-/// The whole box.
+/// Returns the box.
 pub(crate) fn html(study: &Study, collections: &[Collection]) -> String {
     let mut html = String::from("<section id=\"verdict\" class=\"verdict\">\n<h2>Verdict</h2>\n");
     html.push_str(&tiles(study, collections));
@@ -41,7 +41,7 @@ fn tiles(study: &Study, collections: &[Collection]) -> String {
     let mut tiles = vec![
         tile("", "Points", study.points.len(), &seeds),
         tile("", "Runs", runs as usize, ""),
-        tile("ok", "● Ok", n(Verdict::Ok), "steady, or ended"),
+        tile("ok", "● Ok", n(Verdict::Ok), "steady or completed"),
         tile(
             "saturated",
             "▲ Saturated",
@@ -52,13 +52,17 @@ fn tiles(study: &Study, collections: &[Collection]) -> String {
             "unconverged",
             "◐ Not converged",
             n(Verdict::NotConverged),
-            "wider than asked",
+            "interval too wide",
         ),
     ];
     for (verdict, name, words) in [
         (Verdict::NotStationary, "◑ Not stationary", "still drifting"),
         (Verdict::TooShort, "◔ Too short to tell", "queues may grow"),
-        (Verdict::Unfinished, "◇ Unfinished", "messages were left"),
+        (
+            Verdict::Unfinished,
+            "◇ Unfinished",
+            "messages not delivered",
+        ),
     ] {
         if n(verdict) > 0 {
             tiles.push(tile("unconverged", name, n(verdict), words));
@@ -66,7 +70,7 @@ fn tiles(study: &Study, collections: &[Collection]) -> String {
     }
     let deadlocks: usize = collections.iter().map(|c| deadlocks(&c.manifest)).sum();
     if deadlocks > 0 {
-        let words = "results are those up to then";
+        let words = "results end there";
         tiles.push(tile("deadlock", "✕ Deadlocked runs", deadlocks, words));
     }
     format!("<dl class=\"tiles\">{}</dl>\n", tiles.concat())
@@ -83,7 +87,7 @@ fn tile(class: &str, name: &str, n: usize, words: &str) -> String {
     format!("<div class=\"tile {class}\"><dt>{name}</dt><dd>{n}{small}</dd></div>")
 }
 
-/// How many runs a manifest calls deadlocked, wherever it lists them.
+/// Counts the deadlocked runs in a manifest, at any depth.
 fn deadlocks(manifest: &Value) -> usize {
     match manifest {
         Value::Object(entries) => entries
@@ -98,10 +102,10 @@ fn deadlocks(manifest: &Value) -> usize {
     }
 }
 
-/// What was run, in one sentence.
+/// Summarises what was run in one sentence.
 fn sentence(study: &Study) -> String {
     if study.points.is_empty() {
-        return "No finished point is in these folders.".into();
+        return "No finished points in these folders.".into();
     }
     let classes = study.measured.classes().len();
     let classes = match classes {
@@ -137,7 +141,8 @@ fn sentence(study: &Study) -> String {
     format!("Measured: {classes}{range}{series}.")
 }
 
-/// Between which loads each series saturates, beside the state of each of its points.
+/// Returns the table of the loads between which each series saturates, with the verdict of each of
+/// its points.
 fn saturation(study: &Study) -> Option<String> {
     study.load_axis?;
     let mut loads = study.loads();
@@ -192,7 +197,7 @@ fn saturation(study: &Study) -> Option<String> {
     Some(html)
 }
 
-/// A load in a narrow column: `.85`.
+/// Formats a load for a narrow column: `.85`.
 fn tight(load: f64) -> String {
     let text = number::plain(load);
     match text.strip_prefix("0.") {
@@ -215,7 +220,8 @@ fn state_cell(study: &Study, point: &Point) -> String {
     )
 }
 
-/// Which series serves each class best, and which worst, at the load where they can be compared.
+/// Returns the table of the best and the worst series for each class, at the load where they can be
+/// compared.
 fn quickest(study: &Study) -> Option<String> {
     let chosen = study.chosen();
     let classes = study.measured.classes();
@@ -236,7 +242,8 @@ fn quickest(study: &Study) -> Option<String> {
         html.push_str(if is_steady {
             "<p class=\"quiet small\">The highest load at which every series is ok.</p>"
         } else {
-            "<p class=\"quiet small\">The lowest load that all series have; not all of them are ok even there.</p>"
+            "<p class=\"quiet small\">The lowest load common to all series; not all of them are ok \
+             even at this load.</p>"
         });
     }
     html.push_str(
@@ -271,7 +278,7 @@ fn quickest(study: &Study) -> Option<String> {
                 let name = point.map_or("–", |(_, point)| study.series[point.series].as_str());
                 format!("<td class=\"name\">{}</td>", escape::name(name))
             };
-            // One value is both the lowest and the highest, and compares nothing.
+            // With only one value there is nothing to compare.
             let best = all.first();
             let worst = all.last().filter(|_| all.len() > 1);
             html.push_str(&number(best.map(|best| best.0)));
@@ -303,7 +310,7 @@ fn quickest(study: &Study) -> Option<String> {
     Some(html)
 }
 
-/// What a reader must not overlook, by name.
+/// Returns the list of warnings.
 fn warnings(study: &Study, collections: &[Collection]) -> String {
     let mut items: Vec<String> = vec![];
     for collection in collections {
@@ -335,8 +342,10 @@ fn warnings(study: &Study, collections: &[Collection]) -> String {
         .collect();
     format!(
         "<section id=\"warnings\" class=\"warnings\"><h2>Warnings</h2>\n<ul class=\"small\">{list}</ul>\n\
-         <p class=\"small quiet\">Beyond saturation queues grow as long as a run lasts: latencies there tell how long it ran, \
-         delivered loads hold. A point that is unfinished, too short to tell, not stationary or not converged is to be run longer. The verdict of a point is the median of its seeds&rsquo;; one unfinished seed makes it unfinished.</p></section>\n"
+         <p class=\"small quiet\">Beyond saturation, queues grow throughout a run: latencies then \
+         depend on its length, but delivered loads are valid. Run a point longer if it is \
+         unfinished, too short to tell, not stationary or not converged. The verdict of a point is \
+         the median over its seeds; one unfinished seed makes it unfinished.</p></section>\n"
     )
 }
 

@@ -24,7 +24,7 @@ class Browser:
 
     def __init__(self, width, height):
         program = next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None)
-        if program is None:
+        if program is None:  # tidy: allow Python syntax
             sys.exit("in_browser.py: no Chromium found")
         to_read, self.write = os.pipe()
         self.read, to_write = os.pipe()

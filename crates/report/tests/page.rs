@@ -1,4 +1,4 @@
-//! The whole page, from tables to HTML.
+//! The page, from tables to HTML.
 
 mod synthetic;
 
@@ -12,7 +12,7 @@ use synthetic::{Size, collection};
 
 const MADE_BY: &str = "netloom test";
 
-/// The data that the script of a page reads.
+/// Returns the data embedded in a page.
 fn embedded(html: &str) -> Value {
     let mark = "id=\"report-data\">";
     let start = html.find(mark).expect("the data") + mark.len();
@@ -77,7 +77,7 @@ fn nothing_is_fetched() {
     }
 }
 
-/// Every field a specification names must be a column of its data, or made by one of its transforms.
+/// Every field in a specification must be a column of its data or come from one of its transforms.
 #[test]
 fn specifications_name_fields_that_exist() {
     for size in [Size::large(), Size::single()] {
@@ -114,7 +114,7 @@ fn strings(value: &Value) -> BTreeSet<String> {
         .collect()
 }
 
-/// Checks a specification against the columns it has; gives how many fields it names.
+/// Checks a specification against the columns of its data; returns the number of fields.
 fn fields(spec: &Value, mut known: BTreeSet<String>, figure: &Value) -> usize {
     if let Some(values) = spec["data"]["values"].as_array() {
         let row = values[0].as_object().expect("a row");
@@ -152,7 +152,7 @@ fn fields(spec: &Value, mut known: BTreeSet<String>, figure: &Value) -> usize {
     n
 }
 
-/// The line of a series in the box at the top, without tags.
+/// Returns the line of a series in the box at the top, without tags.
 fn saturation_of(page: &str, series: &str) -> Vec<String> {
     let table = page.split("class=\"states\"").nth(1).expect("the table");
     let table = table.split("</table>").next().expect("its end");
@@ -230,7 +230,7 @@ fn a_folder_without_tables_is_a_page() {
     assert_eq!(embedded(&page)["figures"], Value::Array(vec![]));
 }
 
-/// What a name must never do: end an element, open one, leave an attribute, begin a comment.
+/// Names that try to end an element, open one, leave an attribute or begin a comment.
 fn hostile() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("</script>".to_owned()),

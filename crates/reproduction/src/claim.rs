@@ -1,13 +1,13 @@
-//! A claim of a paper, and what was found about it.
+//! A claim of a paper, and the finding about it.
 
 use serde::Serialize;
 
 use crate::{Results, Shown};
 
-/// How exactly a claim can be checked.
+/// How precisely a claim can be checked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub enum Tier {
-    /// Exact: arithmetic, no tolerance.
+    /// Exact: arithmetic without tolerance.
     E,
     /// Quantitative, within a band.
     Q,
@@ -16,7 +16,7 @@ pub enum Tier {
 }
 
 impl Tier {
-    /// The letter for it.
+    /// Returns its letter.
     pub fn word(self) -> &'static str {
         match self {
             Tier::E => "E",
@@ -26,22 +26,22 @@ impl Tier {
     }
 }
 
-/// Whose word a claim is, where it is not simply the paper's.
+/// The source of a claim.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
-    /// The paper says it of what it ran, and what it ran is described.
+    /// The paper claims it about its runs, and describes them.
     Paper,
-    /// The value or the band is our own arithmetic: the paper prints none.
+    /// The paper prints no value or band; it is computed here.
     Arithmetic,
-    /// The paper ran traces or programs that are not public; ours are made up.
+    /// The paper ran traces or programs that are not public; synthetic ones replace them.
     MadeUp,
-    /// Not the paper's at all: a check that we add.
+    /// A check that is not in the paper.
     Ours,
 }
 
 impl Basis {
-    /// As a table has it.
+    /// Returns its name in tables.
     pub fn word(self) -> &'static str {
         match self {
             Basis::Paper => "paper",
@@ -52,45 +52,43 @@ impl Basis {
     }
 }
 
-/// What a paper says, and how it is checked.
+/// A claim of a paper, and how it is checked.
 #[derive(Clone, Copy)]
 pub struct Claim {
-    /// Its id, such as `C000-1`.
+    /// Id, such as `C000-1`.
     pub id: &'static str,
-    /// Which part of it, where it is checked in parts; otherwise empty.
+    /// Its part, if it is checked in parts; otherwise empty.
     pub part: &'static str,
-    /// How exactly it can be checked.
+    /// How precisely it can be checked.
     pub tier: Tier,
-    /// What is claimed.
     pub statement: &'static str,
-    /// The paper's own value; `-` where it prints none.
+    /// The paper's value; `-` if it prints none.
     pub paper: &'static str,
-    /// What is accepted.
+    /// The accepted values.
     pub band: &'static str,
-    /// Whose word it is.
     pub basis: Basis,
-    /// The readings (X and G ids) that the measured value depends on.
+    /// Ids of the readings that the measured value depends on.
     pub readings: &'static [&'static str],
-    /// Looks at the results.
+    /// Checks the results.
     pub judge: fn(&Results) -> Finding,
 }
 
-/// Whether a claim was met.
+/// Whether a claim holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The measured value is accepted, or the order is shown by the whole interval over seeds.
+    /// The measured value is accepted, or the whole interval over seeds confirms the order.
     Holds,
-    /// An order: the means are as the paper says, but their interval over seeds also holds the opposite.
+    /// An order: the means confirm it, but their interval over seeds includes the opposite.
     Undecided,
-    /// It is contradicted: the means are the other way round, or outside the band.
+    /// The results contradict it: the means have the opposite order, or are outside the band.
     Misses,
-    /// What it takes was not run, or does not exist here yet.
+    /// The required runs are missing, or not implemented.
     NotRun,
 }
 
 impl Verdict {
-    /// The word for it in tables.
+    /// Returns its name in tables.
     pub fn word(self) -> &'static str {
         match self {
             Verdict::Holds => "holds",
@@ -101,19 +99,19 @@ impl Verdict {
     }
 }
 
-/// What was found about a claim.
+/// The result of checking a claim.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Finding {
-    /// Whether it was met.
+    /// Whether the claim holds.
     pub verdict: Verdict,
-    /// What was measured, in words; or why nothing was.
+    /// What was measured, in words, or why nothing was measured.
     pub measured: String,
-    /// The same as numbers, each with its name.
+    /// The measured numbers by name.
     pub numbers: Vec<(String, f64)>,
 }
 
 impl Finding {
-    /// A claim that was checked.
+    /// Creates the finding of a checked claim.
     pub fn checked(shown: impl Into<Shown>, measured: impl Into<String>) -> Finding {
         Finding {
             verdict: match shown.into() {
@@ -126,7 +124,7 @@ impl Finding {
         }
     }
 
-    /// A claim that could not be checked; what is known of it all the same, and why.
+    /// Creates the finding of a claim that could not be checked, with the reason.
     pub fn not_run(why: impl Into<String>) -> Finding {
         Finding {
             verdict: Verdict::NotRun,
@@ -135,7 +133,7 @@ impl Finding {
         }
     }
 
-    /// The same with a number.
+    /// Adds a number.
     pub fn number(mut self, name: impl Into<String>, value: f64) -> Finding {
         self.numbers.push((name.into(), value));
         self

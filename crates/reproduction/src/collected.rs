@@ -1,4 +1,4 @@
-//! What the folder of a scenario's study holds, as results that claims are judged by.
+//! Collects the results of a scenario's study from its folder, to judge claims.
 
 use netloom_results::store::{RunFile, RunSummary};
 use netloom_results::{Frame, RunId};
@@ -7,22 +7,22 @@ use netloom_study::running::{Recorded, StudyFolder};
 use crate::plan::Scenario;
 use crate::{Outcome, Results};
 
-/// Why there are no results.
+/// Why results cannot be collected.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Failure {
-    /// An experiment has mistakes: the messages about it.
+    /// An experiment has errors: their messages.
     #[error("{0}")]
     Mistakes(String),
-    /// A run ended in a deadlock: which, and when.
+    /// A run ended in a deadlock: the run and the time.
     #[error("deadlock in {0}")]
     Deadlock(String),
-    /// The system refuses to read what was stored.
+    /// Stored files cannot be read.
     #[error("{0}")]
     System(String),
 }
 
 impl Scenario {
-    /// What was run of it; the rest is lacking.
+    /// Collects the existing runs; the others are listed as missing.
     ///
     /// # Errors
     /// If the folder cannot be read, or a run ended in a deadlock.
@@ -59,7 +59,8 @@ impl Scenario {
         Ok(results)
     }
 
-    /// A run with the tables that claims look into; tables are most of a file, and most claims need none.
+    /// Reads a run with the tables that claims need. Tables are the largest part of a file, and
+    /// most claims need none.
     fn stored(
         &self,
         folder: &StudyFolder,
@@ -76,7 +77,7 @@ impl Scenario {
         Ok((file.summary.run, tables))
     }
 
-    /// Nothing was run of it.
+    /// Returns results in which all runs are missing.
     pub fn nothing(&self) -> Results {
         let lacking = self.runs().into_iter().map(|run| (run.series, run.load));
         Results {
@@ -87,13 +88,13 @@ impl Scenario {
 }
 
 impl Results {
-    /// Adds what others gave.
+    /// Adds other results.
     pub fn add(&mut self, others: Results) {
         self.outcomes.extend(others.outcomes);
         self.lacking.extend(others.lacking);
     }
 
-    /// What is there of some scenarios, by id, or single series.
+    /// Returns the results of some scenarios, by id, or of single series.
     pub fn of(&self, names: &[String]) -> Results {
         let is_own = |series: &str| {
             let scenario = series.split(' ').next();

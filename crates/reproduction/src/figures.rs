@@ -1,11 +1,12 @@
-//! The figures of the papers: ours, with the numbers over them that a paper prints in its text and tables.
+//! The figures of the papers: measured results, overlaid with the numbers that a paper prints in
+//! its text and tables.
 //!
 //! ```text
-//!  experiments/papers/000/   figures.toml   which columns of which table make a figure
-//!                            printed.csv    what the paper prints of it, and where
+//!  experiments/papers/000/   figures.toml   the table and columns of each figure
+//!                            printed.csv    the numbers printed in the paper, and where
 //! ```
 //!
-//! The files are part of the program. Nothing in `printed.csv` is read off a curve.
+//! The files are part of the program. No number in `printed.csv` is read from a curve.
 
 use netloom_figures::{Figure, Plot, Printed, plots, printed};
 
@@ -22,15 +23,15 @@ macro_rules! files {
     ($($paper:literal),+) => {
         &[$(Files {
             paper: $paper,
-            figures: include_str!(concat!("../../../experiments/papers/", $paper, "/figures.toml")),
-            printed: include_str!(concat!("../../../experiments/papers/", $paper, "/printed.csv")),
+            figures: include_str!(concat!("../papers/", $paper, "/figures.toml")),
+            printed: include_str!(concat!("../papers/", $paper, "/printed.csv")),
         }),+]
     };
 }
 
 const FILES: &[Files] = files!["000", "001", "002", "003", "004"];
 
-/// The figures of a paper that its tables have points for.
+/// Returns the figures of a paper for which its tables have points.
 pub fn figures(paper: &Paper, tables: &[(&'static str, String)]) -> Vec<Figure> {
     let printed = printed_of(paper);
     let draw = |plot: &Plot| {

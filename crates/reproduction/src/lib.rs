@@ -1,16 +1,16 @@
-//! Published results run again: what a paper claims, what we measure, and whether the two agree.
+//! Reproduces published results: compares the claims of papers with measurements.
 //!
 //! ```text
 //!  experiments/papers/NNN ─► Plan ── size, seeds, reading ──► Scenario: a study ─► its folder ─► Results ── judge ─► Finding
 //!   experiments, studies,    plan.rs                          run as any other     collected.rs  by series,          holds,
 //!   paper.toml                                                                                   load and class      undecided, …
-//!  Paper ── claims: what is printed in the paper, the band, and the readings it depends on
-//!  figures.toml, printed.csv ─► figures.rs: our figures, with the numbers that the paper prints over them
+//!  Paper ── claims: the value printed in the paper, the band, and the readings it depends on
+//!  figures.toml, printed.csv ─► figures.rs: measured results, overlaid with the numbers that the paper prints
 //! ```
 //!
-//! A paper is data: studies and a list of claims. A band is never widened to let a claim pass; where a claim misses, the
-//! table names the readings (X: contradictions, G: gaps of the paper) that decide it, and a [`Variation`] runs the claims
-//! again under another reading.
+//! A paper is data: studies and a list of claims. A band is never widened to let a claim pass. If a
+//! claim misses, the table lists the readings that decide it (X: contradictions of the paper, G:
+//! gaps), and a [`Variation`] checks the claims under another reading.
 
 mod claim;
 mod collected;

@@ -1,8 +1,9 @@
-//! Which of two is larger, seed by seed, for every paper alike.
+//! Compares two values seed by seed, in the same way for every paper.
 //!
-//! The same seed creates the same messages for every switch and arbiter, so differences are far more certain than
-//! what is compared. An order is shown, never assumed: the whole 95 % interval of the difference lies on its side. `<`
-//! and `<=` differ in zero alone, which belongs to the latter; that the opposite cannot be shown proves neither.
+//! The same seed creates the same messages for every switch and arbiter, so differences are far
+//! more certain than the values themselves. An order holds only if the whole 95 % interval of the
+//! difference confirms it. `<` and `<=` differ only in zero, which belongs to the latter. An order
+//! is not confirmed by failing to show its opposite.
 
 use std::ops::{BitAnd, BitOr};
 
@@ -10,19 +11,19 @@ use crate::{Finding, Measured};
 
 pub(crate) const TOO_FEW: &str = "an order takes at least two seeds";
 
-/// What was found of something that is claimed; of several things together the least counts.
+/// Whether a statement is confirmed; for several statements, the lowest value counts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Shown {
-    /// The means say otherwise, or a band is missed.
+    /// The means contradict it, or a band is missed.
     No,
-    /// The means are as claimed, but their interval over seeds also holds the opposite.
+    /// The means confirm it, but their interval over seeds includes the opposite.
     Unsure,
-    /// It is so.
+    /// It is confirmed.
     Yes,
 }
 
 impl Shown {
-    /// Of everything together.
+    /// Returns the lowest value.
     pub(crate) fn all(each: impl IntoIterator<Item = Shown>) -> Shown {
         each.into_iter().fold(Shown::Yes, BitAnd::bitand)
     }
@@ -51,7 +52,7 @@ impl BitOr for Shown {
 }
 
 impl Measured {
-    /// Whether it is above a bound, with its whole interval.
+    /// Whether the whole interval is above a bound.
     pub(crate) fn exceeds(self, bound: f64) -> Shown {
         match self.ends().0 > bound {
             false if self.mean > bound => Shown::Unsure,
@@ -59,7 +60,7 @@ impl Measured {
         }
     }
 
-    /// Whether it is at least a bound, with its whole interval.
+    /// Whether the whole interval is at least a bound.
     pub(crate) fn reaches(self, bound: f64) -> Shown {
         match self.ends().0 >= bound {
             false if self.mean >= bound => Shown::Unsure,
@@ -67,7 +68,7 @@ impl Measured {
         }
     }
 
-    /// Whether it is below a bound, with its whole interval.
+    /// Whether the whole interval is below a bound.
     pub(crate) fn stays_below(self, bound: f64) -> Shown {
         match self.ends().1 < bound {
             false if self.mean < bound => Shown::Unsure,
@@ -75,7 +76,7 @@ impl Measured {
         }
     }
 
-    /// Whether it is above a factor of another one with the intervals apart.
+    /// Whether it is above `factor` times another value, without overlap of the intervals.
     pub(crate) fn is_above(self, factor: f64, other: Measured) -> Shown {
         match self.ends().0 > factor * other.ends().1 {
             false if self.mean > factor * other.mean => Shown::Unsure,
@@ -84,34 +85,34 @@ impl Measured {
     }
 }
 
-/// The 95 % interval of `one - factor * other` over seeds.
+/// Returns the 95 % interval of `one - factor * other` over seeds.
 pub(crate) fn difference(one: &[f64], factor: f64, other: &[f64]) -> Option<Measured> {
     let each: Vec<f64> = one.iter().zip(other).map(|(a, b)| a - factor * b).collect();
     Measured::over(&each)
 }
 
-/// Whether one is above a factor of the other: the whole interval lies above zero.
+/// Whether `one` is above `factor` times the other: the whole interval is above zero.
 pub(crate) fn is_above(one: &[f64], factor: f64, other: &[f64]) -> Shown {
     difference(one, factor, other).map_or(Shown::No, |difference| difference.exceeds(0.0))
 }
 
-/// Whether one is at least the other: no part of the interval lies below zero.
+/// Whether `one` is at least the other: no part of the interval is below zero.
 pub(crate) fn is_at_least(one: &[f64], other: &[f64]) -> Shown {
     difference(one, 1.0, other).map_or(Shown::No, |difference| difference.reaches(0.0))
 }
 
-/// Whether a list descends, each above the next.
+/// Whether each element of a list is above the next.
 pub(crate) fn descends(list: &[&[f64]]) -> Shown {
     let pairs = list.windows(2);
     Shown::all(pairs.map(|pair| is_above(pair[0], 1.0, pair[1])))
 }
 
-/// The mean over seeds.
+/// Returns the mean over seeds.
 pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// A finding about an order, not judged if there are too few seeds for one.
+/// Creates a finding about an order, which is not judged if there are too few seeds.
 pub(crate) fn ordered(
     n_seeds: usize,
     shown: impl Into<Shown>,
@@ -130,10 +131,10 @@ mod tests {
 
     #[test]
     fn a_difference_counts_seed_by_seed() {
-        // Far apart from seed to seed, yet always above.
+        // Different from seed to seed, but always above.
         let tens = [10.0, 20.0, 30.0];
         assert_eq!(is_above(&[11.0, 21.0, 31.0], 1.0, &tens), Shown::Yes);
-        // Above on average, but not in every seed; and not even on average.
+        // Above on average, but not for every seed; then not even on average.
         assert_eq!(is_above(&[11.0, 19.0, 31.0], 1.0, &tens), Shown::Unsure);
         assert_eq!(is_above(&[11.0, 21.0, 31.0], 2.0, &tens), Shown::No);
         let [high, middle, low] = [[9.0, 9.1], [8.0, 8.0], [1.0, 1.1]];
@@ -144,7 +145,7 @@ mod tests {
     #[test]
     fn at_least_and_above_differ_in_zero_alone() {
         let [ten, other] = [[10.0, 20.0, 30.0], [11.0, 19.0, 31.0]];
-        // Neither is shown to be larger: neither is at least the other.
+        // Neither is confirmed to be larger, so neither is at least the other.
         assert_eq!(is_at_least(&ten, &other), Shown::No);
         assert_eq!(is_at_least(&other, &ten), Shown::Unsure);
         assert_eq!(is_at_least(&ten, &ten), Shown::Yes);

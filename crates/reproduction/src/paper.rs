@@ -1,33 +1,29 @@
-//! A paper as data: its runs, its claims, the readings behind them.
+//! A paper as data: its runs, its claims and their readings.
 
 use std::sync::LazyLock;
 
 use crate::{Claim, Plan, Results, paper_000, paper_001, paper_002, paper_003, paper_004};
 
-/// A published study that can be run again.
+/// A published study that can be reproduced.
 #[derive(Clone, Copy)]
 pub struct Paper {
-    /// Its number.
     pub id: &'static str,
-    /// What it is about.
     pub title: &'static str,
-    /// What is run of it.
     pub plan: &'static LazyLock<Plan>,
-    /// What it claims.
     pub claims: &'static [Claim],
-    /// How we read it where it is silent or contradicts itself.
+    /// Interpretations of points that it leaves open or contradicts.
     pub readings: &'static [Reading],
-    /// What its figures are drawn from: CSV tables by the names of their files, without ending.
+    /// The data of its figures: CSV tables by file name without extension.
     pub tables: fn(&Results) -> Vec<(&'static str, String)>,
 }
 
 impl Paper {
-    /// Other readings that can be tried.
+    /// Returns alternative readings.
     pub fn variations(&self) -> &'static [Variation] {
         &self.plan.variations
     }
 
-    /// The ids of the scenarios of a size.
+    /// Returns the ids of the scenarios of a size.
     pub fn scenarios(&self, size: Size) -> Vec<String> {
         let scenarios = self.plan.scenarios(size, Some(1), None);
         let mut ids: Vec<String> = scenarios.iter().map(|own| own.name().to_owned()).collect();
@@ -46,27 +42,27 @@ pub const PAPERS: &[&Paper] = &[
     &paper_004::PAPER,
 ];
 
-/// The paper with that number.
+/// Returns the paper with this number.
 pub fn paper(id: &str) -> Option<&'static Paper> {
     PAPERS.iter().copied().find(|paper| paper.id == id)
 }
 
-/// How much is run.
+/// The size of a reproduction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Size {
-    /// Only that everything runs; too short to say anything about a claim.
+    /// Checks only that everything runs; too short to judge claims.
     Tiny,
-    /// Short runs that keep the orders: minutes at most.
+    /// Short runs that preserve orders: at most minutes.
     Ci,
-    /// What the paper ran.
+    /// The runs of the paper.
     Paper,
 }
 
 impl Size {
-    /// All of them.
+    /// All sizes.
     pub const ALL: [Size; 3] = [Size::Tiny, Size::Ci, Size::Paper];
 
-    /// The word for it.
+    /// Returns its name.
     pub fn word(self) -> &'static str {
         match self {
             Size::Tiny => "tiny",
@@ -76,52 +72,49 @@ impl Size {
     }
 }
 
-/// How long and how often a size runs, as a person is told.
+/// The number of seeds and the run length of a size, for messages.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Effort {
-    /// Seeds of each point unless asked otherwise.
+    /// Default number of seeds of each point.
     pub seeds: u32,
-    /// How long a run is.
+    /// Length of a run.
     pub length: String,
 }
 
-/// How we read a paper where it is silent (G) or contradicts itself (X), or a part of its model (a section
-/// number of the specification).
+/// An interpretation of a paper where it leaves a point open (G) or contradicts itself (X), or a
+/// part of its model (with a section number).
 #[derive(Clone, Copy, Debug)]
 pub struct Reading {
-    /// Its id.
     pub id: &'static str,
-    /// What we do.
+    /// The interpretation.
     pub words: &'static str,
 }
 
-/// Another reading, tried to see what depends on it.
+/// An alternative reading, to see which claims depend on it.
 #[derive(Debug)]
 pub struct Variation {
-    /// What to type for it.
+    /// Name on the command line.
     pub name: String,
-    /// The reading it varies.
     pub reading: String,
-    /// What it does instead.
+    /// What it changes.
     pub words: String,
-    /// Whether it was chosen because it fits what is printed, not because the text supports it.
+    /// Whether it was chosen because it fits the printed values, not because the text supports it.
     pub is_fitted: bool,
 }
 
-/// One run: where its results belong, and its seed.
+/// One run: its position in the results, and its seed.
 #[derive(Clone, Debug)]
 pub struct Run {
     /// Scenario and variant, such as `S000-1 1x`.
     pub series: String,
-    /// Where it stands in its series: offered load in all, as a fraction of a NIC's link, the number of
-    /// connections wanted, or the packets of a message.
+    /// Position in its series: total offered load as a fraction of a NIC's link, number of
+    /// requested connections, or packets per message.
     pub load: f64,
-    /// Its seed.
     pub seed: u64,
 }
 
 impl Run {
-    /// The scenario it belongs to: the first word of its series.
+    /// Returns its scenario: the first word of its series.
     pub fn scenario(&self) -> &str {
         self.series.split(' ').next().unwrap_or(&self.series)
     }

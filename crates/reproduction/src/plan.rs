@@ -1,12 +1,13 @@
-//! What is run of a paper, as its files say: studies for each size, and what other readings change in them.
+//! The runs of a paper, read from its files: studies for each size, and the changes of alternative
+//! readings.
 //!
 //! ```text
 //!  experiments/papers/000/   s000_1.toml           an experiment of the paper
 //!                            studies/S000-1.toml   extends it: variants, loads and seeds of a scenario, at paper size
-//!                            paper.toml            what other sizes and readings set over the studies
+//!                            paper.toml            settings of other sizes and readings
 //! ```
 //!
-//! The files are part of the program, so that a paper can be run from anywhere.
+//! The files are part of the program, so that a paper can be reproduced in any folder.
 
 use netloom_catalog::{Document, Notes, Value, ValueShape};
 use netloom_experiment::render;
@@ -16,40 +17,40 @@ use netloom_study::{Point, Study};
 
 use crate::{Effort, Run, Size, Variation};
 
-/// The files of a paper's folder in `experiments/papers`, by their names.
+/// The files of a paper's folder in `experiments/papers`, by name.
 macro_rules! files {
     ($paper:literal: $($name:literal),+ $(,)?) => {
         &[$((
             $name,
-            include_str!(concat!("../../../../experiments/papers/", $paper, "/", $name)),
+            include_str!(concat!("../../papers/", $paper, "/", $name)),
         )),+]
     };
 }
 pub(crate) use files;
 
-/// Another reading runs on so many seeds at most: an order takes two.
+/// Maximum number of seeds of an alternative reading: an order needs two.
 const VARIED_SEEDS: u32 = 2;
 
-/// What is run of a paper.
+/// The runs of a paper.
 pub struct Plan {
     files: &'static [(&'static str, &'static str)],
     sizes: Vec<SizePlan>,
     readings: Vec<ReadingPlan>,
-    /// Where every other reading looks in the study of an id.
+    /// The part of each study that alternative readings run, by id.
     varied: Vec<Varied>,
-    /// Other readings that can be tried.
+    /// Alternative readings.
     pub variations: Vec<Variation>,
 }
 
-/// Where other readings look in a study: not what they read.
+/// The part of a study that alternative readings run.
 struct Varied {
     id: String,
     set: Sets,
-    /// The loads that are run; all, if none is named.
+    /// The loads to run; all if empty.
     loads: Vec<String>,
 }
 
-/// Values by the paths of their keys.
+/// Values by key path.
 type Sets = Vec<(String, Value)>;
 
 struct SizePlan {
@@ -62,11 +63,11 @@ struct SizePlan {
 
 struct StudyPlan {
     id: String,
-    /// What runs are called, with columns of the study in braces.
+    /// The name of runs, with columns of the study in braces.
     series: String,
-    /// Where runs stand in their series, if not by the column `load`.
+    /// Position of runs in their series, if it is not the column `load`.
     load: f64,
-    /// Tables that claims look into beside the summary.
+    /// Tables that claims need in addition to the summary.
     tables: Vec<String>,
     is_drawn: bool,
     set: Sets,
@@ -77,17 +78,17 @@ struct ReadingPlan {
     ours: Vec<String>,
     variants: Vec<String>,
     set: Sets,
-    /// In place of `set` at sizes below the paper's.
+    /// Replaces `set` at sizes below that of the paper.
     set_small: Sets,
-    /// What is set beside for some variants only.
+    /// Additional settings for some variants only.
     some: Option<(Vec<String>, Sets)>,
 }
 
 impl Plan {
-    /// Reads `paper.toml` among these files, which are those of its folder by their names.
+    /// Reads `paper.toml` among these files, which are those of its folder by name.
     ///
     /// # Panics
-    /// If it is not what it should be: it is part of the program, and every paper has a test that reads it.
+    /// If it is invalid. It is part of the program, and a test reads it for every paper.
     pub fn read(files: &'static [(&'static str, &'static str)]) -> Plan {
         let root = parsed("paper.toml", text_of(files, "paper.toml")).root;
         let size = |size: Size| {
@@ -116,7 +117,7 @@ impl Plan {
         }
     }
 
-    /// The text of one of its files.
+    /// Returns the text of one of its files.
     pub fn text(&self, name: &str) -> &'static str {
         text_of(self.files, name)
     }
@@ -126,7 +127,7 @@ impl Plan {
         own.expect("every size is there")
     }
 
-    /// How long and how often a size runs, as a person is told.
+    /// Returns the number of seeds and the run length of a size.
     pub fn effort(&self, size: Size) -> Effort {
         let scenarios = self.scenarios(size, None, None);
         let seeds = scenarios.iter().map(|own| own.study.seeds.repeat).min();
@@ -136,7 +137,8 @@ impl Plan {
         }
     }
 
-    /// The scenarios, by id, and single series whose results another reading leaves as they are.
+    /// Returns the scenarios, by id, and single series whose results an alternative reading does
+    /// not change.
     pub fn ours(&self, variation: &Variation) -> &[String] {
         &self.reading(variation).ours
     }
@@ -147,10 +149,12 @@ impl Plan {
         own.next().expect("a reading of the paper").1
     }
 
-    /// The scenarios of a size; under another reading those that it touches, with the variants that it is about.
+    /// Returns the scenarios of a size; under an alternative reading, those that it affects, with
+    /// the affected variants.
     ///
     /// # Panics
-    /// If a file has mistakes: they are part of the program, and every paper has a test that loads them.
+    /// If a file has errors. The files are part of the program, and a test loads them for every
+    /// paper.
     pub fn scenarios(
         &self,
         size: Size,
@@ -207,13 +211,13 @@ impl Plan {
         studies.map(scenario).collect()
     }
 
-    /// All runs of a size by their labels, in the order of the studies.
+    /// Returns all runs of a size, in the order of the studies.
     pub fn runs(&self, size: Size, seeds: Option<u32>, variation: Option<&Variation>) -> Vec<Run> {
         let scenarios = self.scenarios(size, seeds, variation);
         scenarios.iter().flat_map(Scenario::runs).collect()
     }
 
-    /// The experiment at the first point of every series.
+    /// Returns the experiment at the first point of every series.
     #[cfg(test)]
     pub(crate) fn experiments(
         &self,
@@ -236,14 +240,14 @@ impl Plan {
         found
     }
 
-    /// Another reading by its name.
+    /// Returns an alternative reading by name.
     #[cfg(test)]
     pub(crate) fn variation(&self, name: &str) -> &Variation {
         let mut all = self.variations.iter();
         all.find(|own| own.name == name).expect("a reading")
     }
 
-    /// A file over those that it extends.
+    /// Returns a file merged with those that it extends.
     fn document(&self, name: &str) -> Document {
         let mut document = parsed(name, self.text(name));
         let parent = document.root.get("extends").and_then(Value::as_text);
@@ -259,7 +263,7 @@ impl Plan {
     }
 }
 
-/// Keeps some of the steps that are called `load`; all, if none is named.
+/// Keeps only some steps named `load`; all if the list is empty.
 fn keep_loads(document: &mut Document, loads: &[String]) {
     let study = document.root.get("study");
     let zips = study.into_iter().flat_map(|study| tables(study, "zip"));
@@ -273,7 +277,7 @@ fn keep_loads(document: &mut Document, loads: &[String]) {
             ValueShape::List(items) => Some((key, items)),
             _ => None,
         });
-    // Steps are called after `values`, or after the first list.
+    // The names of steps are those in `values`, or those of the first list.
     let names = lists.clone().find(|(key, _)| *key == "values");
     let Some((_, names)) = names.or_else(|| lists.clone().next()) else {
         return;
@@ -292,7 +296,7 @@ fn keep_loads(document: &mut Document, loads: &[String]) {
     document.set(&all, &mut Notes::new());
 }
 
-/// Keeps the variants that a reading is about, and adds an axis of its own that sets what it changes.
+/// Keeps the variants that a reading affects, and adds an axis with its changes.
 fn put_reading(
     document: &mut Document,
     reading: &ReadingPlan,
@@ -349,28 +353,26 @@ fn put_reading(
     document.set(&format!("study.variant=[{all}]"), &mut Notes::new());
 }
 
-/// A scenario of a paper: a study, and what its runs are called.
+/// A scenario of a paper: a study, and the names of its runs.
 #[derive(Clone)]
 pub struct Scenario {
-    /// Its id.
     pub id: String,
-    /// The study.
     pub study: Study,
-    /// Whether there is something to draw, so that its runs are worth putting together.
+    /// Whether figures are drawn from it, so that its runs are merged.
     pub is_drawn: bool,
     series: String,
     load: f64,
-    /// Tables that claims look into beside the summary.
+    /// Tables that claims need in addition to the summary.
     pub(crate) tables: Vec<String>,
 }
 
 impl Scenario {
-    /// What a person calls it: the first word of its series. Several studies may be of one scenario.
+    /// Returns its name: the first word of its series. Several studies may belong to one scenario.
     pub fn name(&self) -> &str {
         self.series.split(' ').next().unwrap_or(&self.id)
     }
 
-    /// All its runs by their labels.
+    /// Returns all its runs.
     pub fn runs(&self) -> Vec<Run> {
         let seeds = || (0..self.study.seeds.repeat).map(|n| self.study.seeds.seed(n));
         let points: Vec<Point> = self.study.points().collect();
@@ -380,7 +382,7 @@ impl Scenario {
         runs.collect()
     }
 
-    /// What a run is called, and where it stands in its series.
+    /// Returns the name of a run and its position in its series.
     pub fn run(&self, point: &Point, seed: u64) -> Run {
         let settings = self.study.settings(point);
         let mut series = self.series.clone();

@@ -1,4 +1,4 @@
-//! The measured points as CSV: what a figure is drawn from.
+//! The measured points as CSV, the data of figures.
 
 use netloom_results::{Cell, Column, Csv};
 
@@ -10,37 +10,41 @@ const POINT: &[Column] = &[
     Column::new(
         "load",
         "fraction",
-        "Offered by all classes together, nominal.",
+        "Nominal load offered by all classes together.",
     ),
-    Column::new("class", "", "The traffic class."),
-    Column::new("seeds", "", "How many runs the means are over."),
-    Column::new("offered_load", "fraction", "What the workload created."),
-    Column::new("delivered_load", "fraction", "What was received."),
-    Column::new("share", "fraction", "Delivered over offered."),
+    Column::new("class", "", "Traffic class."),
+    Column::new("seeds", "", "Number of runs in the means."),
+    Column::new("offered_load", "fraction", "Load created by the workload."),
+    Column::new("delivered_load", "fraction", "Load received."),
+    Column::new(
+        "share",
+        "fraction",
+        "Delivered load divided by offered load.",
+    ),
     Column::new(
         "share_half_width",
         "fraction",
-        "Half width of its 95 % interval over seeds.",
+        "Half width of the 95 % interval over seeds.",
     ),
     Column::new(
         "latency_mean_ns",
         "ns",
-        "From the creation of a message to its last flit.",
+        "Mean time from the creation of a message to its last flit.",
     ),
     Column::new(
         "latency_half_width_ns",
         "ns",
-        "Half width of its 95 % interval over seeds.",
+        "Half width of the 95 % interval over seeds.",
     ),
     Column::new("latency_p99_ns", "ns", "99 % quantile, mean over seeds."),
     Column::new(
         "network_latency_mean_ns",
         "ns",
-        "From the first flit leaving the NIC to the last received.",
+        "Mean time from the first flit leaving the NIC to the last flit received.",
     ),
 ];
 
-/// The table `points.csv`: a line for each series, load and class.
+/// Returns the table `points.csv`: a line for each series, load and class.
 pub fn points_csv(results: &Results) -> String {
     let mut csv = Csv::new(&[POINT]);
     for name in results.names() {
@@ -79,39 +83,39 @@ const RUN: &[Column] = &[
     Column::new(
         "load",
         "fraction",
-        "Offered by all classes together, nominal.",
+        "Nominal load offered by all classes together.",
     ),
-    Column::new("seed", "", "The seed of the run."),
-    Column::new("status", "", "How it ended."),
+    Column::new("seed", "", "Seed of the run."),
+    Column::new("status", "", "Status of the run."),
     Column::new("digest", "", "Digest of all deliveries."),
     Column::new(
         "packet_hops",
         "",
-        "Packets that crossed a switch, once for each switch.",
+        "Packets forwarded by switches, counted once per switch.",
     ),
     Column::new(
         "waiting_messages",
         "",
-        "Messages that had not wholly left their NIC at the end.",
+        "Messages that had not completely left their NIC at the end.",
     ),
     Column::new(
         "input_buffer_mean_flits",
         "flits",
-        "Mean content of an input buffer.",
+        "Mean occupancy of an input buffer.",
     ),
     Column::new(
         "input_buffer_fullest_mean_flits",
         "flits",
-        "Mean content of the fullest one.",
+        "Mean occupancy of the fullest input buffer.",
     ),
     Column::new(
         "output_buffer_mean_flits",
         "flits",
-        "Mean content of an output buffer.",
+        "Mean occupancy of an output buffer.",
     ),
 ];
 
-/// The table `runs.csv`: a line for each run, by which it can be recognised.
+/// Returns the table `runs.csv`: a line for each run, which identifies it.
 pub fn runs_csv(results: &Results) -> String {
     let mut csv = Csv::new(&[RUN]);
     for outcome in &results.outcomes {

@@ -1,4 +1,4 @@
-//! What the runs gave, by series, load and class.
+//! The results of runs, by series, load and class.
 
 use netloom_results::{Frame, Summary};
 
@@ -7,16 +7,14 @@ use crate::Run;
 /// One run and its numbers.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// What was run.
     pub run: Run,
-    /// What came out.
     pub result: netloom_results::Run,
-    /// The tables that the paper looks into.
+    /// The tables that claims need.
     pub tables: Vec<(String, Frame)>,
 }
 
 impl Outcome {
-    /// The table of that name, where it was asked for.
+    /// Returns the table with this name, if it was read.
     pub fn table(&self, name: &str) -> Option<&Frame> {
         let found = self.tables.iter().find(|(own, _)| own == name);
         found.map(|(_, frame)| frame)
@@ -26,14 +24,14 @@ impl Outcome {
 /// All outcomes, in the order of the runs.
 #[derive(Clone, Debug, Default)]
 pub struct Results {
-    /// The outcomes; fewer than runs if somebody stopped them.
+    /// The outcomes; fewer than runs after an interruption.
     pub outcomes: Vec<Outcome>,
-    /// Series and load of every run that was not done: what is said of them must wait.
+    /// Series and load of every missing run; claims about them are not judged.
     pub lacking: Vec<(String, f64)>,
 }
 
 impl Results {
-    /// The runs of a series, by load.
+    /// Returns the runs of a series, by load.
     pub fn series(&self, name: &str) -> Series<'_> {
         let mut points: Vec<Point<'_>> = vec![];
         for outcome in self.outcomes.iter().filter(|o| o.run.series == name) {
@@ -56,7 +54,7 @@ impl Results {
         }
     }
 
-    /// The names of all series, in the order of the runs.
+    /// Returns the names of all series, in the order of the runs.
     pub fn names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = vec![];
         for outcome in &self.outcomes {
@@ -68,24 +66,24 @@ impl Results {
     }
 }
 
-/// A scenario variant over its loads.
+/// A variant of a scenario over its loads.
 #[derive(Clone, Debug)]
 pub struct Series<'a> {
-    /// What was run, by load, ascending; some points may lack seeds.
+    /// Points in ascending order of load; some may lack seeds.
     pub points: Vec<Point<'a>>,
-    /// Loads that lack a run.
+    /// Loads with missing runs.
     lacking: Vec<f64>,
 }
 
 impl<'a> Series<'a> {
-    /// The point at a load, with all its seeds.
+    /// Returns the point at a load, if it has all its seeds.
     pub fn at(&self, load: f64) -> Option<&Point<'a>> {
         let is_whole = !self.lacking.contains(&load);
         let is_it = |point: &&Point<'a>| is_whole && point.load == load;
         self.points.iter().find(is_it)
     }
 
-    /// Every point from a load upwards; none if one of them lacks a run.
+    /// Returns all points from a load upwards; empty if a run is missing.
     pub fn all_from(&self, load: f64) -> &[Point<'a>] {
         if self.lacking.iter().any(|&own| own >= load) {
             return &[];
@@ -94,23 +92,23 @@ impl<'a> Series<'a> {
         &self.points[first..]
     }
 
-    /// Every point; none if one of them lacks a run.
+    /// Returns all points; empty if a run is missing.
     pub fn all(&self) -> &[Point<'a>] {
         self.all_from(f64::NEG_INFINITY)
     }
 }
 
-/// One load with its seeds.
+/// A load with its seeds.
 #[derive(Clone, Debug)]
 pub struct Point<'a> {
-    /// Offered load in all.
+    /// Total offered load.
     pub load: f64,
     /// One run per seed.
     pub runs: Vec<&'a netloom_results::Run>,
 }
 
 impl Point<'_> {
-    /// One value per seed of a class; `None` if a seed has none.
+    /// Returns one value per seed for a class; `None` if a seed has no value.
     pub fn values(&self, class: &str, value: impl Fn(&Summary) -> Option<f64>) -> Option<Vec<f64>> {
         let of = |run: &&netloom_results::Run| {
             let class = run.classes.iter().find(|c| c.class == class)?;
@@ -119,12 +117,13 @@ impl Point<'_> {
         self.runs.iter().map(of).collect()
     }
 
-    /// Mean message latency of a class in nanoseconds.
+    /// Returns the mean message latency of a class in nanoseconds.
     pub fn latency(&self, class: &str) -> Option<Measured> {
         Measured::over(&self.values(class, |summary| summary.latency_mean_ns)?)
     }
 
-    /// What was delivered of a class over what its workload created in the same time.
+    /// Returns the delivered load of a class divided by the load its workload created in the same
+    /// time.
     pub fn share(&self, class: &str) -> Option<Measured> {
         let share = |summary: &Summary| {
             (summary.offered_load > 0.0).then(|| summary.delivered_load / summary.offered_load)
@@ -136,14 +135,13 @@ impl Point<'_> {
 /// A mean over seeds with its 95 % interval.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Measured {
-    /// The mean.
     pub mean: f64,
     /// Half width of the interval; `None` for a single seed.
     pub half_width: Option<f64>,
 }
 
 impl Measured {
-    /// Of one value per seed; `None` if there are none.
+    /// Computes the mean of one value per seed; `None` if there are no values.
     pub fn over(values: &[f64]) -> Option<Measured> {
         match values {
             [] => None,
@@ -158,13 +156,13 @@ impl Measured {
         }
     }
 
-    /// Both ends of the interval; both the mean where there is none.
+    /// Returns both ends of the interval, or the mean twice if there is no interval.
     pub fn ends(self) -> (f64, f64) {
         let half_width = self.half_width.unwrap_or(0.0);
         (self.mean - half_width, self.mean + half_width)
     }
 
-    /// With a unit and so many decimals: `780.4 ±3.1 ns`.
+    /// Formats it with a unit and a number of decimals: `780.4 ±3.1 ns`.
     pub fn words(self, decimals: usize, unit: &str) -> String {
         let mean = format!("{:.decimals$}", self.mean);
         let width = self
@@ -175,7 +173,7 @@ impl Measured {
     }
 }
 
-/// The result of a run that never was, with these classes.
+/// Returns a synthetic result with these classes.
 #[cfg(test)]
 pub(crate) fn made_up(
     seed: u64,

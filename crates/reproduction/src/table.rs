@@ -1,54 +1,51 @@
-//! The claim table, for people and for machines: a row for each claim, a column for each reading.
+//! The table of claims, as text, Markdown and JSON: a row for each claim, a column for each
+//! reading.
 
 use serde::Serialize;
 
 use crate::{Basis, Claim, Finding, Paper, Results, Tier, Variation, Verdict};
 
-/// One line: a claim, or a part of one, and what was found.
+/// A line: a claim or a part of it, and its findings.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Row {
     /// Id of the claim.
     pub id: &'static str,
-    /// Which part of it; empty for all.
+    /// Part of the claim; empty for the whole claim.
     pub part: &'static str,
-    /// How exactly it can be checked.
+    /// How precisely it can be checked.
     pub tier: Tier,
-    /// What is claimed.
     pub statement: &'static str,
-    /// The paper's own value.
+    /// The paper's value.
     pub paper: &'static str,
-    /// What is accepted.
+    /// The accepted values.
     pub band: &'static str,
-    /// Whose word it is.
     pub basis: Basis,
     /// The readings it depends on.
     pub readings: &'static [&'static str],
-    /// What was found under our readings.
+    /// The finding under the main readings.
     #[serde(flatten)]
     pub ours: Judged,
-    /// What was found under other readings, in the order of [`Table::under`].
+    /// The findings under alternative readings, in the order of [`Table::under`].
     pub under: Vec<Under>,
 }
 
-/// What was found about a claim.
+/// The finding about a claim.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Judged {
-    /// Whether it was met.
+    /// Whether the claim holds.
     pub verdict: Verdict,
-    /// What was measured; or why nothing was.
+    /// What was measured, or why nothing was measured.
     pub measured: String,
-    /// The same as numbers.
+    /// The measured numbers.
     pub numbers: serde_json::Map<String, serde_json::Value>,
 }
 
-/// What was found about a claim under another reading.
+/// The finding about a claim under an alternative reading.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Under {
-    /// The name of the reading.
     pub reading: &'static str,
-    /// Whether it was chosen because it fits.
+    /// Whether the reading was chosen because it fits.
     pub is_fitted: bool,
-    /// What was found.
     #[serde(flatten)]
     pub judged: Judged,
 }
@@ -56,16 +53,14 @@ pub struct Under {
 /// All lines of a paper.
 #[derive(Clone)]
 pub struct Table {
-    /// The paper they are about.
     paper: &'static Paper,
-    /// The lines.
     pub rows: Vec<Row>,
-    /// The other readings that every claim was judged under.
+    /// The alternative readings under which claims were judged.
     pub under: Vec<&'static Variation>,
 }
 
 impl Table {
-    /// Judges every claim under our readings.
+    /// Judges all claims under the main readings.
     pub fn new(paper: &'static Paper, results: &Results) -> Table {
         let row = |claim: &Claim| Row {
             id: claim.id,
@@ -86,14 +81,14 @@ impl Table {
         }
     }
 
-    /// The claims with a verdict, by id and part.
+    /// Returns the claims with a verdict, by id and part.
     #[cfg(test)]
     pub(crate) fn claims_with(&self, verdict: crate::Verdict) -> Vec<String> {
         let rows = self.rows.iter().filter(|row| row.ours.verdict == verdict);
         rows.map(name).collect()
     }
 
-    /// Judges every claim again under another reading: what it gains and what it loses.
+    /// Judges all claims again under an alternative reading.
     pub fn vary(&mut self, variation: &'static Variation, results: &Results) {
         self.under.push(variation);
         for (row, claim) in self.rows.iter_mut().zip(self.paper.claims) {
@@ -105,20 +100,20 @@ impl Table {
         }
     }
 
-    /// The lines as JSON: a list of objects.
+    /// Returns the lines as JSON: a list of objects.
     pub fn to_json(&self) -> String {
         let mut text = serde_json::to_string_pretty(&self.rows).expect("plain data is JSON");
         text.push('\n');
         text
     }
 
-    /// How many lines have that verdict under our readings.
+    /// Counts the lines with a verdict under the main readings.
     pub fn count(&self, verdict: Verdict) -> usize {
         let is_it = |row: &&Row| row.ours.verdict == verdict;
         self.rows.iter().filter(is_it).count()
     }
 
-    /// The verdicts counted, for people.
+    /// Returns the number of lines per verdict, as text.
     fn counts(&self) -> String {
         format!(
             "{} hold, {} undecided, {} miss, {} not run",
@@ -129,7 +124,7 @@ impl Table {
         )
     }
 
-    /// The lines for people, with the readings that misses depend on.
+    /// Returns the lines as text, with the readings that missed claims depend on.
     pub fn to_text(&self) -> String {
         let mut text = set_in_columns(&self.measured(|row| Some(&row.ours)));
         text.push_str(&format!("\n  {}\n", self.counts()));
@@ -148,7 +143,7 @@ impl Table {
         text
     }
 
-    /// The lines as Markdown, as they are committed beside a paper.
+    /// Returns the lines as Markdown, as stored with a paper.
     pub fn to_markdown(&self) -> String {
         let mut text = set_in_markdown(&self.measured(|row| Some(&row.ours)));
         text.push_str(&format!("\n{}.\n", self.counts()));
@@ -165,7 +160,7 @@ impl Table {
         text
     }
 
-    /// What was measured, in one column, for lines that have something to say.
+    /// Returns the lines with a finding, one finding each.
     fn measured<'a>(&'a self, of: impl Fn(&'a Row) -> Option<&'a Judged>) -> Vec<Vec<String>> {
         let head = [
             "claim", "tier", "verdict", "paper", "measured", "accepted", "word of",
@@ -186,7 +181,8 @@ impl Table {
         lines
     }
 
-    /// The verdicts of every claim, ours first, then a column for each reading.
+    /// Returns the verdicts of all claims: under the main readings, then a column for each
+    /// alternative.
     fn by_reading(&self) -> Vec<Vec<String>> {
         let mut head = vec!["claim".to_owned(), "ours".to_owned()];
         head.extend(self.under.iter().map(|own| heading(own)));
@@ -200,7 +196,7 @@ impl Table {
         lines
     }
 
-    /// What the claims that miss depend on.
+    /// Returns the readings that missed claims depend on.
     fn misses(&self) -> String {
         let is_miss = |row: &&Row| row.ours.verdict == Verdict::Misses;
         let mut text = String::new();
@@ -233,7 +229,7 @@ fn judged(finding: Finding) -> Judged {
     }
 }
 
-/// Whether a reading has something of its own to say about a claim.
+/// Whether a reading changes the finding about a claim.
 fn is_measured(judged: &&Judged) -> bool {
     judged.verdict != Verdict::NotRun && !judged.numbers.is_empty()
 }
@@ -242,13 +238,13 @@ fn name(row: &Row) -> String {
     format!("{} {}", row.id, row.part).trim_end().to_owned()
 }
 
-/// The name of a reading, marked if it was fitted.
+/// Returns the name of a reading, with a mark if it was fitted.
 fn heading(variation: &Variation) -> String {
     let mark = if variation.is_fitted { " (fitted)" } else { "" };
     format!("{}{mark}", variation.name)
 }
 
-/// Lines set in columns, indented by two blanks; the first is the head.
+/// Aligns lines in columns, indented by two spaces; the first is the head.
 fn set_in_columns(lines: &[Vec<String>]) -> String {
     let n = lines.first().map_or(0, Vec::len);
     let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max();
@@ -265,7 +261,7 @@ fn set_in_columns(lines: &[Vec<String>]) -> String {
     text
 }
 
-/// Lines as a table of Markdown; the first is the head.
+/// Formats lines as a Markdown table; the first is the head.
 fn set_in_markdown(lines: &[Vec<String>]) -> String {
     let written = |line: &[String]| {
         let cells: Vec<String> = line.iter().map(|cell| cell.replace('|', "\\|")).collect();

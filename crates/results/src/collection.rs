@@ -1,4 +1,4 @@
-//! Everything a folder of results holds, whether of a study or of a single run.
+//! The contents of a folder of results, of a study or of a single run.
 
 use std::collections::BTreeMap;
 
@@ -10,37 +10,38 @@ use crate::view::layout::Layout;
 
 /// A folder of results as reports, figures and comparisons read it.
 ///
-/// A single run is a study of one point: its tables have the column `point`, and `points` is there.
+/// A single run is a study of one point: its tables have the column `point`, and the table `points`
+/// exists.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Collection {
-    /// Where it was read from, for messages.
+    /// Path it was read from, for messages.
     pub folder: String,
-    /// Name of the experiment.
     pub name: String,
-    /// What it is about.
     pub about: String,
-    /// The columns that tell points apart, in order: paths of axes, and `variant` where there are variants.
+    /// The columns that distinguish points, in order: paths of axes, and `variant` if there are
+    /// variants.
     pub axes: Vec<String>,
     /// The tables by name: [`TABLES`](crate::TABLES) and `points`.
     pub tables: BTreeMap<String, Frame>,
-    /// The experiment as TOML: that of a study before its axes are set, that of a single run with every default.
+    /// The experiment as TOML: for a study, before its axes are set; for a single run, with every
+    /// default.
     pub experiment: String,
-    /// The manifest: where, when, how fast. JSON; null if there is none.
+    /// The manifest as JSON (machine, time, cost); null if there is none.
     pub manifest: serde_json::Value,
-    /// Where switches and NICs are drawn.
+    /// Positions of switches and NICs in the drawing.
     pub layout: Option<Layout>,
-    /// What a reader must know: runs that are missing, failed or interrupted.
+    /// Missing, failed and interrupted runs, as sentences.
     pub warnings: Vec<String>,
 }
 
 impl Collection {
-    /// The table of that name.
+    /// Returns the table with this name.
     pub fn table(&self, name: &str) -> Option<&Frame> {
         self.tables.get(name)
     }
 
-    /// The same with every name and sentence as text that is shown and not obeyed: a folder may come from anybody. Only
-    /// the experiment keeps its characters, since it is a file.
+    /// Replaces control characters in all names and sentences, since a folder may come from an
+    /// untrusted source. The experiment is left unchanged, since it is written to a file.
     pub(crate) fn visible(mut self) -> Collection {
         let clean = |text: &mut String| {
             let cleaned = visible(text).into_owned();
@@ -68,7 +69,7 @@ impl Collection {
     }
 }
 
-/// Every text in a JSON tree, keys included.
+/// Cleans every text in a JSON tree, keys included.
 fn clean_strings(value: &mut Value) {
     match value {
         Value::String(text) => *text = visible(text).into_owned(),

@@ -1,9 +1,10 @@
 //! The tables of connections: how punctual their packets are.
 //!
-//! Delay counts from the creation of a packet to its last byte received (G004-11). The jitter of a packet
-//! is the gap to the one before it at the receiver, less the inter-arrival time (G004-4); a gap is never
-//! negative, so jitter never falls below -1 inter-arrival time. With `connections.iat = "level"` deadlines and intervals of
-//! jitter are parts of the mean inter-arrival time of the service level instead; a slow connection can then be below -1.
+//! Delay counts from the creation of a packet to the reception of its last byte. The jitter of a
+//! packet is the gap between it and the previous packet at the receiver, minus the inter-arrival
+//! time. A gap is never negative, so jitter is at least -1 inter-arrival time. With
+//! `connections.iat = "level"`, deadlines and intervals of jitter are fractions of the mean
+//! inter-arrival time of the service level; the jitter of a slow connection can then be below -1.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,31 +14,32 @@ use crate::table::table;
 table! {
     /// One connection: `connections.csv`.
     pub struct ConnectionLine {
-        /// The seed of the run.
+        /// Seed of the run.
         seed: u64 => "",
-        /// Its number, in the order of acceptance.
+        /// Number of the connection, in order of admission.
         connection: u32 => "",
-        /// Its traffic class.
+        /// Traffic class.
         class: String => "",
-        /// Its service level.
+        /// Service level.
         sl: u8 => "",
-        /// Who sends.
+        /// Sending NIC.
         source: String => "",
-        /// Who receives.
+        /// Receiving NIC.
         destination: String => "",
-        /// What it asked for, in payload.
+        /// Requested bandwidth (payload).
         bandwidth_bps: u64 => "bps",
-        /// Slots of 64 bytes, of a frame of 16,320, that it has at every output on its way.
+        /// Slots of 64 bytes reserved at every output on its path, out of 16,320 in a frame.
         slots: u64 => "",
-        /// The time between two of its packets.
+        /// Time between two packets of the connection.
         inter_arrival_ns: f64 => "ns",
-        /// How long its packets may wait at all outputs of the path together, where that was promised.
+        /// Guaranteed limit on the waiting time of a packet, summed over the outputs of the path;
+        /// empty without a guarantee.
         deadline_ns: Option<f64> => "ns",
         /// Packets received in the measured part of the run.
         packets: u64 => "",
         /// Mean delay of a packet.
         delay_mean_ns: Option<f64> => "ns",
-        /// The longest delay.
+        /// Longest delay.
         delay_max_ns: Option<f64> => "ns",
         /// Packets with a delay of at most 1/32 of the inter-arrival time.
         in_time_1_32: u64 => "",
@@ -51,9 +53,9 @@ table! {
         in_time_1_2: u64 => "",
         /// Packets with a delay of at most 3/4 of the inter-arrival time.
         in_time_3_4: u64 => "",
-        /// Packets with a delay of at most the whole of the inter-arrival time.
+        /// Packets with a delay of at most the inter-arrival time.
         in_time_1: u64 => "",
-        /// Packets with a longer delay than that.
+        /// Packets with a delay longer than the inter-arrival time.
         late: u64 => "",
         /// Mean jitter.
         jitter_mean_ns: Option<f64> => "ns",
@@ -89,12 +91,12 @@ table! {
         jitter_p6: u64 => "",
         /// Gaps whose jitter is from 7/8 to 8/8 of the inter-arrival time.
         jitter_p7: u64 => "",
-        /// Gaps whose jitter is below minus the inter-arrival time, or above it.
+        /// Gaps whose jitter is outside the interval from minus to plus the inter-arrival time.
         jitter_outside: u64 => "",
     }
 }
 
-/// The columns of a line that belong together, in order.
+/// Implements access to related columns of a line, in order.
 macro_rules! columns_of {
     (in_time, $line:expr) => {
         [
@@ -131,34 +133,34 @@ macro_rules! columns_of {
 }
 
 impl ConnectionLine {
-    /// The columns of delays in order: up to each deadline.
+    /// Returns the columns that count delays up to each deadline, in order.
     pub fn in_time_mut(&mut self) -> [&mut u64; 7] {
         columns_of!(in_time, self)
     }
 
-    /// The columns of jitter in order; the last is what is outside.
+    /// Returns the columns of jitter in order; the last counts gaps outside the intervals.
     pub fn jitter_mut(&mut self) -> [&mut u64; 17] {
         columns_of!(jitter, self)
     }
 }
 
 table! {
-    /// The connections of one service level, or its best or worst one: `punctuality.csv`.
+    /// All connections of a service level, or the best or the worst: `punctuality.csv`.
     pub struct PunctualityLine {
-        /// The seed of the run.
+        /// Seed of the run.
         seed: u64 => "",
-        /// Their traffic class.
+        /// Traffic class of the connections.
         class: String => "",
-        /// Their service level.
+        /// Service level of the connections.
         sl: u8 => "",
-        /// `all`, or `best` or `worst` for the connection with the largest or smallest share of packets in time
-        /// at half its inter-arrival time.
+        /// `all`; or `best` or `worst`: the connection with the largest or smallest share of
+        /// packets that arrive within half the inter-arrival time.
         scope: String => "",
-        /// The number of that connection; empty for all.
+        /// Number of the connection; empty for all.
         connection: Option<u32> => "",
-        /// How many connections the line is about.
+        /// Number of connections in this line.
         connections: u64 => "",
-        /// Their packets received in the measured part of the run.
+        /// Packets received in the measured part of the run.
         packets: u64 => "",
         /// Share of packets with a delay of at most 1/32 of the inter-arrival time.
         in_time_1_32: Option<f64> => "fraction",
@@ -172,13 +174,14 @@ table! {
         in_time_1_2: Option<f64> => "fraction",
         /// Share of packets with a delay of at most 3/4 of the inter-arrival time.
         in_time_3_4: Option<f64> => "fraction",
-        /// Share of packets with a delay of at most the whole of the inter-arrival time.
+        /// Share of packets with a delay of at most the inter-arrival time.
         in_time_1: Option<f64> => "fraction",
-        /// Share of packets with a longer delay than that.
+        /// Share of packets with a delay longer than the inter-arrival time.
         late: Option<f64> => "fraction",
-        /// The longest delay, in inter-arrival times (of its connection, or as `connections.iat` has it).
+        /// Longest delay, in inter-arrival times of the connection (or as set by
+        /// `connections.iat`).
         delay_max: Option<f64> => "inter-arrival times",
-        /// Mean jitter, in the same inter-arrival times.
+        /// Mean jitter, in inter-arrival times.
         jitter_mean: Option<f64> => "inter-arrival times",
         /// Share of gaps whose jitter is from -8/8 to -7/8 of the inter-arrival time.
         jitter_m8: Option<f64> => "fraction",
@@ -212,34 +215,35 @@ table! {
         jitter_p6: Option<f64> => "fraction",
         /// Share of gaps whose jitter is from 7/8 to 8/8 of the inter-arrival time.
         jitter_p7: Option<f64> => "fraction",
-        /// Share of gaps whose jitter is below minus the inter-arrival time, or above it.
+        /// Share of gaps whose jitter is outside the interval from minus to plus the inter-arrival
+        /// time.
         jitter_outside: Option<f64> => "fraction",
     }
 }
 
 impl PunctualityLine {
-    /// The columns of delays in order: up to each deadline.
+    /// Returns the columns that count delays up to each deadline, in order.
     pub fn in_time_mut(&mut self) -> [&mut Option<f64>; 7] {
         columns_of!(in_time, self)
     }
 
-    /// The columns of jitter in order; the last is what is outside.
+    /// Returns the columns of jitter in order; the last counts gaps outside the intervals.
     pub fn jitter_mut(&mut self) -> [&mut Option<f64>; 17] {
         columns_of!(jitter, self)
     }
 }
 
-/// What became of the connections of a run.
+/// Summary of the connections of a run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ConnectionsSummary {
-    /// Which part of the run these numbers cover.
+    /// The part of the run that these numbers cover.
     pub window: Window,
-    /// Connections established.
     pub established: u64,
-    /// Fewest packets that any connection has received in that part.
+    /// The fewest packets that a connection received in that part.
     pub packets_least: u64,
-    /// Whether the connections that `until-packets` waits for have received so many; `None` without it.
+    /// Whether the connections of `until-packets` have received the packets it sets; `None` without
+    /// it.
     pub enough_packets: Option<bool>,
-    /// Every service level, and its best and worst connection.
+    /// Every service level, with its best and its worst connection.
     pub punctuality: Vec<PunctualityLine>,
 }

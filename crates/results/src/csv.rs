@@ -1,7 +1,7 @@
-//! CSV by hand: a header, commas, line feeds, quotes where a value needs them (RFC 4180).
+//! Writes CSV: a header, commas, line feeds, and quotes where a value needs them (RFC 4180).
 //!
-//! Cells may hold names from outside, so a cell never holds what a terminal obeys, and a text that a spreadsheet would
-//! compute begins with an apostrophe. Numbers stay as they are.
+//! Cells may hold names from untrusted files. So control characters are replaced, and a text that a
+//! spreadsheet would evaluate begins with an apostrophe. Numbers are unchanged.
 
 use netloom_catalog::{is_formula, visible};
 
@@ -14,13 +14,13 @@ pub struct Csv {
 }
 
 impl Csv {
-    /// A table with the columns of these parts, side by side.
+    /// Creates a table with the columns of all parts, from left to right.
     pub fn new(parts: &[&[Column]]) -> Csv {
         let columns = parts.iter().copied().flatten();
         Csv::named(columns.map(|column| column.name.to_owned()))
     }
 
-    /// A table with columns of these names.
+    /// Creates a table with columns of these names.
     pub fn named(names: impl Iterator<Item = String>) -> Csv {
         let names: Vec<String> = names.collect();
         let mut csv = Csv {
@@ -34,7 +34,7 @@ impl Csv {
     /// Adds a line.
     ///
     /// # Panics
-    /// If there are not as many cells as columns.
+    /// If the number of cells differs from the number of columns.
     pub fn line(&mut self, cells: impl IntoIterator<Item = String>) {
         let cells: Vec<String> = cells
             .into_iter()
@@ -45,15 +45,15 @@ impl Csv {
         self.text.push('\n');
     }
 
-    /// The whole file.
+    /// Returns the text of the file.
     pub fn finish(self) -> String {
         self.text
     }
 }
 
-/// A cell as a text that programs show and do not obey.
+/// Makes a cell safe: no control characters, no spreadsheet formula.
 fn harmless(cell: String) -> String {
-    // Nearly every cell is a number or a plain word.
+    // Fast path: nearly every cell is a number or a plain word.
     let first = cell.bytes().next().unwrap_or(b'0');
     if first.is_ascii_alphanumeric() && cell.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         return cell;
@@ -66,7 +66,7 @@ fn harmless(cell: String) -> String {
     }
 }
 
-/// A value with quotes around it where CSV needs them.
+/// Quotes a value if CSV requires it.
 pub fn quoted(cell: String) -> String {
     if cell.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", cell.replace('"', "\"\""))

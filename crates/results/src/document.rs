@@ -1,4 +1,4 @@
-//! The document of a run: what `results.json` holds and `run --format json` prints.
+//! The document of a run, as `results.json` stores it and `run --format json` prints it.
 
 use netloom_metrics::Verdict;
 use serde::{Deserialize, Serialize};
@@ -12,30 +12,24 @@ use crate::table::Table;
 use crate::waits::Waits;
 use crate::{RESULTS_VERSION, RunId};
 
-/// How a run ended: what may be said of its numbers, or why there are no more of them. In the order of
+/// How a run ended: the verdict on its numbers, or why it stopped early. In the order of
 /// [`Verdict`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
-    /// [`Verdict::Ok`].
     Ok,
-    /// [`Verdict::NotConverged`].
     NotConverged,
-    /// [`Verdict::NotStationary`].
     NotStationary,
-    /// [`Verdict::TooShort`].
     TooShort,
-    /// [`Verdict::Saturated`].
     Saturated,
-    /// [`Verdict::Unfinished`].
     Unfinished,
-    /// Stopped by the user; the results are those up to then.
+    /// Stopped by the user; the results end at that time.
     Interrupted,
-    /// Packets wait for each other in a circle; the results are those up to then.
+    /// Packets wait for each other in a cycle; the results end at that time.
     Deadlock,
 }
 
-/// Of a run, which is never idle: one in which nothing happens is too short.
+/// A run is never idle: one in which nothing happens is too short.
 impl From<Verdict> for Status {
     fn from(verdict: Verdict) -> Status {
         match verdict {
@@ -50,7 +44,7 @@ impl From<Verdict> for Status {
 }
 
 impl Status {
-    /// The verdict of a run that came to its end.
+    /// Returns the verdict of a run that completed.
     pub fn verdict(self) -> Option<Verdict> {
         match self {
             Status::Ok => Some(Verdict::Ok),
@@ -63,7 +57,7 @@ impl Status {
         }
     }
 
-    /// The word for it in files.
+    /// Returns the word used in files.
     pub fn word(self) -> &'static str {
         match (self, self.verdict()) {
             (_, Some(verdict)) => verdict.word(),
@@ -72,8 +66,8 @@ impl Status {
         }
     }
 
-    /// How all seeds of a point ended: a run that did not come to its end stands for all, otherwise the verdict of
-    /// the point.
+    /// Returns the status of a point: that of a run that did not complete, otherwise the verdict
+    /// over all seeds.
     pub fn of_seeds(seeds: impl Iterator<Item = Status> + Clone) -> Status {
         let verdicts: Option<Vec<Verdict>> = seeds.clone().map(Status::verdict).collect();
         match (verdicts, seeds.max()) {
@@ -83,26 +77,23 @@ impl Status {
     }
 }
 
-/// Which part of a run a number covers.
+/// The part of a run that a number covers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Window {
-    /// What follows the warm-up.
+    /// From the end of the warm-up.
     AfterWarmup,
-    /// All of it, because the warm-up was found only afterwards.
+    /// The whole run, because the end of the warm-up was detected only afterwards.
     WholeRun,
 }
 
 /// The results of an experiment.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Document {
-    /// Version of netloom.
     pub netloom: String,
     /// Version of the results, [`RESULTS_VERSION`].
     pub results_version: u32,
-    /// Name of the experiment.
     pub name: String,
-    /// What it is about.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub about: String,
     /// Hash of the resolved experiment, its seed and the version of results.
@@ -110,11 +101,11 @@ pub struct Document {
     /// The run with the first seed.
     #[serde(flatten)]
     pub run: Run,
-    /// What all seeds say together, where there is more than one.
+    /// Intervals over seeds, if there is more than one.
     pub over_seeds: Option<OverSeeds>,
     /// The runs with the further seeds.
     pub repeats: Vec<Run>,
-    /// What it cost; not stored in `results.json`, since it differs from time to time.
+    /// Cost of the run; not stored in `results.json`, since it differs between runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timing: Option<Timing>,
 }
@@ -122,80 +113,76 @@ pub struct Document {
 /// One run with one seed.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Run {
-    /// Its seed.
     pub seed: u64,
-    /// How it ended.
     pub status: Status,
-    /// Digest of all deliveries: the same for any number of partitions and threads.
+    /// Digest of all deliveries; does not depend on partitions or threads.
     pub digest: String,
-    /// Totals since the start.
     pub counters: CountersSummary,
-    /// Where the warm-up ended.
+    /// End of the warm-up.
     pub warmup_ns: f64,
-    /// Whether the warm-up was given or found; if not, the first half was dropped.
+    /// Whether the warm-up was given or detected; otherwise the first half of the run was dropped.
     pub warmup_found: bool,
-    /// Simulated time, the warm-up included.
+    /// Simulated time, including the warm-up.
     pub length_ns: f64,
-    /// Everything together.
+    /// All classes together.
     pub total: Summary,
     /// By traffic class.
     pub classes: Vec<ClassSummary>,
-    /// The classes by their mean message latency, the fastest first; those without messages are left out.
+    /// The classes by mean message latency, the fastest first; classes without messages are
+    /// omitted.
     #[serde(default)]
     pub latency_order: Vec<String>,
     /// By service level.
     pub sls: Vec<SlSummary>,
     /// By class and service level.
     pub rows: Vec<RowSummary>,
-    /// Which part of the run the fairness covers.
+    /// The part of the run that the fairness covers.
     pub fairness_window: Window,
-    /// How busy links and buffers were.
+    /// Use of links and buffers.
     pub links: LinksSummary,
-    /// What became of jobs and lists of messages, where there are any.
+    /// Jobs and lists of messages, if there are any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobSummary>,
-    /// What became of admitted connections, where there are any.
+    /// Admitted connections, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections: Option<ConnectionsSummary>,
     /// The longest waits at outputs, if they were measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<Waits>,
-    /// Acknowledgements, congestion control, stashes and errors, where there are any.
+    /// Acknowledgements, congestion control, stashes and errors, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol: Option<ProtocolSummary>,
-    /// The evidence, if packets wait for each other in a circle.
+    /// The evidence, if packets wait for each other in a cycle.
     pub deadlock: Option<Deadlock>,
 }
 
 /// Totals since the start of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct CountersSummary {
-    /// Packets that crossed a switch, once for each switch.
+    /// Packets forwarded by switches, counted once per switch.
     pub packet_hops: u64,
-    /// The same in flits.
+    /// Flits forwarded by switches, counted once per switch.
     pub flit_hops: u64,
-    /// Packets that began to leave a NIC.
+    /// Packets whose first flit left a NIC.
     pub injected_packets: u64,
-    /// Packets wholly received.
+    /// Packets completely received.
     pub delivered_packets: u64,
     /// Packets between injection and delivery at the end.
     pub in_flight_packets: u64,
-    /// Messages that had not wholly left their NIC at the end.
+    /// Messages that had not completely left their NIC at the end.
     pub waiting_messages: u64,
-    /// Packets sent by switches when more than one lane could have been.
+    /// Packets for which a switch had more than one lane to choose from.
     pub choices: u64,
 }
 
 /// A traffic class.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ClassSummary {
-    /// Its name.
     pub class: String,
-    /// Its service level, unless its messages name their own.
+    /// Its service level, unless its messages set their own.
     pub sl: u8,
-    /// The load that the file asks for, where it does.
+    /// The load set in the file, if any.
     pub asked_load: Option<f64>,
-    /// Its numbers.
     #[serde(flatten)]
     pub summary: Summary,
 }
@@ -203,9 +190,7 @@ pub struct ClassSummary {
 /// A service level.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SlSummary {
-    /// The level.
     pub sl: u8,
-    /// Its numbers.
     #[serde(flatten)]
     pub summary: Summary,
 }
@@ -213,19 +198,16 @@ pub struct SlSummary {
 /// One service level of one class.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RowSummary {
-    /// The class.
     pub class: String,
-    /// The level.
     pub sl: u8,
-    /// Its numbers.
     #[serde(flatten)]
     pub summary: Summary,
 }
 
-/// How busy links and buffers were.
+/// Use of links and buffers.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct LinksSummary {
-    /// Which part of the run these numbers cover.
+    /// The part of the run that these numbers cover.
     pub window: Window,
     /// Links from NICs to switches.
     pub injection: LinkGroup,
@@ -241,44 +223,42 @@ pub struct LinksSummary {
     pub output_buffer_mean_flits: f64,
     /// Largest content of any output buffer since the start, reservations included.
     pub output_buffer_peak_flits: u64,
-    /// Share of packets sent by switches when more than one lane could have been.
+    /// Share of packets for which a switch had more than one lane to choose from.
     pub choice_share: Option<f64>,
 }
 
 /// Utilisation over a group of links.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct LinkGroup {
-    /// How many there are.
+    /// Number of links.
     pub links: u64,
     /// Mean utilisation.
     pub utilisation_mean: f64,
     /// Largest utilisation.
     pub utilisation_max: f64,
-    /// Where that is.
+    /// The link with the largest utilisation.
     pub busiest: Option<String>,
 }
 
-/// Packets that wait for each other in a circle.
+/// Packets that wait for each other in a cycle.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Deadlock {
-    /// When it was found.
+    /// When the deadlock was detected.
     pub time_ns: f64,
-    /// Packets in the fabric then.
+    /// Packets in the fabric at that time.
     pub in_flight_packets: u64,
-    /// Each waits for the next, and the last for the first; empty if nothing moves and no circle shows.
+    /// Each waits for the next, and the last for the first; empty if nothing moves and no cycle was
+    /// found.
     pub cycle: Vec<Wait>,
 }
 
-/// A buffer in a circle of waits.
+/// A buffer in a cycle of waits.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Wait {
-    /// The switch.
     pub switch: String,
-    /// Its port.
     pub port: u16,
     /// `input` or `output` buffer.
     pub side: String,
-    /// The lane.
     pub vl: u8,
 }
 
@@ -301,14 +281,14 @@ pub struct Estimate {
     pub half_width: f64,
 }
 
-/// What several seeds say together.
+/// Results over several seeds.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct OverSeeds {
     /// The seeds of the runs that finished.
     pub seeds: Vec<u64>,
-    /// How all of them together ended: [`Status::of_seeds`].
+    /// Status over all seeds: [`Status::of_seeds`].
     pub status: Status,
-    /// Everything together.
+    /// All classes together.
     pub total: SeedsEstimate,
     /// By traffic class.
     pub classes: Vec<SeedsEstimate>,
@@ -327,29 +307,30 @@ pub struct SeedsEstimate {
     pub latency_p99_ns: Option<Estimate>,
 }
 
-/// What a run cost on this machine.
+/// Cost of a run on this machine.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Timing {
     /// Elapsed time.
     pub wall_seconds: f64,
-    /// Processor time of all threads, where the system tells.
+    /// Processor time of all threads, if the system reports it.
     pub cpu_seconds: Option<f64>,
-    /// The most memory ever used, where the system tells.
+    /// Peak memory use, if the system reports it.
     pub peak_rss_bytes: Option<u64>,
 }
 
 impl Document {
-    /// All runs, the first seed first.
+    /// Returns all runs, the first seed first.
     pub fn runs(&self) -> impl Iterator<Item = &Run> + Clone {
         std::iter::once(&self.run).chain(&self.repeats)
     }
 
-    /// How all runs together ended: [`Status::of_seeds`].
+    /// Returns the status over all runs: [`Status::of_seeds`].
     pub fn status(&self) -> Status {
         Status::of_seeds(self.runs().map(|run| run.status))
     }
 
-    /// The document as JSON, as `results.json` stores it: without what differs between machines.
+    /// Returns the document as the JSON of `results.json`, without values that differ between
+    /// machines.
     pub fn to_json(&self) -> String {
         let stored = Document {
             timing: None,
@@ -363,18 +344,18 @@ impl Document {
     /// Reads what [`Document::to_json`] wrote.
     ///
     /// # Errors
-    /// If the text is none of it, or of a later version.
+    /// If the text is not such a document, or is of a later version.
     pub fn from_json(text: &str) -> Result<Document, String> {
         let document: Document = serde_json::from_str(text).map_err(|error| error.to_string())?;
         match document.results_version {
             ..=RESULTS_VERSION => Ok(document),
             later => Err(format!(
-                "results of version {later}, known is {RESULTS_VERSION}"
+                "expected results of version {RESULTS_VERSION} or earlier, found version {later}"
             )),
         }
     }
 
-    /// The table of summaries: a line per seed and scope.
+    /// Returns the table of summaries: a line per seed and scope.
     pub fn results(&self) -> Frame {
         let mut frame = Frame::of::<Key>().beside::<Summary>();
         for run in self.runs() {

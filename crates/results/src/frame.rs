@@ -1,14 +1,13 @@
-//! A table by columns: what every format is written from and read into.
+//! A table stored by columns, from which every format is written and into which it is read.
 //!
-//! Lines are easy to make, columns are small to keep: a million links share a few thousand names, so texts
-//! are numbers into a list of words. A frame knows its units and meanings, and so does every file of it.
+//! Columns take little memory: a million links share a few thousand names, so a text is an index
+//! into a list of words. A frame stores its units and meanings, and writes them to every file.
 
 use serde::{Deserialize, Serialize};
 
 use crate::csv::Csv;
 use crate::table::{Column, Datum, Kind, Table};
 
-/// A table.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(try_from = "Stored")]
 pub struct Frame {
@@ -17,7 +16,7 @@ pub struct Frame {
     n_lines: usize,
 }
 
-/// A table as a file has it, of which nothing is known yet.
+/// A table as read from a file, before it is checked.
 #[derive(Deserialize)]
 struct Stored {
     columns: Vec<FrameColumn>,
@@ -41,28 +40,23 @@ impl TryFrom<Stored> for Frame {
                     .flatten()
                     .any(|&at| at as usize >= words.words.len())
             {
-                return Err(format!(
-                    "column {name:?} names a text that it does not have"
-                ));
+                return Err(format!("column {name:?} refers to a missing text"));
             }
         }
         match columns.is_empty() && n_lines > 0 {
-            true => Err(format!("{n_lines} lines without a column")),
+            true => Err(format!("found {n_lines} lines without a column")),
             false => Ok(Frame { columns, n_lines }),
         }
     }
 }
 
-/// A column of a table with its values.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct FrameColumn {
-    /// Its name, in files of every format.
+    /// Name, in files of every format.
     pub name: String,
-    /// Its unit; empty for text and plain counts.
+    /// Unit; empty for text and plain counts.
     pub unit: String,
-    /// What it means.
     pub meaning: String,
-    /// Its values.
     pub values: Values,
 }
 
@@ -70,7 +64,6 @@ pub struct FrameColumn {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Values {
-    /// Texts.
     Text(Words),
     /// Whole numbers.
     Whole(Vec<Option<u64>>),
@@ -85,14 +78,14 @@ pub enum Values {
 pub struct Words {
     /// Every text, in the order of appearance.
     pub words: Vec<String>,
-    /// Which one stands in each line.
+    /// Index into `words` for each line.
     pub lines: Vec<Option<u32>>,
-    /// Where a text stands in `words`. Looked up, never iterated.
+    /// Index of a text in `words`. Looked up, never iterated.
     #[serde(skip)]
     index: std::collections::HashMap<String, u32>,
 }
 
-/// Equal texts in equal lines; what helps to find them does not matter.
+/// Compares the texts line by line and ignores the index.
 impl PartialEq for Words {
     fn eq(&self, other: &Self) -> bool {
         self.words == other.words && self.lines == other.lines
@@ -106,7 +99,7 @@ impl Words {
         self.lines.push(at);
     }
 
-    /// Which of the texts this is; it is added if it is new.
+    /// Returns the index of a text, which is added if it is new.
     pub(crate) fn number_of(&mut self, text: &str) -> u32 {
         if self.index.len() < self.words.len() {
             let numbered = self.words.iter().zip(0..);
@@ -123,13 +116,13 @@ impl Words {
         }
     }
 
-    /// Changes every text.
+    /// Applies a change to every text.
     pub(crate) fn for_each(&mut self, change: impl FnMut(&mut String)) {
         self.words.iter_mut().for_each(change);
         self.index.clear();
     }
 
-    /// The text of a line.
+    /// Returns the text of a line.
     pub fn get(&self, line: usize) -> Option<&str> {
         let at = self.lines.get(line).copied().flatten()?;
         self.words.get(at as usize).map(String::as_str)
@@ -137,7 +130,7 @@ impl Words {
 }
 
 impl Values {
-    /// No values of a kind.
+    /// Creates an empty list of values of a kind.
     pub fn new(kind: Kind) -> Values {
         match kind {
             Kind::Text => Values::Text(Words::default()),
@@ -147,7 +140,6 @@ impl Values {
         }
     }
 
-    /// What they are.
     pub fn kind(&self) -> Kind {
         match self {
             Values::Text(_) => Kind::Text,
@@ -157,7 +149,6 @@ impl Values {
         }
     }
 
-    /// How many there are.
     pub fn len(&self) -> usize {
         match self {
             Values::Text(words) => words.lines.len(),
@@ -167,7 +158,6 @@ impl Values {
         }
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -175,7 +165,7 @@ impl Values {
     /// Adds a value.
     ///
     /// # Panics
-    /// If it is of another kind.
+    /// If the value is of another kind.
     pub fn push(&mut self, datum: Datum) {
         match (self, datum) {
             (Values::Text(words), Datum::Text(text)) => words.push(Some(text)),
@@ -190,7 +180,7 @@ impl Values {
         }
     }
 
-    /// The value of a line.
+    /// Returns the value of a line.
     pub fn datum(&self, line: usize) -> Datum {
         let found = match self {
             Values::Text(words) => words.get(line).map(|text| Datum::Text(text.to_owned())),
@@ -203,12 +193,12 @@ impl Values {
 }
 
 impl FrameColumn {
-    /// The value of a line as a number; a whole one too.
+    /// Returns the value of a line as a number, also if it is a whole number.
     pub fn number(&self, line: usize) -> Option<f64> {
         self.values.datum(line).number()
     }
 
-    /// The value of a line as text.
+    /// Returns the value of a line as text.
     pub fn text(&self, line: usize) -> Option<&str> {
         match &self.values {
             Values::Text(words) => words.get(line),
@@ -216,7 +206,7 @@ impl FrameColumn {
         }
     }
 
-    /// Whether a line says yes.
+    /// Returns the flag of a line.
     pub fn flag(&self, line: usize) -> Option<bool> {
         match self.values.datum(line) {
             Datum::Flag(is_so) => Some(is_so),
@@ -226,12 +216,12 @@ impl FrameColumn {
 }
 
 impl Frame {
-    /// An empty table with the columns of a line.
+    /// Creates an empty table with the columns of a line.
     pub fn of<T: Table>() -> Frame {
         Frame::default().beside::<T>()
     }
 
-    /// The same with the columns of another line to the right; for an empty table only.
+    /// Appends the columns of another line to an empty table.
     pub fn beside<T: Table>(mut self) -> Frame {
         assert!(self.is_empty(), "columns are added before lines");
         for (column, kind) in T::COLUMNS.iter().zip(T::KINDS) {
@@ -240,10 +230,10 @@ impl Frame {
         self
     }
 
-    /// A table of columns that are there already.
+    /// Creates a table from columns.
     ///
     /// # Panics
-    /// If they are not equally long.
+    /// If the columns differ in length.
     pub fn from_columns(columns: Vec<FrameColumn>) -> Frame {
         let n_lines = columns.first().map_or(0, |column| column.values.len());
         for column in &columns {
@@ -255,7 +245,7 @@ impl Frame {
     /// Adds a line.
     ///
     /// # Panics
-    /// If there is not one value of the right kind for every column.
+    /// If the number of values or the kind of a value does not match the columns.
     pub fn push(&mut self, data: impl IntoIterator<Item = Datum>) {
         let mut columns = self.columns.iter_mut();
         for datum in data {
@@ -281,7 +271,7 @@ impl Frame {
         self.n_lines += other.n_lines;
     }
 
-    /// The same table with columns before it that say the same in every line.
+    /// Returns the table with key columns in front, each with one value for all lines.
     pub fn behind(&self, keys: &[(FrameColumn, Datum)]) -> Frame {
         let mut columns: Vec<FrameColumn> = keys
             .iter()
@@ -300,7 +290,7 @@ impl Frame {
         }
     }
 
-    /// A table with the same columns and no lines.
+    /// Returns a table with the same columns and no lines.
     pub fn without_lines(&self) -> Frame {
         Frame::from_columns(
             self.columns
@@ -310,7 +300,8 @@ impl Frame {
         )
     }
 
-    /// Whether it has the columns of another table, in their order and of their kinds.
+    /// Checks that the table has the columns of another table, in the same order and of the same
+    /// kinds.
     ///
     /// # Errors
     /// The first column that differs.
@@ -322,42 +313,42 @@ impl Frame {
                 Some(own) if own.name == *name && own.values.kind() == kind => {}
                 Some(own) if own.name == *name => {
                     let is = own.values.kind();
-                    return Err(format!("column {name:?} is of kind {is:?}, not {kind:?}"));
+                    return Err(format!(
+                        "expected kind {kind:?} for column {name:?}, found {is:?}"
+                    ));
                 }
                 Some(own) => {
-                    return Err(format!("column {:?} where {name:?} should be", own.name));
+                    return Err(format!("expected column {name:?}, found {:?}", own.name));
                 }
                 None => return Err(format!("column {name:?} is missing")),
             }
         }
         match self.columns.get(other.columns.len()) {
-            Some(more) => Err(format!("column {:?} is unknown", more.name)),
+            Some(more) => Err(format!("unknown column {:?}", more.name)),
             None => Ok(()),
         }
     }
 
-    /// The values of a line.
+    /// Returns the values of a line.
     pub fn line(&self, line: usize) -> impl Iterator<Item = Datum> + '_ {
         let columns = self.columns.iter();
         columns.map(move |column| column.values.datum(line))
     }
 
-    /// How many lines it has.
     pub fn len(&self) -> usize {
         self.n_lines
     }
 
-    /// Whether it has no lines.
     pub fn is_empty(&self) -> bool {
         self.n_lines == 0
     }
 
-    /// The column of that name.
+    /// Returns the column with this name.
     pub fn column(&self, name: &str) -> Option<&FrameColumn> {
         self.columns.iter().find(|column| column.name == name)
     }
 
-    /// The table as CSV.
+    /// Returns the table as CSV.
     pub fn to_csv(&self) -> String {
         let mut csv = Csv::named(self.columns.iter().map(|column| column.name.clone()));
         for line in 0..self.n_lines {
@@ -369,7 +360,7 @@ impl Frame {
 }
 
 impl FrameColumn {
-    /// The same column without values.
+    /// Returns the same column without values.
     pub fn without_lines(&self) -> FrameColumn {
         FrameColumn {
             name: self.name.clone(),
@@ -379,7 +370,7 @@ impl FrameColumn {
         }
     }
 
-    /// An empty column.
+    /// Creates an empty column.
     pub fn new(column: &Column, kind: Kind) -> FrameColumn {
         FrameColumn {
             name: column.name.to_owned(),
@@ -470,9 +461,9 @@ mod tests {
             "column \"seed\" has 1 of 1000000000000000000 lines"
         );
         let word = read(&|it| it["columns"][2]["values"]["text"]["lines"][0] = 7.into());
-        assert!(word.unwrap_err().contains("names a text"));
+        assert!(word.unwrap_err().contains("a missing text"));
         let none = read(&|it| it["columns"] = serde_json::json!([]));
-        assert_eq!(none.unwrap_err(), "1 lines without a column");
+        assert_eq!(none.unwrap_err(), "found 1 lines without a column");
     }
 
     #[test]
@@ -487,17 +478,17 @@ mod tests {
         let renamed = other(&|columns| columns[1].name = "when".to_owned());
         assert_eq!(
             renamed.unwrap_err(),
-            "column \"when\" where \"time_ns\" should be"
+            "expected column \"time_ns\", found \"when\""
         );
         let retyped = other(&|columns| columns[1].values = Values::new(Kind::Text));
         assert_eq!(
             retyped.unwrap_err(),
-            "column \"time_ns\" is of kind Text, not Number"
+            "expected kind Number for column \"time_ns\", found Text"
         );
         let short = other(&|columns| columns.truncate(2));
         assert_eq!(short.unwrap_err(), "column \"class\" is missing");
         let long = other(&|columns| columns.push(columns[0].clone()));
-        assert_eq!(long.unwrap_err(), "column \"seed\" is unknown");
+        assert_eq!(long.unwrap_err(), "unknown column \"seed\"");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What makes a run the same run.
+//! The identity of a run.
 
 use std::fmt;
 
@@ -9,26 +9,26 @@ use crate::RESULTS_VERSION;
 
 /// Hash of the resolved experiment, its first seed and [`RESULTS_VERSION`]: 16 hexadecimal digits.
 ///
-/// Equal ids promise equal results; host, threads and partitions are no part of it.
+/// Equal ids mean equal results. The id does not depend on host, threads or partitions.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RunId(String);
 
 impl RunId {
-    /// The id of a resolved experiment and a seed.
+    /// Computes the id of a resolved experiment and a seed.
     pub fn new(resolved: &str, seed: u64) -> RunId {
         let mut id = sha256(format!("{resolved}\u{0}{seed}\u{0}{RESULTS_VERSION}"));
         id.truncate(16);
         RunId(id)
     }
 
-    /// The id with these digits.
+    /// Parses an id from its digits.
     pub fn parse(digits: &str) -> Option<RunId> {
         let is_hex = |c: char| matches!(c, '0'..='9' | 'a'..='f');
         (digits.len() == 16 && digits.chars().all(is_hex)).then(|| RunId(digits.to_owned()))
     }
 
-    /// Its digits.
+    /// Returns the digits.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -40,7 +40,7 @@ impl fmt::Display for RunId {
     }
 }
 
-/// SHA-256 of a text or of bytes, in hexadecimal digits.
+/// Computes the SHA-256 of a text or of bytes, in hexadecimal digits.
 pub fn sha256(text: impl AsRef<[u8]>) -> String {
     let bytes = Sha256::digest(text.as_ref());
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()

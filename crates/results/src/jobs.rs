@@ -1,23 +1,23 @@
-//! What became of work that ends: jobs, whose ranks wait for each other, and lists of messages.
+//! Results of finite work: jobs, whose ranks wait for each other, and lists of messages.
 
 use serde::{Deserialize, Serialize};
 
-/// A class whose messages end.
+/// A class with a finite number of messages.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct JobSummary {
-    /// The class.
     pub class: String,
-    /// How many ranks it has; `None` for a list of messages.
+    /// Number of ranks; `None` for a list of messages.
     pub ranks: Option<u64>,
-    /// How many messages it has in all.
+    /// Total number of messages.
     pub messages: u64,
-    /// Those that were wholly received before the end of the run.
+    /// Messages completely received before the end of the run.
     pub delivered_messages: u64,
-    /// Whether that is all of them.
+    /// Whether all messages were received.
     pub finished: bool,
-    /// When the first message is created, since the start of the run.
+    /// Creation time of the first message, since the start of the run.
     pub first_send_ns: Option<f64>,
-    /// From then to the end of the last message, if it has finished. No warm-up changes it.
+    /// Time from there to the end of the last message, if the job finished. Independent of the
+    /// warm-up.
     pub completion_time_ns: Option<f64>,
     /// The ranks that wait for a message at the end of the run, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -27,7 +27,6 @@ pub struct JobSummary {
 /// A rank that waits for a message.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct RankWait {
-    /// Which rank.
     pub rank: u32,
     /// The rank that sends the message.
     pub waits_for: u32,

@@ -1,25 +1,26 @@
-//! The schema of stored results: every name, its unit and its meaning, in one place.
+//! The schema of stored results: names, units and meanings of all columns.
 //!
-//! A run leaves a folder:
+//! A run writes a folder:
 //!
 //! ```text
 //! NAME.out/
 //!   results.csv    one line per seed and scope (total, class, service level)   [Summary]
 //!   series.csv     one line per seed, epoch and row                            [SeriesLine]
 //!   links.csv      one line per seed and link                                  [LinkLine]
-//!   connections.csv  one line per seed and connection, where there are any     [ConnectionLine]
+//!   connections.csv  one line per seed and connection, if there are any        [ConnectionLine]
 //!   punctuality.csv  the same by service level, with best and worst            [PunctualityLine]
-//!   waits.csv      one line per seed and class, where waits were measured      [WaitSummary]
+//!   waits.csv      one line per seed and class, if waits were measured         [WaitSummary]
 //!   results.json   the same summaries as one document, with the verdicts       [Document]
-//!   resolved.toml  what was run, every default included
+//!   resolved.toml  the experiment, with every default
 //!   SHA256SUMS     checksums of the files above
-//!   manifest.json  where, when and how fast: all that differs between machines [Manifest]
+//!   manifest.json  machine, time and cost: all that differs between machines   [Manifest]
 //! ```
 //!
-//! All but the last are the same bytes for the same experiment, on any machine and for any number of
-//! partitions and threads. Columns are added, never renamed; units are part of the names. This crate
-//! knows no simulator, so that tools that read results need not link it: [`store`] writes and reads folders, [`view`]
-//! is what figures, reports and comparisons are made from.
+//! All files but the last have the same bytes for the same experiment, on any machine and for any
+//! number of partitions and threads. Columns are added, never renamed; units are part of the names.
+//! This crate does not depend on the simulator, so that tools that read results need not link it.
+//! [`store`] writes and reads folders; [`view`] provides the data for figures, reports and
+//! comparisons.
 
 mod collection;
 mod connections;
@@ -58,5 +59,5 @@ pub use study::{AxisColumn, Level, OVER_SEEDS, Setting, StudyDocument, half_widt
 pub use table::{Cell, Column, Datum, Kind, Table};
 pub use waits::{ClassWait, PlaceWaits, WaitScope, Waits};
 
-/// Raised only by a change that moves results; such a change is named in the changelog.
+/// Incremented only by a change of results, which the changelog lists.
 pub const RESULTS_VERSION: u32 = 4;

@@ -1,7 +1,8 @@
-//! The tables: names, units, meanings.
+//! The columns of all tables: names, units, meanings.
 //!
-//! Loads are fractions of what all NIC links of the fabric can carry: the mean over NICs of the fraction
-//! of a NIC's link. Latencies end with the last flit of the message or packet, wholly received.
+//! Loads are fractions of the capacity of all NIC links of the fabric: the mean over NICs of the
+//! fraction of a NIC's link. Latencies end when the last flit of the message or packet has been
+//! received.
 
 use netloom_metrics::{RESOLUTION, Verdict};
 
@@ -11,60 +12,62 @@ use crate::protocol::StashLine;
 use crate::table::{Column, Table, table};
 
 table! {
-    /// What a line of `results.csv` is about.
+    /// What a line of `results.csv` covers.
     pub struct Key {
         /// Hash of the resolved experiment, its seed and the version of results.
         run_id: String => "",
-        /// The seed of the run.
+        /// Seed of the run.
         seed: u64 => "",
         /// `total`, `class`, `sl`, or `row` for one service level of one class.
         scope: String => "",
-        /// The traffic class; empty if the line is about several.
+        /// Traffic class; empty if the line covers several.
         class: String => "",
-        /// The service level; empty if the line is about several.
+        /// Service level; empty if the line covers several.
         sl: Option<u8> => "",
     }
 }
 
 table! {
-    /// What was measured after the warm-up, for one scope.
+    /// Results measured after the warm-up, for one scope.
     pub struct Summary {
-        /// What the workloads created, as a fraction of the NIC links.
+        /// Load created by the workloads, as a fraction of the NIC links.
         offered_load: f64 => "fraction",
-        /// What began to leave the NICs.
+        /// Load injected by the NICs.
         injected_load: f64 => "fraction",
-        /// What was received.
+        /// Load received by the NICs.
         delivered_load: f64 => "fraction",
         /// Messages created.
         offered_messages: u64 => "",
-        /// Messages wholly received.
+        /// Messages completely received.
         delivered_messages: u64 => "",
-        /// Packets wholly received.
+        /// Packets completely received.
         delivered_packets: u64 => "",
-        /// Packets that arrived after a later one of their flow, where that is counted.
+        /// Packets that arrived after a later packet of their flow; 0 if order is not counted.
         reordered_packets: u64 => "",
-        /// By how many later packets of their flow those were overtaken, in the mean; 8 stands for 8 and more unless
-        /// receivers are strict about order.
+        /// Mean number of later packets of the flow that overtook a reordered packet; 8 means 8 or
+        /// more unless receivers are strict about order.
         reorder_distance_mean: Option<f64> => "packets",
-        /// The same, the most.
+        /// Largest number of later packets of the flow that overtook a reordered packet.
         reorder_distance_max: Option<f64> => "packets",
-        /// Mean time from the creation of a message to its last flit: its completion time (FCT).
+        /// Mean time from the creation of a message to its last flit: flow completion time (FCT).
         latency_mean_ns: Option<f64> => "ns",
-        /// Half width of the 95 % interval of that mean, from batch means; widened where batches are correlated.
+        /// Half width of the 95 % interval of the mean latency, from batch means; wider if batches
+        /// are correlated.
         latency_half_width_ns: Option<f64> => "ns",
-        /// Correlation of neighbouring batches; far above zero, the run is too short.
+        /// Correlation of neighbouring batches; a value far above zero means that the run is too
+        /// short.
         latency_lag1: Option<f64> => "",
         /// Median of message latency.
         latency_p50_ns: Option<f64> => "ns",
-        /// Three of four messages took at most this long.
+        /// 75 % quantile of message latency.
         latency_p75_ns: Option<f64> => "ns",
-        /// Nine of ten messages took at most this long.
+        /// 90 % quantile of message latency.
         latency_p90_ns: Option<f64> => "ns",
-        /// 99 % of messages took at most this long.
+        /// 99 % quantile of message latency.
         latency_p99_ns: Option<f64> => "ns",
-        /// 99.9 % of messages took at most this long.
+        /// 99.9 % quantile of message latency.
         latency_p999_ns: Option<f64> => "ns",
-        /// The slowest message.
+        /// Largest message latency.
         latency_max_ns: Option<f64> => "ns",
         /// Mean time from the creation of a message to the last flit of each of its packets.
         packet_latency_mean_ns: Option<f64> => "ns",
@@ -76,9 +79,9 @@ table! {
         packet_latency_p99_ns: Option<f64> => "ns",
         /// 99.9 % quantile of packet latency.
         packet_latency_p999_ns: Option<f64> => "ns",
-        /// The slowest packet.
+        /// Largest packet latency.
         packet_latency_max_ns: Option<f64> => "ns",
-        /// Mean time from a packet's first flit leaving its NIC to its last flit received.
+        /// Mean time from a packet's first flit leaving its NIC to the reception of its last flit.
         network_latency_mean_ns: Option<f64> => "ns",
         /// Median of network latency.
         network_latency_p50_ns: Option<f64> => "ns",
@@ -88,28 +91,31 @@ table! {
         network_latency_p99_ns: Option<f64> => "ns",
         /// 99.9 % quantile of network latency.
         network_latency_p999_ns: Option<f64> => "ns",
-        /// The slowest packet between NICs.
+        /// Largest network latency.
         network_latency_max_ns: Option<f64> => "ns",
-        /// Mean time from the creation of a message to the first flit of each of its packets leaving the NIC: what packet
-        /// latency is more than network latency.
+        /// Mean time from the creation of a message to the first flit of each of its packets
+        /// leaving the NIC: packet latency minus network latency.
         injection_latency_mean_ns: Option<f64> => "ns",
-        /// Of that, the mean time of a packet in its application, where `nic.buffer` is bounded: until the NIC had room for it.
+        /// Part of the injection latency: mean time of a packet in its application until the NIC
+        /// has buffer space, if `nic.buffer` is bounded.
         application_wait_mean_ns: Option<f64> => "ns",
-        /// The longest such wait.
+        /// Longest time of a packet in its application, if `nic.buffer` is bounded.
         application_wait_max_ns: Option<f64> => "ns",
-        /// When the last message was wholly received, since the start of the run.
+        /// Time since the start of the run at which the last message was completely received.
         last_delivery_ns: Option<f64> => "ns",
-        /// Of a job or a list that ended: from the creation of its first message to the last flit of its last one, whatever the warm-up.
+        /// Time from the first message to the last flit of the last, of a job or list that
+        /// finished; independent of the warm-up.
         completion_time_ns: Option<f64> => "ns",
         /// Mean change of message latency between consecutive messages at a receiver.
         jitter_mean_ns: Option<f64> => "ns",
-        /// Largest such change.
+        /// Largest change of message latency between consecutive messages at a receiver.
         jitter_max_ns: Option<f64> => "ns",
-        /// Mean number of switches on the way of a packet.
+        /// Mean number of switches on the path of a packet.
         switches_mean: Option<f64> => "",
-        /// Jain's index of flits injected per NIC, over the NICs that injected any: 1 is fair.
+        /// Jain's index of the flits injected per NIC, over the NICs that injected any; 1 is fair.
         fairness_jain: Option<f64> => "",
-        /// `idle`, `ok`, `not-converged`, `not-stationary`, `too-short`, `saturated` or `unfinished`; that of the total is the last of its classes'.
+        /// `idle`, `ok`, `not-converged`, `not-stationary`, `too-short`, `saturated` or
+        /// `unfinished`; the total has the last of these that applies to a class.
         verdict: Verdict => "",
     }
 }
@@ -117,19 +123,19 @@ table! {
 table! {
     /// One epoch of one row: `series.csv`.
     pub struct SeriesLine {
-        /// The seed of the run.
+        /// Seed of the run.
         seed: u64 => "",
         /// End of the epoch.
         time_ns: f64 => "ns",
-        /// The traffic class.
+        /// Traffic class.
         class: String => "",
-        /// The service level.
+        /// Service level.
         sl: u8 => "",
-        /// What the workloads created in this epoch.
+        /// Load created by the workloads in this epoch.
         offered_load: f64 => "fraction",
-        /// What began to leave the NICs.
+        /// Load injected by the NICs.
         injected_load: f64 => "fraction",
-        /// What was received.
+        /// Load received by the NICs.
         delivered_load: f64 => "fraction",
         /// Mean latency of the messages received in this epoch.
         latency_mean_ns: Option<f64> => "ns",
@@ -139,53 +145,55 @@ table! {
 table! {
     /// One direction of one link: `links.csv`.
     pub struct LinkLine {
-        /// The seed of the run.
+        /// Seed of the run.
         seed: u64 => "",
         /// `injection` (NIC to switch), `fabric` (switch to switch) or `delivery` (switch to NIC).
         kind: String => "",
-        /// Who sends.
+        /// Sending switch or NIC.
         from: String => "",
-        /// The port by which it leaves; empty at a NIC.
+        /// Port of the sender; empty at a NIC.
         from_port: Option<u16> => "",
-        /// Who receives.
+        /// Receiving switch or NIC.
         to: String => "",
-        /// The port by which it arrives; empty at a NIC.
+        /// Port of the receiver; empty at a NIC.
         to_port: Option<u16> => "",
-        /// The class of the cable.
+        /// Link class of the cable.
         link_class: String => "",
-        /// Share of the time in which flits were sent; a packet counts when it starts.
+        /// Share of the time in which flits were sent; a packet counts completely at its start.
         utilisation: f64 => "fraction",
         /// Flits sent.
         flits: u64 => "",
-        /// Packets sent by a switch.
+        /// Packets sent, if the sender is a switch.
         packets: Option<u64> => "",
-        /// Of those, packets sent when more than one lane could have been.
+        /// Packets sent for which the switch had more than one lane to choose from.
         choices: Option<u64> => "",
-        /// Mean content of the sender's output buffer.
+        /// Mean occupancy of the sender's output buffer.
         output_buffer_mean_flits: Option<f64> => "flits",
-        /// Largest content of that buffer since the start, reservations included (slots on a ring).
+        /// Peak occupancy of that buffer since the start, including reservations (slots on a ring).
         output_buffer_peak_flits: Option<u64> => "flits",
-        /// Mean content of the receiver's input buffer.
+        /// Mean occupancy of the receiver's input buffer.
         input_buffer_mean_flits: Option<f64> => "flits",
     }
 }
 
 table! {
-    /// One bucket of a latency histogram of one row: `histograms.csv`. A bucket is at most 1/64 wide.
+    /// One bucket of a latency histogram of one row: `histograms.csv`. The width of a bucket is at
+    /// most 1/64 of its latency.
     pub struct HistogramLine {
-        /// The seed of the run.
+        /// Seed of the run.
         seed: u64 => "",
-        /// The traffic class.
+        /// Traffic class.
         class: String => "",
-        /// The service level.
+        /// Service level.
         sl: u8 => "",
-        /// Which latency: of a `message`, of a `packet` since the creation of its message, or of a packet in the `network`.
+        /// Kind of latency: of a `message`, of a `packet` since the creation of its message, or of
+        /// a packet in the `network`.
         latency: String => "",
-        /// The shortest latency that the bucket takes.
+        /// Shortest latency in the bucket.
         from_ns: f64 => "ns",
-        /// The longest latency that the bucket takes.
+        /// Longest latency in the bucket.
         to_ns: f64 => "ns",
-        /// How many fell into it.
+        /// Number of messages or packets in the bucket.
         count: u64 => "",
     }
 }
@@ -193,27 +201,27 @@ table! {
 table! {
     /// One NIC and one row: `hosts.csv`.
     pub struct HostLine {
-        /// The seed of the run.
+        /// Seed of the run.
         seed: u64 => "",
         /// The NIC.
         host: String => "",
-        /// The traffic class.
+        /// Traffic class.
         class: String => "",
-        /// The service level.
+        /// Service level.
         sl: u8 => "",
-        /// What the NIC injected, as a fraction of its own link.
+        /// Load injected by the NIC, as a fraction of its link.
         injected_load: f64 => "fraction",
     }
 }
 
 table! {
-    /// What a line of `waits.csv` is about.
+    /// What a line of `waits.csv` covers.
     pub struct WaitKey {
-        /// The seed of the run.
+        /// Seed of the run.
         seed: u64 => "",
-        /// Whose outputs: `switches` or `nics`.
+        /// Kind of outputs: `switches` or `nics`.
         place: String => "",
-        /// `total`, or what the arbiter tells apart: `sl` or `vl`.
+        /// `total`, or what the arbiter distinguishes: `sl` or `vl`.
         scope: String => "",
         /// The service level or lane; empty for the total.
         number: Option<u8> => "",
@@ -221,27 +229,30 @@ table! {
 }
 
 table! {
-    /// The longest wait at an output, over all outputs and since the start of the run: from "the packet
-    /// is at the head of its queue and all credits are held" to its first flit, as what the link sends
-    /// meanwhile.
+    /// The longest wait at an output, over all outputs and since the start of the run. A wait
+    /// begins when the packet is at the head of its queue and all its credits are held, and ends
+    /// with its first flit. It is measured by the bytes that the link sends in that time.
     pub struct WaitSummary {
-        /// Packets sent, each by a choice of an arbiter.
+        /// Packets sent; the arbiter chooses each.
         choices: u64 => "",
-        /// Of those, choices with more than one eligible queue.
+        /// Choices between several eligible queues.
         contested_choices: u64 => "",
-        /// The longest wait at an output took at least this: what was sent from the first choice that the packet lost.
+        /// Lower bound on the longest wait at an output: bytes sent since the first choice that the
+        /// packet lost.
         wait_at_least_bytes: u64 => "bytes",
-        /// The longest wait at an output took at most this: with the whole packet that may have been in flight before.
+        /// Upper bound on the longest wait at an output: includes a complete packet that may have
+        /// been in flight before.
         wait_at_most_bytes: u64 => "bytes",
-        /// How long the slowest link of the place needs for `wait_at_least_bytes`.
+        /// Time that the slowest link of the place takes for `wait_at_least_bytes`.
         wait_at_least_ns: f64 => "ns",
-        /// How long the slowest link of the place needs for `wait_at_most_bytes`.
+        /// Time that the slowest link of the place takes for `wait_at_most_bytes`.
         wait_at_most_ns: f64 => "ns",
     }
 }
 
-/// Every table by its name, which is that of its files without ending; `results` has the columns of
-/// [`Key`], then of [`Summary`], and `waits` those of [`WaitKey`], then of [`WaitSummary`].
+/// All tables by name, which is the name of their files without extension. `results` has the
+/// columns of [`Key`], then of [`Summary`]; `waits` has those of [`WaitKey`], then of
+/// [`WaitSummary`].
 pub const TABLES: &[(&str, &[&[Column]])] = &[
     ("results", &[Key::COLUMNS, Summary::COLUMNS]),
     ("series", &[SeriesLine::COLUMNS]),
@@ -254,10 +265,10 @@ pub const TABLES: &[(&str, &[&[Column]])] = &[
     ("waits", &[WaitKey::COLUMNS, WaitSummary::COLUMNS]),
 ];
 
-/// The table of a name without lines, as every file of it is.
+/// Returns the table with this name, without lines.
 pub fn empty_table(name: &str) -> Option<Frame> {
     Some(match name {
-        "results" => Frame::of::<Key>().beside::<Summary>(),
+        "results" => Frame::of::<Key>().beside::<Summary>(), // tidy: allow a method name
         "series" => Frame::of::<SeriesLine>(),
         "links" => Frame::of::<LinkLine>(),
         "histograms" => Frame::of::<HistogramLine>(),
@@ -265,13 +276,13 @@ pub fn empty_table(name: &str) -> Option<Frame> {
         "connections" => Frame::of::<ConnectionLine>(),
         "punctuality" => Frame::of::<PunctualityLine>(),
         "stashes" => Frame::of::<StashLine>(),
-        "waits" => Frame::of::<WaitKey>().beside::<WaitSummary>(),
+        "waits" => Frame::of::<WaitKey>().beside::<WaitSummary>(), // tidy: allow a method name
         _ => return None,
     })
 }
 
-/// Whether two values of a column differ by more than the column can tell: percentiles come from histograms, of which
-/// neighbouring buckets may hold the same.
+/// Whether two values differ by more than the precision of the column. Percentiles come from
+/// histograms, and equal values may fall into neighbouring buckets.
 pub fn differ(column: &str, a: f64, b: f64) -> bool {
     let last_word = column.trim_end_matches("_ns").rsplit('_').next();
     let digits = last_word.and_then(|word| word.strip_prefix('p'));

@@ -1,58 +1,60 @@
-//! What endpoints and switches did beyond carrying packets: acknowledgements, congestion control, stashes, errors.
+//! Protocol events at endpoints and switches: acknowledgements, congestion control, stashes,
+//! errors.
 
 use serde::{Deserialize, Serialize};
 
 use crate::table::table;
 
-/// Counts since the start of a run.
+/// Counts since the start of the run.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct ProtocolSummary {
-    /// Acknowledgements that reached their endpoint and told it something.
+    /// Acknowledgements received by endpoints, except void ones.
     pub acknowledgements: u64,
-    /// Packets marked by congested inputs, once for each input.
+    /// Packets marked by congested inputs, counted once per input.
     pub marked_packets: u64,
-    /// Marked acknowledgements: so often a window was cut.
+    /// Number of times a marked acknowledgement cut a window.
     pub window_cuts: u64,
     /// Packets, or copies of packets, sent to a stash.
     pub stashed_packets: u64,
-    /// Packets that went on from a stash.
+    /// Packets retrieved from a stash.
     pub retrieved_packets: u64,
-    /// Copies that were not needed any more.
+    /// Copies deleted because they were no longer needed.
     pub deleted_copies: u64,
-    /// Acknowledgements that came before the place of the copy was known.
+    /// Acknowledgements that arrived before the location of the copy was known.
     pub early_acknowledgements: u64,
-    /// Packets sent again from a stash.
+    /// Packets retransmitted from a stash.
     pub retransmitted_packets: u64,
-    /// Times at which nothing had come back for too long.
+    /// Timeouts of packets without acknowledgement.
     pub timeouts: u64,
-    /// Packets damaged by a switch, once for each switch.
+    /// Packets corrupted by switches, counted once per switch.
     pub corrupted_packets: u64,
-    /// Packets lost by a switch.
+    /// Packets dropped by switches.
     pub lost_packets: u64,
-    /// Transmissions that a link had to repeat.
+    /// Transmissions repeated by a link.
     pub link_repeats: u64,
-    /// Packets that their receiver threw away: damaged, or there already.
+    /// Packets discarded by their receiver: corrupted or duplicate.
     pub discarded_packets: u64,
-    /// Those of them that were there already.
+    /// Discarded packets that were duplicates.
     pub duplicate_packets: u64,
-    /// How long a copy was kept on average, from leaving its first input to the acknowledgement.
+    /// Mean lifetime of a copy, from leaving its first input to the acknowledgement.
     pub copy_time_mean_ns: Option<f64>,
-    /// The longest that a copy was kept.
+    /// Longest lifetime of a copy.
     pub copy_time_max_ns: Option<f64>,
-    /// The most flits that the stashes of one switch held at the end of an epoch.
+    /// Peak occupancy of the stashes of one switch, over the ends of epochs.
     pub stash_peak_flits: u64,
 }
 
 table! {
-    /// One line of `stashes.csv`: what the stashes of a switch hold at the end of an epoch; none where they are empty.
+    /// Occupancy of the stashes of a switch at the end of an epoch: `stashes.csv`. Empty stashes
+    /// have no line.
     pub struct StashLine {
-        /// The seed of the run.
+        /// Seed of the run.
         seed: u64 => "",
-        /// The end of the epoch.
+        /// End of the epoch.
         time_ns: f64 => "ns",
-        /// The switch.
+        /// Name of the switch.
         switch: String => "",
-        /// What its stashes hold.
+        /// Occupancy of the stashes.
         held_flits: u64 => "flits",
     }
 }

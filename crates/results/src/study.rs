@@ -1,4 +1,4 @@
-//! The plan of a study as its folder keeps it.
+//! The plan of a study, as stored in its folder.
 
 use std::fmt;
 
@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::table::{Datum, Kind};
 
-/// The metrics that the table `points` gives over seeds, each with the half width of its 95 % interval.
+/// The metrics for which the table `points` has means over seeds, each with the half width of its
+/// 95 % interval.
 pub const OVER_SEEDS: [&str; 16] = [
     "offered_load",
     "delivered_load",
@@ -26,7 +27,7 @@ pub const OVER_SEEDS: [&str; 16] = [
     "switches_mean",
 ];
 
-/// The column of a metric's half width: the words stand before its unit.
+/// Returns the column of a metric's half width: `half_width` comes before the unit.
 pub fn half_width_of(metric: &str) -> String {
     match metric.strip_suffix("_ns") {
         Some(stem) => format!("{stem}_half_width_ns"),
@@ -34,18 +35,17 @@ pub fn half_width_of(metric: &str) -> String {
     }
 }
 
-/// What stands in a column of a table for a value of an axis: a number, or a text.
+/// A value of an axis in a column of a table: a number or a text.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Level {
-    /// A number.
     Number(f64),
-    /// Anything else.
+    /// Any other value.
     Text(String),
 }
 
 impl Level {
-    /// What a table says; a whole number is one like any other.
+    /// Converts a value of a table; whole numbers become numbers.
     pub fn of(datum: &Datum) -> Level {
         match datum.number() {
             Some(x) => Level::Number(x),
@@ -63,45 +63,41 @@ impl fmt::Display for Level {
     }
 }
 
-/// What a point of a study sets in one column.
+/// The value of a point of a study in one column.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Setting {
     /// The column: the path of a key, or `variant`.
     pub column: String,
-    /// The value.
     pub value: Level,
 }
 
-/// What `study.json` holds: the same bytes whichever process writes it.
+/// The contents of `study.json`; its bytes do not depend on the process that writes it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct StudyDocument {
-    /// Version of netloom that began it.
+    /// Version of netloom that started the study.
     pub netloom: String,
     /// Version of the results.
     pub results_version: u32,
     /// Hash of the experiment, its axes and rules, and the version of results.
     pub study_id: String,
-    /// Name of the experiment.
     pub name: String,
-    /// What it is about.
     pub about: String,
-    /// The columns that tell points apart, in the order of the axes.
+    /// The columns that distinguish points, in the order of the axes.
     pub columns: Vec<AxisColumn>,
-    /// Units of work: what one process does alone.
+    /// Number of units: parts that one process runs alone.
     pub units: usize,
 }
 
-/// A column that tells points apart.
+/// A column that distinguishes points.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct AxisColumn {
     /// The path of a key, or `variant`.
     pub name: String,
-    /// Text or number.
     pub kind: Kind,
 }
 
 impl StudyDocument {
-    /// The document as JSON.
+    /// Returns the document as JSON.
     pub fn to_json(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).expect("plain data is JSON");
         text.push('\n');

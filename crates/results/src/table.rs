@@ -1,23 +1,20 @@
-//! A line of a result table, declared once: struct, columns, units and meanings.
+//! Declares the lines of result tables: struct, columns, units and meanings.
 
 use std::fmt;
 
 use netloom_metrics::Verdict;
 use serde::{Deserialize, Serialize};
 
-/// One column of a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Column {
-    /// Its name, in files of every format.
+    /// Name, in files of every format.
     pub name: &'static str,
-    /// Its unit; empty for text and plain counts.
+    /// Unit; empty for text and plain counts.
     pub unit: &'static str,
-    /// What it means.
     pub meaning: &'static str,
 }
 
 impl Column {
-    /// A column by its name, unit and meaning.
     pub const fn new(name: &'static str, unit: &'static str, meaning: &'static str) -> Self {
         Column {
             name,
@@ -27,37 +24,33 @@ impl Column {
     }
 }
 
-/// What the values of a column are.
+/// The kind of the values of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// Names.
+    /// Text.
     Text,
-    /// Whole numbers from zero: counts, seeds, ports.
+    /// Unsigned whole numbers: counts, seeds, ports.
     Whole,
-    /// Numbers with a point.
+    /// Floating-point numbers.
     Number,
-    /// Yes or no.
+    /// Booleans.
     Flag,
 }
 
-/// One value of a table.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Datum {
-    /// None.
+    /// No value.
     Nothing,
-    /// A name.
     Text(String),
-    /// A whole number.
     Whole(u64),
-    /// A number with a point.
     Number(f64),
-    /// Yes or no.
+    /// Booleans.
     Flag(bool),
 }
 
 impl Datum {
-    /// The value as a number; a whole one too.
+    /// Returns the value as a number, also if it is a whole number.
     pub fn number(&self) -> Option<f64> {
         match self {
             Datum::Whole(n) => Some(*n as f64),
@@ -67,7 +60,7 @@ impl Datum {
     }
 }
 
-/// As CSV has it: a number is the shortest text that reads back to the same bits.
+/// Formats a value as in CSV: a number as the shortest text that parses to the same bits.
 impl fmt::Display for Datum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -82,25 +75,25 @@ impl fmt::Display for Datum {
 
 /// A line of a table.
 pub trait Table {
-    /// Its columns, in order.
+    /// The columns, in order.
     const COLUMNS: &'static [Column];
-    /// What their values are.
+    /// The kinds of the columns.
     const KINDS: &'static [Kind];
-    /// Its values, in the order of the columns.
+    /// Returns the values, in the order of the columns.
     fn data(&self) -> Vec<Datum>;
-    /// The same as text; empty where there is no value.
+    /// Returns the values as text; empty if there is no value.
     fn cells(&self) -> Vec<String> {
         self.data().iter().map(Datum::to_string).collect()
     }
 }
 
-/// A value as it stands in a table.
+/// A type that can be a value of a table.
 pub trait Cell {
-    /// What it is.
+    /// The kind of the value.
     const KIND: Kind;
-    /// The value.
+    /// Returns the value.
     fn datum(&self) -> Datum;
-    /// Its text.
+    /// Returns the value as text.
     fn cell(&self) -> String {
         self.datum().to_string()
     }

@@ -1,4 +1,4 @@
-//! How long packets waited at outputs, where a run was asked to measure it.
+//! Waiting times of packets at outputs, for runs that measure them.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,24 +10,22 @@ use crate::table::Table;
 /// The longest waits of a run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Waits {
-    /// At the outputs of switches.
     pub switches: PlaceWaits,
-    /// At NICs.
     pub nics: PlaceWaits,
 }
 
 /// The longest waits at the outputs of switches, or at NICs.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PlaceWaits {
-    /// What the arbiter tells apart.
+    /// What the arbiter distinguishes.
     pub by: WaitScope,
-    /// Everything together.
+    /// All classes together.
     pub total: WaitSummary,
-    /// By service level or lane: those that sent or waited.
+    /// Per service level or lane, for those that sent or waited.
     pub classes: Vec<ClassWait>,
 }
 
-/// What an arbiter tells apart.
+/// What an arbiter distinguishes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WaitScope {
@@ -38,7 +36,7 @@ pub enum WaitScope {
 }
 
 impl WaitScope {
-    /// The word for it in files.
+    /// Returns the word used in files.
     pub fn word(self) -> &'static str {
         match self {
             WaitScope::Sl => "sl",
@@ -50,22 +48,21 @@ impl WaitScope {
 /// The longest wait of a service level or lane.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ClassWait {
-    /// Its number.
+    /// Number of the service level or lane.
     pub number: u8,
-    /// Its numbers.
     #[serde(flatten)]
     pub summary: WaitSummary,
 }
 
 impl Waits {
-    /// Both places by their name.
+    /// Returns both places with their names.
     pub fn places(&self) -> [(&'static str, &PlaceWaits); 2] {
         [("switches", &self.switches), ("nics", &self.nics)]
     }
 }
 
 impl Document {
-    /// The table of waits, if they were measured.
+    /// Returns the table of waits, if they were measured.
     pub fn waits(&self) -> Option<Frame> {
         let measured = |run: &crate::Run| run.waits.is_some();
         self.runs().any(measured).then(|| {

@@ -1,9 +1,9 @@
-//! Choosing among equally good ways, one mechanism for every routing that has some.
+//! Choice among equivalent paths, with one mechanism for all routings.
 //!
-//! A routing numbers its candidates and tells the hop of each. Which one a packet takes is a function of the packet,
-//! of the switch and of what the switch sees, never of what was chosen before: turns (round robin) would need a
-//! count per switch, and are left out. Draws are keyed by the packet and its hop ([`Occasion`]), so packets of one
-//! tick choose independently of their order.
+//! A routing numbers its candidates and returns the hop of each. The choice is a function of the
+//! packet, the switch and what the switch sees. It does not depend on earlier choices; round robin
+//! is not offered, since it needs a counter per switch. Draws are keyed by the packet and its hop
+//! ([`Occasion`]), so the packets of a tick choose independently of their order.
 
 use netloom_catalog::choice;
 use netloom_random::{Draw, Purpose, Stream};
@@ -12,55 +12,59 @@ use netloom_units::{NicId, SwitchId};
 use crate::{Hop, Occasion, QueueView};
 
 choice! {
-    /// How a switch chooses among equally good outputs.
+    /// How a switch chooses among equivalent outputs.
     pub enum Choice {
-        /// By a hash of source and destination: MurmurHash3 with a salt of the switch, modulo the outputs, as in the
-        /// simulator of HPCC (Y. Li et al., SIGCOMM 2019). Packets of a pair of NICs keep one way and their order.
+        /// By a hash of source and destination: MurmurHash3 with a salt per switch, modulo the
+        /// outputs, as in the simulator of HPCC (Y. Li et al., SIGCOMM 2019). Packets of a pair of
+        /// NICs keep their path and order.
         Hash = "hash",
-        /// Any output, drawn for every packet and hop (A. Dixit et al., "On the impact of packet spraying in data
-        /// center networks", INFOCOM 2013).
+        /// A random output for every packet and hop (A. Dixit et al., "On the impact of packet
+        /// spraying in data center networks", INFOCOM 2013).
         Spray = "spray",
-        /// The output for which the fewest flits wait; one that is stopped comes last, equal ones are drawn from (C.
-        /// Gomez et al., "Deterministic versus adaptive routing in fat-trees", CAC 2007).
+        /// The output with the fewest waiting flits. A stopped output comes last; ties are broken
+        /// at random (C. Gomez et al., "Deterministic versus adaptive routing in fat-trees", CAC
+        /// 2007).
         Least = "least",
-        /// Two different outputs are drawn and the better one taken, the first if they are equal (M. Mitzenmacher,
-        /// "The power of two choices in randomized load balancing", IEEE TPDS 12, 2001).
+        /// The better of two different random outputs, or the first if they are equal (M.
+        /// Mitzenmacher, "The power of two choices in randomized load balancing", IEEE TPDS 12,
+        /// 2001).
         LeastOf2 = "least-of-2",
     }
 }
 
 impl Choice {
-    /// Whether it looks at queues.
+    /// Whether the choice depends on queues.
     pub fn is_adaptive(self) -> bool {
         matches!(self, Choice::Least | Choice::LeastOf2)
     }
 
-    /// Whether all packets from one NIC to another choose alike.
+    /// Whether all packets from one NIC to another take the same choice.
     pub fn keeps_order(self) -> bool {
         self == Choice::Hash
     }
 }
 
-/// What the draw of a salt is for, the last word of its key (0 to 5 belong to trees, grids and groups).
+/// Purpose of the draw of a salt: the last word of its key (0 to 5 belong to trees, grids and
+/// groups).
 const DRAW_OF_SALT: u32 = 6;
 
-/// What a draw of a packet is for: that of a random ascent, so spraying takes the same ways.
+/// Purpose of a draw for a packet: that of a random ascent, so that spraying takes the same paths.
 const DRAW_OF_HOP: u32 = 0;
 
-/// A way of choosing, made ready for the switches of a fabric.
+/// A choice prepared for the switches of a fabric.
 #[derive(Clone, Debug)]
 pub(crate) struct Chooser {
     choice: Choice,
-    /// Queues are compared in units of so many flits.
+    /// Queues are compared in units of this many flits.
     granularity: u32,
-    /// By switch: with one salt for all, switches that a hash sends the same flows would all choose alike, and the
-    /// second tier of a tree would use few of its links.
+    /// By switch. With one salt for all, switches that receive the same flows by a hash would all
+    /// choose equally, and the second tier of a tree would use few of its links.
     salts: Vec<u32>,
     stream: Stream,
 }
 
 impl Chooser {
-    /// `granularity` is at least 1.
+    /// Creates a chooser. `granularity` is at least 1.
     pub(crate) fn new(choice: Choice, granularity: u32, n_switches: u32, seed: u64) -> Self {
         assert!(granularity > 0, "queues are compared in units of flits");
         let stream = Stream::new(seed, Purpose::Routing);
@@ -78,7 +82,7 @@ impl Chooser {
         }
     }
 
-    /// One of `n` candidates, of which there is at least one.
+    /// Chooses one of `n` candidates; `n` is at least 1.
     #[inline]
     pub(crate) fn choose<V: QueueView>(
         &self,
@@ -111,14 +115,15 @@ impl Chooser {
         hop(nth)
     }
 
-    /// What is compared: first whether an output is stopped, then what waits for it.
+    /// Returns the cost of a hop: first whether its output is stopped, then the flits that wait for
+    /// it.
     #[inline]
     fn cost<V: QueueView>(&self, hop: Hop, view: &V) -> u64 {
         let is_stopped = view.is_stopped(hop.port, hop.lane);
         u64::from(is_stopped) << 32 | u64::from(view.queued(hop.port) / self.granularity)
     }
 
-    /// The candidate of least cost, one of them by a draw if there are several.
+    /// Returns the candidate with the least cost; ties are broken by a draw.
     #[inline]
     fn least(&self, n: u32, cost: impl Fn(u32) -> u64, occasion: Occasion) -> u32 {
         let (mut least, mut first, mut ties) = (u64::MAX, 0, 0);
@@ -148,7 +153,7 @@ impl Chooser {
     }
 }
 
-/// MurmurHash3, the variant of 32 bits for x86, of whole words (A. Appleby, public domain).
+/// MurmurHash3 (32 bits, x86) of whole words (A. Appleby, public domain).
 #[inline]
 fn murmur3(words: &[u32], seed: u32) -> u32 {
     let mut hash = seed;
@@ -172,7 +177,7 @@ mod tests {
     use crate::EmptyQueues;
     use netloom_units::Port;
 
-    /// What waits at each output, and which of them are stopped.
+    /// The flits that wait at each output, and the stopped outputs.
     struct Outputs<'a>(&'a [u32], &'a [u16]);
 
     impl QueueView for Outputs<'_> {
@@ -204,7 +209,7 @@ mod tests {
         }
     }
 
-    /// How often each output is taken by 8,000 packets.
+    /// Returns how often each output is taken by 8,000 packets.
     fn taken(choice: Choice, granularity: u32, view: &Outputs<'_>) -> Vec<u32> {
         let chooser = Chooser::new(choice, granularity, 1, 5);
         let n = view.0.len();
@@ -217,7 +222,7 @@ mod tests {
         taken
     }
 
-    /// T-B-1.
+    /// Published test vectors of MurmurHash3.
     #[test]
     fn known_answers_of_murmur3() {
         assert_eq!(murmur3(&[u32::from_le_bytes(*b"test")], 0), 0xBA6B_D213);
@@ -225,7 +230,7 @@ mod tests {
         assert_eq!(murmur3(&[1, 2, 0x0004_0003], 1), 0x31F6_59CE);
     }
 
-    /// T-B-1: two switches choose independently of each other, because their salts differ.
+    /// Two switches choose independently of each other, because their salts differ.
     #[test]
     fn switches_do_not_polarise() {
         let chooser = Chooser::new(Choice::Hash, 1, 64, 7);
@@ -242,7 +247,8 @@ mod tests {
         assert!((0..4000).all(|flow| choose(5, flow) == choose(5, flow)));
     }
 
-    /// B-B-1: flows on the fullest of so many links, mean over 2,000 draws.
+    /// Flows on the fullest of the links, averaged over 2,000 draws, against the balls-in-bins
+    /// value.
     #[test]
     fn hashed_flows_collide_as_balls_in_bins() {
         let chooser = Chooser::new(Choice::Hash, 1, 2000, 7);
@@ -274,10 +280,10 @@ mod tests {
             taken(Choice::Least, granularity, &Outputs(queued, stopped))
         };
         assert_eq!(least(&[5, 4, 9, 6], &[], 1), [0, 8000, 0, 0]);
-        // A stopped output is worse than any queue, unless all are.
+        // A stopped output is worse than any queue, unless all are stopped.
         assert_eq!(least(&[5, 0, u32::MAX, 6], &[0, 1, 3], 1), [0, 0, 8000, 0]);
         assert_eq!(least(&[5, 4, 9, 6], &[0, 1, 2, 3], 1), [0, 8000, 0, 0]);
-        // Equal ones are drawn from, and a coarser look makes more of them equal.
+        // Ties are broken at random, and a coarser granularity creates more ties.
         for (queued, granularity) in [([4, 7, 4, 8], 1), ([5, 8, 7, 12], 4)] {
             let taken = least(&queued, &[], granularity);
             assert_eq!((taken[1], taken[3]), (0, 0), "{taken:?}");
@@ -285,7 +291,7 @@ mod tests {
         }
     }
 
-    /// Of four outputs the best is among two in half of all draws, the worst never taken.
+    /// The best of four outputs is among two in half of all draws; the worst is never taken.
     #[test]
     fn least_of_2_compares_two_different_outputs() {
         let queued = [1, 2, 3, 4];
@@ -303,7 +309,7 @@ mod tests {
             taken(Choice::LeastOf2, 1, &Outputs(&[9, 1], &[1])),
             [8000, 0]
         );
-        // Equal ones: the first that was drawn.
+        // On a tie, the first output drawn is taken.
         let equal = taken(Choice::LeastOf2, 8, &Outputs(&queued, &[]));
         assert_eq!(equal, taken(Choice::Spray, 1, &Outputs(&queued, &[])));
     }

@@ -1,8 +1,8 @@
-//! Routings of fat trees in which cables or switches are missing.
+//! Routings of fat trees with missing cables or switches.
 //!
-//! They are those of whole trees (`tree.rs`, `ecmp.rs`) but where an exception lists the ports that live
-//! (`exceptions.rs`). A path by destination changes only if its port is dead; choices choose among the live ports. As in
-//! a whole tree no packet goes up after it came down.
+//! They equal those of whole trees (`tree.rs`, `ecmp.rs`) except where an exception lists the live
+//! ports (`exceptions.rs`). A path by destination changes only if its port is dead, and choices are
+//! among live ports only. As in a whole tree, no packet goes up after it came down.
 
 use netloom_topology::{Peer, Pgft, Topology};
 use netloom_units::{NicId, Port, SwitchId};
@@ -16,13 +16,14 @@ use crate::{Hop, Occasion, QueueView};
 #[derive(Clone, Debug)]
 pub(crate) struct DamagedPlan {
     tree: TreePlan,
-    /// Chooses among live ports, up and down; without it the plan of the tree says how.
+    /// Chooses among live ports, up and down; `None` if the plan of the tree decides.
     chooser: Option<Chooser>,
     exceptions: Exceptions,
 }
 
 impl DamagedPlan {
-    /// The plan where cables are missing, `None` where none is; the reason if hosts are separated.
+    /// Returns the plan of a tree with missing cables; `None` if no cable is missing, an error if
+    /// hosts are separated.
     pub(crate) fn of(
         shape: &Pgft,
         topology: &Topology,
@@ -54,7 +55,7 @@ impl DamagedPlan {
         }))
     }
 
-    /// The tree without its exceptions.
+    /// Returns the tree without its exceptions.
     pub(crate) fn tree(&self) -> &TreePlan {
         &self.tree
     }
@@ -94,7 +95,7 @@ impl DamagedPlan {
         }
     }
 
-    /// Every hop that may be answered; none where there is no path.
+    /// Adds every hop that may be returned; none if there is no path.
     pub(crate) fn choices(
         &self,
         at: SwitchId,
@@ -118,8 +119,8 @@ impl DamagedPlan {
         }
     }
 
-    /// What lives of the ports that the whole tree would choose among, and whether a packet on its way to a root has to
-    /// descend here because no up port lives.
+    /// Returns the live ports among those of the whole tree, and whether a packet on its way to a
+    /// root has to descend here because no up port is live.
     #[inline]
     fn live(&self, at: SwitchId, from: Port, destination: NicId) -> (Live<'_>, bool) {
         let climbs = self.tree.climbs_on(at, from, destination);
@@ -139,8 +140,8 @@ impl DamagedPlan {
         }
     }
 
-    /// Whether every exception leads where the arithmetic leads: up to a switch above, or down to the child that the
-    /// destination is below.
+    /// Whether every exception leads where the arithmetic leads: up to a switch above, or down to
+    /// the child above the destination.
     pub(crate) fn exceptions_follow_the_tree(&self, topology: &Topology) -> bool {
         let leads_on = |at: SwitchId, port: Port, destination: Option<NicId>| {
             let (level, nics) = self.tree.range(at);
@@ -171,7 +172,7 @@ fn hop(port: Port) -> Hop {
     Hop { port, lane: 0 }
 }
 
-/// Cables of a whole tree, those to NICs included.
+/// Returns the number of cables of a whole tree, those of NICs included.
 fn n_cables(shape: &Pgft) -> u32 {
     let up = |level| shape.n_switches(level) * u64::from(shape.n_up(level));
     (shape.n_nics() + (1..shape.levels()).map(up).sum::<u64>()) as u32
@@ -186,7 +187,7 @@ mod tests {
     use crate::{Choice, DModK, Ecmp, EmptyQueues, Forwarding, RandomUp, Routing};
     use netloom_topology::{Blueprint, ParallelFatTree, Structure};
 
-    /// Exceptions for every switch and leaf that list all ports change no answer.
+    /// Exceptions that list all ports, for every switch and leaf, change no route.
     #[test]
     fn exceptions_that_list_all_ports_change_nothing() {
         let shapes: [(&[u32], &[u32], &[u32]); 3] = [

@@ -1,22 +1,25 @@
-//! Deadlock: the channel dependency graph of a forwarding, and a proof or a cycle.
+//! Deadlock check: the channel dependency graph of a forwarding, and a proof or a cycle.
 //!
-//! A channel is a lane of a link between switches. A packet that holds one channel and asks for another
-//! makes the second a dependency of the first; without a cycle of dependencies there is no deadlock (Dally
-//! and Seitz, 1987). Dependencies are collected for every destination from every place a packet can really
-//! be, with all outcomes of random choices.
+//! A channel is a lane of a link between switches. If a packet holds one channel and requests
+//! another, the second is a dependency of the first. Without a cycle of dependencies there is no
+//! deadlock (Dally and Seitz, 1987). Dependencies are collected for every destination, from every
+//! place that a packet can reach, with all outcomes of random choices.
 //!
-//! Rings under the bubble rule may close: a packet that goes on in its ring is left out, because every
-//! entry leaves room for one more packet (decision 15). What enters a ring is known by its ring ids, which
-//! are checked here to name one way on through every switch; that entries obey is the switch's duty.
+//! Rings under the bubble rule may close. A packet that continues in its ring adds no dependency,
+//! because every entry into the ring leaves space for one more packet. Entries are recognised by
+//! their ring ids, and this module checks that a ring has exactly one output at every switch. The
+//! switch has to enforce the rule.
 //!
-//! Inside a switch with a centre (groups of ports, MPorts, whose inputs share queues in front of a central
-//! crossbar), an input waits for a central queue and that queue for an output, so the queue is a node between
-//! them: what one input sends through it stops what another one does. Outputs of guarded rings are the
-//! exception: a packet for one has its slot there before it enters the centre.
+//! Some switches have a centre: groups of ports (MPorts), whose inputs share queues in front of a
+//! central crossbar. An input waits for a central queue and that queue for an output, so the queue
+//! is a node between them: a packet of one input may block those of another. Outputs of guarded
+//! rings are the exception, since a packet for one has reserved its slot before it enters the
+//! centre.
 //!
-//! Large trees are not enumerated. Their channels are ranked, up by level and then down by level, and it is
-//! verified switch by switch that no packet can go up again after coming down. Large dragonflies and megaflies are
-//! ranked by the links a packet has taken, which its lane tells (`ladder.rs`).
+//! Large trees are not enumerated. Their channels are ranked, up by level and then down by level,
+//! and every switch is checked never to send a packet up again after it came down. Channels of
+//! large dragonflies and megaflies are ranked by the number of links that a packet has taken, which
+//! its lane determines (`ladder.rs`).
 
 use std::fmt;
 
@@ -31,40 +34,42 @@ use crate::{Forwarding, Hop};
 /// A lane of a link between switches.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Channel {
-    /// The switch that sends.
+    /// The sending switch.
     pub switch: SwitchId,
-    /// Its port.
+    /// The sending port.
     pub port: Port,
-    /// The lane.
     pub lane: u8,
-    /// The switch that receives.
+    /// The receiving switch.
     pub to: SwitchId,
-    /// In a cycle: the central queue of the receiving switch by which it waits for the next channel.
+    /// In a cycle: the central queue of the receiving switch through which it waits for the next
+    /// channel.
     pub through: Option<CentralQueue>,
 }
 
-/// The queue of a lane in front of a central crossbar.
+/// A queue of one lane in front of a central crossbar.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct CentralQueue {
     /// The group of ports that share it.
     pub mport: u16,
     /// The link of the group to the centre.
     pub link: u16,
-    /// The lane on the link behind the switch.
+    /// The lane on the link after the switch.
     pub lane: u8,
-    /// Whether it is the row buffer of a tiled switch: `mport` is then its input and `link` its column.
+    /// Whether it is a row buffer of a tiled switch; `mport` is then its input and `link` its
+    /// column.
     pub is_row_buffer: bool,
 }
 
-/// Which ports share the queues in front of a central crossbar, and how many such queues they have.
+/// Which ports share queues in front of a central crossbar, and the number of these queues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Centre {
-    /// Ports of a group (MPort): port k is in group k / this. What stays in its group does not see the centre.
+    /// Ports of a group (MPort); port k is in group k / this. Traffic within a group does not pass
+    /// the centre.
     pub ports_per_mport: u16,
-    /// Links of a group to the centre; what goes to output p takes link p modulo this.
+    /// Links of a group to the centre; traffic for output p takes link p modulo this.
     pub links_per_mport: u16,
-    /// In a tiled switch every input is a group of its own, a link leads to the tile of a column, and output p is
-    /// in column p divided by this.
+    /// In a tiled switch every input is its own group, a link leads to the tile of a column, and
+    /// output p is in column p divided by this.
     pub outputs_of_column: Option<u16>,
 }
 
@@ -78,7 +83,7 @@ impl Centre {
         }
     }
 
-    /// A tiled switch: what goes from an input to the outputs of one column shares a row buffer.
+    /// A tiled switch: traffic from an input to the outputs of one column shares a row buffer.
     pub fn of_tiles(columns: u16, outputs_of_column: u16) -> Self {
         Centre {
             ports_per_mport: 1,
@@ -87,23 +92,24 @@ impl Centre {
         }
     }
 
-    /// The group of a port.
+    /// Returns the group of a port.
     #[inline]
     pub fn mport(&self, port: Port) -> u16 {
         port.0 / self.ports_per_mport
     }
 
-    /// Groups of a switch with so many ports.
+    /// Returns the number of groups of a switch with this many ports.
     pub fn mports(&self, n_ports: u16) -> u16 {
         n_ports.div_ceil(self.ports_per_mport)
     }
 
-    /// Central links of a switch with so many ports, those of one group after those of another.
+    /// Returns the number of central links of a switch with this many ports. They are numbered
+    /// group by group.
     pub fn n_links(&self, n_ports: u16) -> u16 {
         self.mports(n_ports) * self.links_per_mport
     }
 
-    /// Which of them a packet takes from an input to an output; none within a group.
+    /// Returns the central link from an input to an output; `None` within a group.
     #[inline]
     pub fn link(&self, input: Port, output: Port) -> Option<u16> {
         let mport = self.mport(input);
@@ -141,19 +147,19 @@ impl fmt::Display for Channel {
     }
 }
 
-/// Whether packets can wait for each other in a circle.
+/// Whether a cycle of packets can wait for each other.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// They cannot.
+    /// There is no deadlock.
     Free {
-        /// By which argument.
+        /// The argument of the proof.
         how: String,
         /// Channels in use.
         channels: u64,
-        /// Dependencies between them (0 if they were not enumerated).
+        /// Dependencies between them; 0 if they were not enumerated.
         dependencies: u64,
     },
-    /// They can: each channel may wait for the next, and the last for the first.
+    /// A possible deadlock: each channel may wait for the next, and the last for the first.
     Cycle(Vec<Channel>),
 }
 
@@ -165,7 +171,7 @@ impl fmt::Display for Verdict {
                 let lines: Vec<String> = channels.iter().map(Channel::to_string).collect();
                 write!(
                     f,
-                    "{} channels in a circle: {}",
+                    "a cycle of {} channels: {}",
                     lines.len(),
                     lines.join(", ")
                 )
@@ -174,19 +180,22 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// (switch, destination) pairs, and steps, above which trees are proved by their structure.
+/// Above this many (switch, destination) pairs or steps, trees are proved by their structure.
 const MAX_PAIRS: u64 = 20_000_000;
 const MAX_STEPS: u64 = 2_000_000_000;
 
-/// Turns at switches, over all destinations, above which groups are proved by their ladder of lanes.
+/// Above this many turns at switches, over all destinations, groups are proved by their ladder of
+/// lanes.
 const MAX_TURNS: u64 = 50_000_000;
 
-/// Proves a forwarding free of deadlock, or shows a short cycle, for switches whose inputs share nothing.
+/// Proves that a forwarding is free of deadlock, or returns a short cycle. Switches share no
+/// buffers between inputs.
 pub fn check(topology: &Topology, forwarding: &Forwarding) -> Verdict {
     check_with(topology, forwarding, None)
 }
 
-/// Proves a forwarding free of deadlock, or shows a short cycle, for switches that may have a centre.
+/// Proves that a forwarding is free of deadlock, or returns a short cycle. Switches may have a
+/// centre.
 pub fn check_with(topology: &Topology, forwarding: &Forwarding, centre: Option<Centre>) -> Verdict {
     let targets = forwarding.representatives(topology);
     if let Some(tree) = forwarding.plan.tree() {
@@ -206,7 +215,7 @@ pub fn check_with(topology: &Topology, forwarding: &Forwarding, centre: Option<C
     }
     if let Plan::Groups(plan) = &forwarding.plan {
         let turns = u64::from(topology.radix()).pow(2) * u64::from(topology.n_switches());
-        // Where lanes rise from link to link, sharing a buffer within a lane joins nothing.
+        // If lanes rise from link to link, sharing a buffer within a lane adds no cycle.
         let stays_apart = || {
             plan.climb(forwarding.lanes())
                 .is_some_and(|climb| climb.lanes_rise)
@@ -217,8 +226,9 @@ pub fn check_with(topology: &Topology, forwarding: &Forwarding, centre: Option<C
         {
             return Verdict::Free {
                 how: format!(
-                    "{} switches in groups by structure, destinations not enumerated: the lane of every link \
-                     tells how many links came before it, and every link is where the routing has it",
+                    "{} switches in groups, proved by structure without enumerating destinations: \
+                     the lane of every link counts the links before it, and every link is where \
+                     the routing expects it",
                     topology.n_switches()
                 ),
                 channels: channels * u64::from(forwarding.lanes()),
@@ -231,7 +241,8 @@ pub fn check_with(topology: &Topology, forwarding: &Forwarding, centre: Option<C
         && plan.has_sets()
         && steps > MAX_TURNS
     {
-        // All NICs of a switch at once, with every mixture of their paths: if these have no cycle, their own have none.
+        // All NICs of a switch at once, with every mixture of their paths. If these have no cycle,
+        // neither have the actual paths.
         let verdict = by_switch(topology, forwarding, centre, plan);
         if matches!(verdict, Verdict::Free { .. }) || steps > MAX_STEPS {
             return verdict;
@@ -244,7 +255,7 @@ pub fn check_with(topology: &Topology, forwarding: &Forwarding, centre: Option<C
     graph.verdict(targets.len(), "destinations")
 }
 
-/// The verdict by tables where each packet may take every port of a set.
+/// Returns the verdict for tables in which each packet may take every port of a set.
 fn by_switch(
     topology: &Topology,
     forwarding: &Forwarding,
@@ -263,16 +274,18 @@ fn by_switch(
     graph.verdict(targets.len(), "destination switches")
 }
 
-/// What was followed, so that nothing is followed twice.
+/// What has been visited, so that nothing is visited twice.
 struct Seen {
-    /// By row of the tables, the last destination for which the channels behind it were visited.
+    /// By row of the tables: the last destination for which the channels reached from it were
+    /// visited.
     rows: Vec<u32>,
-    /// By channel, and behind these by source, the last entry whose dependencies were noted.
+    /// By channel, then by source: the last entry whose dependencies were noted.
     entries: Vec<Option<SharedEntry>>,
 }
 
-/// Whether no group of ports has both a port to a higher level and another one: then what comes down never
-/// shares a central queue with what goes up, and the ranks of a tree hold through the centre.
+/// Whether no group of ports mixes ports to a higher level with others. Descending packets then
+/// never share a central queue with ascending ones, and the ranks of a tree hold through the
+/// centre.
 fn keeps_directions_apart(topology: &Topology, tree: &TreePlan, centre: Centre) -> bool {
     topology.switches().all(|at| {
         let first_up = tree.first_up(at);
@@ -283,7 +296,7 @@ fn keeps_directions_apart(topology: &Topology, tree: &TreePlan, centre: Centre) 
     })
 }
 
-/// The proof by ranks; `None` if the fabric is not wired as the arithmetic believes.
+/// Proves by ranks; `None` if the fabric is not wired as the arithmetic assumes.
 fn by_structure(topology: &Topology, forwarding: &Forwarding, tree: &TreePlan) -> Option<Verdict> {
     if let Plan::Damaged(plan) = &forwarding.plan
         && !plan.exceptions_follow_the_tree(topology)
@@ -305,7 +318,8 @@ fn by_structure(topology: &Topology, forwarding: &Forwarding, tree: &TreePlan) -
             channels += 1;
             let (level_there, nics_there) = tree.range(other);
             let is_sound = match port < first_up {
-                // Down: everything sent there by the arithmetic is below there, hence goes on down.
+                // Down: everything the arithmetic sends there has its destination below and thus
+                // continues down.
                 true => {
                     let ends = [nics_there.start, nics_there.end - 1].map(NicId);
                     let comes_from_above = first_up.max(Port(topology.n_ports(at) - 1));
@@ -320,7 +334,7 @@ fn by_structure(topology: &Topology, forwarding: &Forwarding, tree: &TreePlan) -
                             all_choices(at, comes_from_above, nic, &leads_there)
                         })
                 }
-                // Up: one level higher, over a range that holds ours.
+                // Up: one level higher, over a range that contains ours.
                 false => {
                     level_there == level + 1
                         && nics_there.start <= nics.start
@@ -342,8 +356,9 @@ fn by_structure(topology: &Topology, forwarding: &Forwarding, tree: &TreePlan) -
     }
     Some(Verdict::Free {
         how: format!(
-            "tree of {} switches by structure, destinations not enumerated: channels rank up by level, then \
-             down by level, and at every switch what comes down goes on down",
+            "tree of {} switches, proved by structure without enumerating destinations: channels \
+             rank up by level, then down by level, and no switch sends a packet up again after it \
+             came down",
             topology.n_switches()
         ),
         channels,
@@ -351,7 +366,7 @@ fn by_structure(topology: &Topology, forwarding: &Forwarding, tree: &TreePlan) -
     })
 }
 
-/// The dependency graph while it is collected. Links are directed and counted through the fabric by sender.
+/// The dependency graph under construction. Links are directed and numbered by sender.
 struct Graph<'a> {
     topology: &'a Topology,
     forwarding: &'a Forwarding,
@@ -360,24 +375,25 @@ struct Graph<'a> {
     first: Vec<usize>,
     /// Sending switch and port of each link.
     senders: Vec<(SwitchId, Port)>,
-    /// Link of each port counted through the fabric.
+    /// Link of each port, by port index of the fabric.
     link_of_port: Vec<Option<u32>>,
     /// The link in the opposite direction, which has the receiver's switch and port.
     opposite: Vec<u32>,
-    /// One bit per (channel in, channel out) of every switch, and where each switch begins.
+    /// One bit per (channel in, channel out) of every switch, and the first bit of each switch.
     bits: Vec<u64>,
     base: Vec<usize>,
     used: Vec<bool>,
-    /// Last destination a channel was visited for.
+    /// The last destination for which each channel was visited.
     visited: Vec<u32>,
     sources: Vec<(SwitchId, Port)>,
-    /// What inputs share inside a switch.
+    /// The queues that inputs share inside a switch.
     centre: Option<Centre>,
-    /// First central queue of each switch, counted behind all channels.
+    /// First central queue of each switch, numbered after all channels.
     first_central: Vec<usize>,
-    /// What channels and central queues wait for by way of a centre, in order; empty without one.
+    /// What channels and central queues wait for through a centre, in order; empty without a
+    /// centre.
     by_centre: Vec<Vec<u32>>,
-    /// Reused.
+    /// Scratch space.
     stack: Vec<usize>,
     hops: Vec<Hop>,
 }
@@ -409,7 +425,8 @@ impl<'a> Graph<'a> {
         for switch in topology.switches() {
             let is_host = |&p: &Port| matches!(topology.peer(switch, p), Peer::Nic(_));
             let mut hosts: Vec<Port> = topology.ports(switch).filter(is_host).collect();
-            // NICs of one switch send alike; with a centre they fill the queues of their own group.
+            // NICs of one switch send equally; with a centre they fill the queues of their own
+            // group.
             match centre {
                 Some(centre) => hosts.dedup_by_key(|port| centre.mport(*port)),
                 None => hosts.truncate(1),
@@ -448,7 +465,8 @@ impl<'a> Graph<'a> {
         graph
     }
 
-    /// Both ends of a cable are in the same ring, and a ring has one way on at a switch.
+    /// Checks that both ends of a cable are in the same ring, and that a ring has one output per
+    /// switch.
     fn check_rings(&self) {
         if !self.forwarding.bubble() {
             return;
@@ -471,7 +489,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// The channel of a hop; `None` if it leads to a NIC.
+    /// Returns the channel of a hop; `None` if it leads to a NIC.
     fn channel(&self, at: SwitchId, hop: Hop) -> Option<usize> {
         assert!(
             usize::from(hop.lane) < self.lanes,
@@ -482,12 +500,13 @@ impl<'a> Graph<'a> {
         Some(link as usize * self.lanes + usize::from(hop.lane))
     }
 
-    /// Switch and port a channel leads to.
+    /// Returns the switch and port that a channel leads to.
     fn receiver(&self, channel: usize) -> (SwitchId, Port) {
         self.senders[self.opposite[channel / self.lanes] as usize]
     }
 
-    /// First bit of a channel's row, first channel of its columns, and number of columns.
+    /// Returns the first bit of a channel's row, the first channel of its columns, and the number
+    /// of columns.
     fn row(&self, channel: usize) -> (usize, usize, usize) {
         let opposite = self.opposite[channel / self.lanes] as usize;
         let at = self.senders[opposite].0.index();
@@ -500,7 +519,7 @@ impl<'a> Graph<'a> {
         )
     }
 
-    /// Visits every channel that packets for a destination can use, and notes what each waits for.
+    /// Visits every channel that packets for a destination can use, and notes its dependencies.
     fn follow(&mut self, target: NicId, stamp: u32) {
         for i in 0..self.sources.len() {
             let (at, port) = self.sources[i];
@@ -533,7 +552,8 @@ impl<'a> Graph<'a> {
     fn depend(&mut self, held: Option<usize>, at: SwitchId, from: Port, hops: &[Hop], stamp: u32) {
         for &hop in hops {
             let Some(next) = self.channel(at, hop) else {
-                // A NIC takes what comes, but on the way to it a packet may share a queue with others that wait.
+                // A NIC accepts every packet, but on the way to it a packet may share a queue with
+                // others that wait.
                 if let (Some(held), Some(central)) = (held, self.central(at, from, hop)) {
                     self.waits_by_centre(held, central);
                 }
@@ -566,7 +586,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// The same as [`Graph::follow`] for all NICs of a switch at once, by tables of one lane.
+    /// Does the same as [`Graph::follow`] for all NICs of a switch at once, by tables of one lane.
     fn follow_switch(&mut self, plan: &TablePlan, target: NicId, stamp: u32, seen: &mut Seen) {
         let switch = self.topology.attachment(target).0;
         let n_channels = self.n_channels();
@@ -598,19 +618,20 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// Channels, of all nodes the first ones.
+    /// Returns the number of channels, which are the first nodes.
     fn n_channels(&self) -> usize {
         self.senders.len() * self.lanes
     }
 
-    /// The central queue between an input and a hop; `None` if there is no centre or it is not passed.
+    /// Returns the central queue between an input and a hop; `None` if the packet does not pass a
+    /// centre.
     fn central(&self, at: SwitchId, from: Port, hop: Hop) -> Option<usize> {
         let link = self.centre?.link(from, hop.port)?;
         let nth = usize::from(link) * self.lanes + usize::from(hop.lane);
         Some(self.first_central[at.index()] + nth)
     }
 
-    /// Which queue of a centre a node is.
+    /// Returns the central queue of a node.
     fn central_queue(&self, node: usize) -> Option<CentralQueue> {
         let centre = self.centre.filter(|_| node >= self.n_channels())?;
         let switch = self.first_central.partition_point(|&first| first <= node) - 1;
@@ -632,7 +653,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// What a channel or central queue may wait for, in order.
+    /// Returns what a channel or central queue may wait for, in order.
     fn successors(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
         let (bit, first, columns) = match node < self.n_channels() {
             true => self.row(node),
@@ -655,7 +676,7 @@ impl<'a> Graph<'a> {
                 dependencies += 1;
             }
         }
-        // Take away what nobody waits for, over and over. A cycle stays.
+        // Remove nodes that no other node waits for, repeatedly. A cycle remains.
         let mut left = self.used.clone();
         let mut stack: Vec<usize> = (0..n).filter(|&c| left[c] && waiting[c] == 0).collect();
         while let Some(channel) = stack.pop() {
@@ -678,20 +699,21 @@ impl<'a> Graph<'a> {
             None => String::new(),
         };
         let rings = match self.forwarding.bubble() {
-            true => "; rings close under the bubble rule, with every entry into a ring guarded",
+            true => "; rings may close under the bubble rule, which guards every entry into a ring",
             false => "",
         };
         Verdict::Free {
             how: format!(
-                "no cycle among {dependencies} dependencies of {channels} channels{queues}, all of {n_targets} \
-                 {targets} followed{rings}"
+                "no cycle among {dependencies} dependencies of {channels} channels{queues}, over \
+                 all {n_targets} {targets}{rings}"
             ),
             channels,
             dependencies,
         }
     }
 
-    /// A short cycle among the channels left, each of which is waited for by another one left.
+    /// Returns a short cycle among the remaining channels, each of which another remaining one
+    /// waits for.
     fn short_cycle(&self, left: &[bool], start: usize) -> Vec<Channel> {
         let mut waits_for = vec![None; left.len()];
         for channel in (0..left.len()).rev().filter(|&c| left[c]) {
@@ -699,7 +721,7 @@ impl<'a> Graph<'a> {
                 waits_for[next] = Some(channel);
             }
         }
-        // Backwards until a channel comes twice: it lies on a cycle.
+        // Walk backwards until a channel repeats: it lies on a cycle.
         let mut seen = vec![false; left.len()];
         let mut on_cycle = start;
         while !std::mem::replace(&mut seen[on_cycle], true) {
@@ -714,8 +736,8 @@ impl<'a> Graph<'a> {
                 best = cycle;
             }
         }
-        // Channels have the lowest numbers, so that a cycle begins with one and no two central queues follow
-        // each other.
+        // Channels have the lowest numbers, so a cycle begins with a channel and no two central
+        // queues are adjacent.
         let lowest = (0..best.len()).min_by_key(|&i| best[i]).unwrap_or(0);
         best.rotate_left(lowest);
         let next = best.iter().skip(1).chain(&best[..1]);
@@ -734,7 +756,7 @@ impl<'a> Graph<'a> {
             .collect()
     }
 
-    /// The shortest cycle through a channel, if it is shorter than that.
+    /// Returns the shortest cycle through a channel, if it is shorter than `shorter_than`.
     fn cycle_through(
         &self,
         left: &[bool],
@@ -777,7 +799,7 @@ mod tests {
     use netloom_topology::{Blueprint, Graph as Listed, RandomRegular, Torus, graph};
     use proptest::prelude::*;
 
-    /// Dependencies if every packet may take every port of a set, one after the other.
+    /// Returns the verdict if every packet may take every port of a set, set by set.
     fn mixtures(topology: &Topology, forwarding: &Forwarding, centre: Option<Centre>) -> Verdict {
         let Plan::Table(plan) = &forwarding.plan else {
             panic!("tables");
@@ -807,8 +829,8 @@ mod tests {
     }
 
     proptest! {
-        /// All NICs of a switch at once give the same graph as one after the other, and a proof for them is one for the
-        /// paths that are really taken.
+        /// All NICs of a switch at once give the same graph as one after the other, and a proof for
+        /// them holds for the paths actually taken.
         #[test]
         fn a_switch_at_once_is_its_nics_one_by_one(
             switches in 4u32..12, degree in 2u32..4, hosts in 1u16..4, seed: u64, is_grid: bool,
@@ -835,7 +857,7 @@ mod tests {
         }
     }
 
-    /// A large graph is followed switch by switch.
+    /// The tables of a large graph are checked switch by switch.
     #[test]
     fn tables_of_a_large_graph_are_followed_by_switches() {
         let tree = netloom_topology::FatTree {
@@ -857,10 +879,7 @@ mod tests {
         let Verdict::Free { how, channels, .. } = check(&topology, &forwarding) else {
             panic!("free");
         };
-        assert!(
-            how.contains("all of 256 destination switches followed"),
-            "{how}"
-        );
+        assert!(how.contains("over all 256 destination switches"), "{how}");
         assert_eq!(channels, 2 * 2 * 4096);
     }
 }

@@ -1,4 +1,4 @@
-//! Division by a number known beforehand: one multiplication and one shift.
+//! Division by a precomputed divisor: one multiplication and one shift.
 
 /// Divides numbers below 2^31 exactly.
 ///
@@ -23,7 +23,7 @@ impl Divisor {
         }
     }
 
-    /// How often the divisor goes into `n`, if that is below 2^31; otherwise a number of no meaning.
+    /// Returns `n` divided by the divisor; `n` must be below 2^31.
     #[inline]
     pub(crate) fn of(self, n: u32) -> u32 {
         (u64::from(n).wrapping_mul(self.reciprocal) >> self.shift) as u32

@@ -1,9 +1,11 @@
-//! Routings for fabrics of groups (dragonflies): straight to the destination's group, or by way of another one.
+//! Routings for fabrics of groups (dragonflies): directly to the destination's group, or through
+//! another one.
 //!
-//! Minimal takes at most one global link, Valiant goes through a random group. UGAL chooses between the two by what waits
-//! at the outputs of the first switch and, if asked to, by what others of its group announce; `par-ugal` asks once more at
-//! the second switch. PAR leaves the minimal way wherever that is blocked, also within a group. The compiled form of all
-//! of them is a [`GroupPlan`](crate::group_plan::GroupPlan).
+//! Minimal takes at most one global link; Valiant goes through a random group. UGAL chooses between
+//! the two by the queues at the outputs of the first switch and, with global knowledge, by those
+//! that other switches of its group announce. `par-ugal` decides again at the second switch. PAR
+//! leaves the minimal path wherever it is blocked, also within a group. All of them compile to a
+//! [`GroupPlan`](crate::group_plan::GroupPlan).
 
 use std::num::NonZero;
 use std::sync::Arc;
@@ -16,35 +18,37 @@ use crate::in_transit::{InTransit, Policy};
 use crate::{Forwarding, Routing};
 
 params! {
-    /// Minimal on dragonflies: at most one global link.
+    /// Minimal routing on dragonflies: at most one global link.
     #[derive(Clone, Debug)]
     pub struct Minimal {}
 }
 
 params! {
-    /// Valiant on dragonflies: every packet to another group goes through a third one, drawn for each packet.
+    /// Valiant routing on dragonflies: every packet to another group goes through a third one,
+    /// drawn for each packet.
     #[derive(Clone, Debug)]
     pub struct Valiant {}
 }
 
 choice! {
-    /// Whose queues a decision looks at.
+    /// The queues that a decision depends on.
     pub enum Knowledge {
-        /// Those of the switch that decides (UGAL-L).
+        /// Those of the deciding switch (UGAL-L).
         Local = "local",
-        /// Also those of the global links of its group, as their switches last announced them (UGAL-G).
+        /// Also those of the global links of its group, as their switches last announced them
+        /// (UGAL-G).
         Global = "global",
     }
 }
 
 params! {
-    /// UGAL on dragonflies: the first switch compares the minimal way with one through a random group and decides
-    /// for good.
+    /// UGAL on dragonflies: the first switch compares the minimal path with one through a random
+    /// group. Its decision is final.
     #[derive(Clone, Debug)]
     pub struct Ugal {
-        /// Flits by which the minimal way may be worse before a packet takes the other one.
+        /// Flits by which the minimal path may be worse before a packet takes the other one.
         pub threshold: u32 = 24,
-        /// Whose queues are compared.
+        /// The queues that are compared.
         pub knowledge: Knowledge = Knowledge::Local,
         /// Core cycles between two announcements of a switch, if the knowledge is "global".
         pub every: u32 = 32,
@@ -52,21 +56,24 @@ params! {
 }
 
 params! {
-    /// PAR-6/2 on dragonflies: every switch asks whether the minimal output of a packet is blocked (its link is in use, or
-    /// has too few credits for the packet) and, if so, takes another one that is not, in the first group to a third group,
-    /// in later groups and within one by way of another switch. Occupancies are credits in use of a lane, in per cent of all
-    /// it can have, what is under way included. The thresholds are ours: the paper does not print them.
+    /// PAR-6/2 on dragonflies. The minimal output of a packet is blocked if its link is in use or
+    /// has too few credits for the packet. The switch then takes another output that is not
+    /// blocked: towards a third group in the first group, and through another switch in later
+    /// groups and within a group. Occupancies are the credits of a lane in use, including packets
+    /// on the link, as a percentage of its maximum. The thresholds are defaults of netloom, since
+    /// the paper does not state them.
     #[derive(Clone, Debug)]
     pub struct Par {
-        /// Per cent that the minimal output has in use at least before another one is thought of.
+        /// Percentage that the minimal output must have in use before another output is considered.
         pub threshold_min: u8 = 30,
-        /// Per cent that a local output taken instead has in use at most.
+        /// Percentage that an alternative local output may have in use at most.
         pub threshold_local: u8 = 80,
-        /// Per cent that a global output taken instead has in use at most.
+        /// Percentage that an alternative global output may have in use at most.
         pub threshold_global: u8 = 80,
-        /// Whether these two are per cent of what the minimal output has in use, or of all it can have.
+        /// Whether the two maxima are relative to what the minimal output has in use, instead of to
+        /// its maximum.
         pub relative: bool = true,
-        /// By which links a packet may leave its first group beside the minimal one.
+        /// The links by which a packet may leave its first group, in addition to the minimal one.
         pub policy: Policy = Policy::Mixed,
     }
     check |it, section| {
@@ -74,18 +81,18 @@ params! {
         for (key, percent) in all {
             if percent > 100 {
                 let place = section.place_of(key);
-                section.notes.error("E0102", place, format!("{percent} per cent")).help("write 0 to 100");
+                section.notes.error("E0102", place, format!("expected a percentage, found {percent}")).help("use 0 to 100");
             }
         }
     }
 }
 
 params! {
-    /// Progressive adaptive routing on dragonflies by the test of UGAL: as `ugal`, but a packet that was left on its minimal
-    /// way is asked about again at the next switch of its group.
+    /// Progressive adaptive routing on dragonflies by the test of UGAL: like `ugal`, but the test
+    /// is repeated at the next switch of the group for a packet that is still on its minimal path.
     #[derive(Clone, Debug)]
     pub struct ParUgal {
-        /// Flits by which the minimal way may be worse before a packet takes the other one (G002-2).
+        /// Flits by which the minimal path may be worse before a packet takes the other one.
         pub threshold: u32 = 24,
     }
 }
@@ -106,9 +113,9 @@ impl Routing for Ugal {
     fn compile(&self, topology: &Arc<Topology>, seed: u64) -> Result<Forwarding, String> {
         let announced_every = match self.knowledge {
             Knowledge::Local => None,
-            Knowledge::Global => Some(NonZero::new(self.every).ok_or(
-                "every = 0 is no time between two announcements; write at least every = 1",
-            )?),
+            Knowledge::Global => Some(
+                NonZero::new(self.every).ok_or("expected every = 1 or more, found every = 0")?,
+            ),
         };
         let adaptive = Adaptive {
             threshold: self.threshold,
@@ -145,7 +152,7 @@ impl Routing for ParUgal {
 
 impl Described for Minimal {
     const NAME: &'static str = "minimal";
-    const SUMMARY: &'static str = "Straight to the destination's group on dragonflies.";
+    const SUMMARY: &'static str = "The direct path to the destination's group on dragonflies.";
     const PAPER: Option<&'static str> = Some(
         "J. Kim, W. Dally, S. Scott, D. Abts, \"Technology-driven, highly-scalable dragonfly topology\", \
          ISCA 2008",
@@ -155,7 +162,8 @@ impl Described for Minimal {
 
 impl Described for Valiant {
     const NAME: &'static str = "valiant";
-    const SUMMARY: &'static str = "Through a random third group on dragonflies, packet by packet.";
+    const SUMMARY: &'static str =
+        "Through a random third group on dragonflies, drawn for each packet.";
     const PAPER: Option<&'static str> = Some(
         "L. Valiant, \"A scheme for fast parallel communication\", SIAM J. Computing 11, 1982; on \
          dragonflies: J. Kim et al., ISCA 2008",
@@ -165,7 +173,8 @@ impl Described for Valiant {
 
 impl Described for Ugal {
     const NAME: &'static str = "ugal";
-    const SUMMARY: &'static str = "Minimal or through a random group on dragonflies, chosen at the first switch by its queues (UGAL-L) or those of its group (UGAL-G).";
+    const SUMMARY: &'static str = "Minimal or through a random group on dragonflies, chosen at \
+         the first switch by its queues (UGAL-L) or those of its group (UGAL-G).";
     const PAPER: Option<&'static str> = Some(
         "A. Singh, \"Load-balanced routing in interconnection networks\", PhD thesis, Stanford 2005; on \
          dragonflies: J. Kim et al., ISCA 2008",
@@ -175,7 +184,8 @@ impl Described for Ugal {
 
 impl Described for Par {
     const NAME: &'static str = "par";
-    const SUMMARY: &'static str = "Away from the minimal output on dragonflies wherever it is blocked, to another group or by way of another switch of a group (PAR-6/2).";
+    const SUMMARY: &'static str = "Off the minimal path on dragonflies wherever its output is \
+         blocked, through another group or another switch of a group (PAR-6/2).";
     const PAPER: Option<&'static str> = Some(
         "M. Garcia, E. Vallejo, R. Beivide, M. Odriozola, M. Valero, \"Efficient routing mechanisms for dragonfly \
          networks\", ICPP 2013; policies: M. Garcia et al., \"Global misrouting policies in two-level hierarchical \
@@ -186,7 +196,8 @@ impl Described for Par {
 
 impl Described for ParUgal {
     const NAME: &'static str = "par-ugal";
-    const SUMMARY: &'static str = "Minimal or through a random group on dragonflies, asked at every switch of the first group by the test of UGAL.";
+    const SUMMARY: &'static str = "Minimal or through a random group on dragonflies, by the UGAL \
+         test at every switch of the first group.";
     const PAPER: Option<&'static str> = Some(
         "N. Jiang, J. Kim, W. Dally, \"Indirect adaptive routing on large scale interconnection networks\", \
          ISCA 2009",

@@ -1,7 +1,9 @@
-//! Fat trees with a choice: any up port to the nearest common ancestor, then down by any of the parallel cables.
+//! Fat trees with a choice: any up port to the nearest common ancestor, then down by any of the
+//! parallel cables.
 //!
-//! A packet goes up while its destination is not below, and never up again after coming down, whichever ports are
-//! chosen (`tree.rs` has the arithmetic, `choice.rs` the choices). So one lane is enough.
+//! A packet goes up while its destination is not below, and never goes up after it came down,
+//! whichever ports are chosen (`tree.rs` has the arithmetic, `choice.rs` the choices). So one lane
+//! is enough.
 
 use std::sync::Arc;
 
@@ -16,12 +18,14 @@ use crate::tree::{TreePlan, tree_of};
 use crate::{Forwarding, Hop, Occasion, QueueView, Routing};
 
 params! {
-    /// Equal-cost paths on fat trees: every switch chooses among its up ports, and downwards among parallel cables.
+    /// Equal-cost paths on fat trees: every switch chooses among its up ports, and downwards among
+    /// parallel cables.
     #[derive(Clone, Debug)]
     pub struct Ecmp {
-        /// How a switch chooses: by a hash of source and destination, at random for each packet, or by what waits.
+        /// How a switch chooses: by a hash of source and destination, at random for each packet, or
+        /// by queue length.
         pub choice: Choice = Choice::Hash,
-        /// Flits that count as one where "least" and "least-of-2" compare queues.
+        /// Flits per unit of queue length, where "least" and "least-of-2" compare queues.
         pub granularity: u32 = 1,
     }
 }
@@ -30,9 +34,7 @@ impl Routing for Ecmp {
     fn compile(&self, topology: &Arc<Topology>, seed: u64) -> Result<Forwarding, String> {
         let tree = tree_of("ecmp", topology)?;
         if self.granularity == 0 {
-            return Err(
-                "granularity = 0 is no unit of queues; write at least granularity = 1".into(),
-            );
+            return Err("expected granularity = 1 or more, found granularity = 0".into());
         }
         let n_switches = topology.n_switches();
         let chooser = Chooser::new(self.choice, self.granularity, n_switches, seed);
@@ -42,7 +44,8 @@ impl Routing for Ecmp {
 
 impl Described for Ecmp {
     const NAME: &'static str = "ecmp";
-    const SUMMARY: &'static str = "Any up port on fat trees, then down: by a hash, packet by packet, or the one for which least waits.";
+    const SUMMARY: &'static str = "Any up port on fat trees, then down; chosen by a hash, at \
+         random per packet, or by the shortest queue.";
     const PAPER: Option<&'static str> = Some(
         "C. Hopps, \"Analysis of an equal-cost multi-path algorithm\", RFC 2992, 2000; spray: A. Dixit et al., INFOCOM \
          2013; least: C. Gomez et al., CAC (IPDPS) 2007; least-of-2: M. Mitzenmacher, IEEE TPDS 12, 2001",
@@ -89,12 +92,12 @@ impl EcmpPlan {
         &self.chooser
     }
 
-    /// The tree whose ways these are.
+    /// Returns the tree of these paths.
     pub(crate) fn tree(&self) -> &TreePlan {
         &self.tree
     }
 
-    /// Kept out of line, so that [`Forwarding::route`] stays small enough to be inlined.
+    /// Not inlined, so that [`Forwarding::route`] stays small enough to be inlined.
     #[inline(never)]
     pub(crate) fn route_seeing<V: QueueView>(
         &self,

@@ -1,33 +1,32 @@
-//! Rows of entries: for every row and column one port, a set of equal ports, or a mark.
+//! Tables of entries: each row and column has one port, a set of equivalent ports, or a mark.
 //!
-//! An entry is a byte, or two where bytes do not suffice. Numbers below the radix are ports, the numbers above it are the
-//! sets of the row: a switch of a regular fabric has few different ones, so sets cost next to no memory.
+//! An entry is a byte, or two if bytes do not suffice. Numbers below the radix are ports. Numbers
+//! above it are the sets of the row; a switch of a regular fabric has few different sets, so they
+//! take little memory.
 
 use std::collections::HashMap;
 
 use netloom_units::{Port, SwitchId};
 
-/// What stands in an entry.
+/// The content of an entry.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Found<'a> {
-    /// One port.
     Port(Port),
-    /// Equal ports.
     Set(Set<'a>),
-    /// The first mark.
+    /// The packet is at its destination switch.
     Deliver,
-    /// The second mark: what an entry says until it is set.
+    /// No packet comes here: the value of an entry that has not been set.
     Never,
 }
 
-/// Equal ports, and how a destination takes one of them.
+/// Equivalent ports, and the rule by which a destination takes one of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Set<'a> {
     pub(crate) ports: &'a [Port],
     spread: Spread,
 }
 
-/// Which of several ports a destination takes.
+/// The rule by which a destination takes one of several ports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Spread {
     /// The number of the destination divided by this (not 0), modulo the ports.
@@ -37,7 +36,7 @@ pub(crate) enum Spread {
 }
 
 impl Set<'_> {
-    /// The port for a destination of this number.
+    /// Returns the port for the destination with this number.
     #[inline]
     pub(crate) fn port(&self, at: SwitchId, number: u32) -> Port {
         let n = self.ports.len();
@@ -49,7 +48,7 @@ impl Set<'_> {
     }
 }
 
-/// A set of a row: where its ports are.
+/// A set of a row: the range of its ports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Listed {
     first: u32,
@@ -57,37 +56,35 @@ struct Listed {
     spread: Spread,
 }
 
-/// Marks above every port and every number of a set.
+/// Marks, above every port and every number of a set.
 const DELIVER: u16 = u16::MAX;
 const NEVER: u16 = u16::MAX - 1;
 
-/// The most ports a switch may have.
+/// Maximum number of ports of a switch.
 pub(crate) const MAX_PORTS: u16 = NEVER - 1;
 
-/// The entries, in bytes where these suffice.
+/// The entries, in bytes if these suffice.
 #[derive(Clone, Debug)]
 enum Numbers {
     Bytes(Vec<u8>),
     Words(Vec<u16>),
 }
 
-/// Entries by row and column.
 #[derive(Clone, Debug)]
 pub(crate) struct EntryRows {
     numbers: Numbers,
     n_columns: usize,
-    /// Numbers below it are ports.
+    /// Numbers below this are ports.
     radix: u16,
-    /// The sets of each row.
     sets: Vec<Vec<Listed>>,
-    /// The ports of all sets, each list once.
+    /// The ports of all sets; each list is stored once.
     ports: Vec<Port>,
-    /// Where a list of ports begins; empty when no more entries are set.
+    /// The start of each list of ports; emptied by [`EntryRows::finish`].
     known: HashMap<Box<[Port]>, u32>,
 }
 
 impl EntryRows {
-    /// Rows of entries that say [`Found::Never`], for switches with at most [`MAX_PORTS`] ports.
+    /// Creates rows of [`Found::Never`], for switches with at most [`MAX_PORTS`] ports.
     pub(crate) fn new(n_rows: usize, n_columns: usize, radix: u16) -> Self {
         assert!(radix <= MAX_PORTS, "{radix} ports");
         let size = n_rows * n_columns;
@@ -104,7 +101,6 @@ impl EntryRows {
         }
     }
 
-    /// Adds a row and returns its number.
     pub(crate) fn add_row(&mut self) -> usize {
         self.sets.push(vec![]);
         let size = self.sets.len() * self.n_columns;
@@ -123,23 +119,22 @@ impl EntryRows {
         self.n_columns
     }
 
-    /// Sets an entry to one port.
     pub(crate) fn set_port(&mut self, row: usize, column: usize, port: Port) {
         assert!(port.0 < self.radix, "{port} of {} ports", self.radix);
         self.put(row, column, port.0);
     }
 
-    /// Sets an entry to the first mark.
+    /// Sets an entry to [`Found::Deliver`].
     pub(crate) fn set_deliver(&mut self, row: usize, column: usize) {
         self.put(row, column, DELIVER);
     }
 
-    /// Sets an entry back to the second mark.
+    /// Sets an entry to [`Found::Never`].
     pub(crate) fn set_never(&mut self, row: usize, column: usize) {
         self.put(row, column, NEVER);
     }
 
-    /// Sets an entry to equal ports, at least one.
+    /// Sets an entry to one or more equivalent ports.
     pub(crate) fn set_ports(&mut self, row: usize, column: usize, ports: &[Port], spread: Spread) {
         if let [port] = ports {
             return self.set_port(row, column, *port);
@@ -170,7 +165,7 @@ impl EntryRows {
         self.put(row, column, number as u16);
     }
 
-    /// Gives back what only setting entries needs.
+    /// Frees the memory that is only needed for setting entries.
     pub(crate) fn finish(&mut self) {
         self.known = HashMap::new();
         self.ports.shrink_to_fit();
@@ -180,7 +175,7 @@ impl EntryRows {
         assert!(column < self.n_columns);
         let index = row * self.n_columns + column;
         if let Numbers::Bytes(bytes) = &mut self.numbers {
-            // The marks keep their meaning when cut to a byte.
+            // The marks keep their meaning when truncated to a byte.
             if number < u16::from(NEVER as u8) || number >= NEVER {
                 bytes[index] = number as u8;
                 return;
@@ -192,7 +187,7 @@ impl EntryRows {
         }
     }
 
-    /// The number of an entry: entries of one row with the same number say the same.
+    /// Returns the number of an entry. Entries of one row with the same number are equal.
     #[inline]
     pub(crate) fn number(&self, row: usize, column: usize) -> u16 {
         let index = row * self.n_columns + column;
@@ -202,7 +197,6 @@ impl EntryRows {
         }
     }
 
-    /// What stands in an entry.
     #[inline]
     pub(crate) fn read(&self, row: usize, column: usize) -> Found<'_> {
         match self.number(row, column) {
@@ -219,7 +213,6 @@ impl EntryRows {
         }
     }
 
-    /// Whether any entry is a set.
     pub(crate) fn has_sets(&self) -> bool {
         !self.ports.is_empty()
     }
@@ -234,7 +227,7 @@ fn widened(byte: u8) -> u16 {
     }
 }
 
-/// A hash of a destination and a switch, the same in every run.
+/// Returns a hash of a destination and a switch, the same in every run.
 #[inline]
 pub(crate) fn mixed(destination: u32, at: SwitchId) -> u64 {
     // The finaliser of splitmix64.
@@ -251,7 +244,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Few columns stay bytes, many different sets become words; both say what was set.
+        /// Few columns stay bytes and many different sets become words; both return what was set.
         #[test]
         fn entries_say_what_was_set(
             radix in 2u16..400,

@@ -1,8 +1,9 @@
-//! Where the arithmetic of a fat tree does not hold, because cables or switches are missing.
+//! Exceptions to the arithmetic of a fat tree, where cables or switches are missing.
 //!
-//! A fat tree keeps its structure: packets climb until their destination is below, and then descend. For a destination
-//! leaf, a port is live if its cable is there and a path leads on behind it. An exception lists the live ports of a
-//! (switch, leaf) for which some are not; everywhere else the arithmetic holds.
+//! A fat tree keeps its structure: packets climb until their destination is below, and then
+//! descend. For a destination leaf, a port is live if it has a cable and a path leads on from
+//! there. An exception lists the live ports of a (switch, leaf) pair, if some ports are dead.
+//! Everywhere else the arithmetic holds.
 
 use netloom_topology::{Peer, Pgft, Topology};
 use netloom_units::{NicId, Port, SwitchId};
@@ -10,21 +11,18 @@ use netloom_units::{NicId, Port, SwitchId};
 use crate::divisor::Divisor;
 use crate::entries::{EntryRows, Found, Spread};
 
-/// What lives of the ports that the arithmetic would choose among.
+/// The live ports among those that the arithmetic allows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Live<'a> {
-    /// All of them.
     All,
-    /// This one.
     One(Port),
-    /// These.
     Some(&'a [Port]),
-    /// None of them: no packet for that leaf comes here.
+    /// No port is live, so no packet for that leaf comes here.
     None,
 }
 
 impl Live<'_> {
-    /// The ports in ascending order, unless all live.
+    /// Returns the ports in ascending order, unless all are live.
     pub(crate) fn ports(&self) -> Option<&[Port]> {
         match self {
             Live::All => None,
@@ -35,15 +33,13 @@ impl Live<'_> {
     }
 }
 
-/// A row says nothing about a switch.
+/// The switch has no row of exceptions.
 const NO_ROW: u32 = u32::MAX;
 
-/// The exceptions of a fat tree.
 #[derive(Clone, Debug)]
 pub(crate) struct Exceptions {
-    /// By switch.
     row_of: Vec<u32>,
-    /// A column for each leaf, and one for the up ports whatever the leaf.
+    /// A column for each leaf, and one for the up ports regardless of the leaf.
     rows: EntryRows,
     /// Divides by the NICs of a leaf.
     leaf: Divisor,
@@ -53,7 +49,6 @@ pub(crate) struct Exceptions {
 pub(crate) type Separated = (SwitchId, SwitchId);
 
 impl Exceptions {
-    /// None yet.
     fn new(tree: &Pgft, radix: u16) -> Self {
         let first = tree.first_switches();
         Exceptions {
@@ -63,8 +58,8 @@ impl Exceptions {
         }
     }
 
-    /// Those of a fabric in which some cables between switches of a tree may be missing; two leaves without a path from
-    /// one to the other, if there are such.
+    /// Returns the exceptions of a tree in which some cables between switches may be missing, or
+    /// two leaves without a path from one to the other.
     pub(crate) fn of(tree: &Pgft, topology: &Topology) -> Result<Self, Separated> {
         let first = tree.first_switches();
         let n_leaves = first[1];
@@ -80,7 +75,7 @@ impl Exceptions {
                 }
             }
         }
-        // Whether packets for the leaf get there from a switch.
+        // Whether packets for the leaf can reach it from a switch.
         let mut reaches = vec![false; row_count(&first)];
         let mut live = vec![];
         for leaf in 0..n_leaves {
@@ -136,18 +131,18 @@ impl Exceptions {
         let row = self.row_of[at.index()] as usize;
         match live {
             [] => self.rows.set_deliver(row, column),
-            // Which one a packet takes is decided elsewhere.
+            // The choice among them is made elsewhere.
             ports => self.rows.set_ports(row, column, ports, Spread::Hash),
         }
     }
 
-    /// What lives of the ports of a switch that lead to a NIC.
+    /// Returns the live ports of a switch that lead to a NIC.
     #[inline]
     pub(crate) fn live(&self, at: SwitchId, destination: NicId) -> Live<'_> {
         self.read(at, self.leaf.of(destination.0) as usize)
     }
 
-    /// What lives of the up ports of a switch, wherever they lead.
+    /// Returns the live up ports of a switch, wherever they lead.
     #[inline]
     pub(crate) fn live_up(&self, at: SwitchId) -> Live<'_> {
         self.read(at, self.rows.n_columns() - 1)
@@ -167,13 +162,13 @@ impl Exceptions {
         }
     }
 
-    /// The switches that have exceptions.
+    /// Returns the switches that have exceptions.
     pub(crate) fn switches(&self) -> impl Iterator<Item = SwitchId> + '_ {
         let has_row = |at: &SwitchId| self.row_of[at.index()] != NO_ROW;
         (0..self.row_of.len() as u32).map(SwitchId).filter(has_row)
     }
 
-    /// Exceptions for every switch and leaf that say what the arithmetic says.
+    /// Creates exceptions that equal the arithmetic, for every switch and leaf.
     #[cfg(test)]
     pub(crate) fn everywhere(tree: &Pgft, topology: &Topology) -> Self {
         let first = tree.first_switches();
@@ -203,7 +198,7 @@ impl Exceptions {
     }
 }
 
-/// The up ports of the switches of a level.
+/// Returns the up ports of the switches of a level.
 fn ups(tree: &Pgft, level: usize) -> impl Iterator<Item = Port> + use<> {
     let n_down = tree.n_down(level);
     (n_down..n_down + tree.n_up(level)).map(|port| Port(port as u16))

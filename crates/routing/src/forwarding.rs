@@ -1,4 +1,4 @@
-//! The compiled routing: one question per packet and switch.
+//! Compiled routings, called once per packet and switch.
 
 use std::num::NonZero;
 use std::sync::Arc;
@@ -14,57 +14,56 @@ use crate::own::{self, Route};
 use crate::table::TablePlan;
 use crate::tree::TreePlan;
 
-/// Where a packet goes next.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Hop {
-    /// The output port.
     pub port: Port,
-    /// The lane on the link there (0 towards NICs).
+    /// The lane on the link of that port (0 towards NICs).
     pub lane: u8,
 }
 
-/// What a random choice is keyed by: the packet and how far it has come.
+/// The key of random choices: a packet and its progress.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Occasion {
-    /// The NIC that sent the packet.
     pub source: NicId,
-    /// The packet's number at that NIC.
+    /// The packet's sequence number at that NIC.
     pub sequence: u32,
-    /// Switches it has been through before this one.
+    /// Switches that it passed before this one.
     pub hop: u8,
 }
 
-/// Bits of the routing word that a packet carries from switch to switch: its value is below `1 << WORD_BITS`.
+/// Bits of the routing word that a packet carries from switch to switch; its value is below `1 <<
+/// WORD_BITS`.
 ///
-/// The word is 0 when a packet is injected. What it means is known to its routing alone; switches keep it and hand it
-/// on.
+/// The word is 0 when a packet is injected. Only its routing interprets it; switches store and
+/// forward it.
 pub const WORD_BITS: u32 = 2;
 
-/// What a switch sees when it chooses among its outputs: nothing else may enter a decision.
+/// What a switch sees when it chooses among its outputs. A decision may depend on nothing else.
 pub trait QueueView {
-    /// Flits that wait in this switch for an output, and beyond it as far as its credits tell.
+    /// Returns the flits that wait in this switch for an output, and those after it as far as
+    /// credits show them.
     fn queued(&self, output: Port) -> u32;
 
-    /// The same of an output of the switch at the other end of a cable, as that one last announced it; see
-    /// [`Forwarding::announcements`].
+    /// Returns the same for an output of the switch at the other end of a cable, as last announced
+    /// by that switch; see [`Forwarding::announcements`].
     fn announced(&self, cable: Port, output: Port) -> u32;
 
-    /// Whether a lane of an output sends nothing now: it is paused, or has no credits left. Such an output is worse
-    /// than any queue.
+    /// Whether a lane of an output cannot send now, because it is paused or has no credits left.
+    /// Such an output is worse than any queue.
     #[inline]
     fn is_stopped(&self, _output: Port, _lane: u8) -> bool {
         false
     }
 
-    /// Whether the packet that is routed could not begin to leave by a lane of an output now: the link is in use, or the
-    /// lane has too few credits for it, or is paused.
+    /// Whether the packet being routed could not start on a lane of an output now: the link is in
+    /// use, the lane has too few credits, or it is paused.
     #[inline]
     fn is_blocked(&self, _output: Port, _lane: u8) -> bool {
         false
     }
 
-    /// How much of what the other end of a link grants to a lane is in use, as far as the switch knows: standing there or
-    /// under way.
+    /// Returns the flits in use of the buffer that the other end of a link grants to a lane, as far
+    /// as the switch knows: stored there or on the link.
     #[inline]
     fn occupancy(&self, _output: Port, _lane: u8) -> Occupancy {
         Occupancy { used: 0, most: 1 }
@@ -74,13 +73,12 @@ pub trait QueueView {
 /// A part of a whole, in flits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Occupancy {
-    /// In use.
     pub used: u32,
-    /// What can be in use at most; not 0.
+    /// Maximum of `used`; not 0.
     pub most: u32,
 }
 
-/// So that a view that is only known as `&dyn QueueView` can be handed on.
+/// Lets a `&dyn QueueView` be passed on as a view.
 impl<V: QueueView + ?Sized> QueueView for &V {
     #[inline]
     fn queued(&self, output: Port) -> u32 {
@@ -108,16 +106,16 @@ impl<V: QueueView + ?Sized> QueueView for &V {
     }
 }
 
-/// What a switch tells its neighbours of its queues.
+/// What a switch announces to its neighbours about its queues.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Announcements {
-    /// The outputs that it tells about, in order.
+    /// The announced outputs, in order.
     pub outputs: Vec<Port>,
-    /// The ports at whose other ends they are told, in order.
+    /// The ports whose other ends receive the announcements, in order.
     pub cables: Vec<Port>,
 }
 
-/// A view of a switch in which nothing waits.
+/// A view of a switch in which no packets wait.
 #[derive(Clone, Copy, Debug)]
 pub struct EmptyQueues;
 
@@ -131,7 +129,7 @@ impl QueueView for EmptyQueues {
     }
 }
 
-/// A routing made ready for one fabric. Immutable, so all partitions share it.
+/// A routing compiled for one fabric. Immutable, so all partitions share it.
 #[derive(Clone, Debug)]
 pub struct Forwarding {
     pub(crate) plan: Plan,
@@ -140,7 +138,8 @@ pub struct Forwarding {
     bubble: bool,
 }
 
-/// A byte tells the plans apart; without it the compiler hides that in a length, which takes longer to ask.
+/// A byte as the tag of the plans. Otherwise the compiler encodes it in a length, which takes
+/// longer to test.
 #[derive(Clone, Debug)]
 #[repr(u8)]
 pub(crate) enum Plan {
@@ -154,7 +153,7 @@ pub(crate) enum Plan {
 }
 
 impl Plan {
-    /// The arithmetic of a fat tree, if that is what it follows.
+    /// Returns the arithmetic of a fat tree, if the plan follows one.
     pub(crate) fn tree(&self) -> Option<&TreePlan> {
         match self {
             Plan::Tree(plan) => Some(plan),
@@ -165,25 +164,27 @@ impl Plan {
     }
 }
 
-/// What holds for all packets of a routing.
+/// Properties that hold for all packets of a routing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Facts {
     /// Whether all packets from one NIC to another take the same path and lanes.
     pub keeps_order: bool,
-    /// Whether an answer depends on the [`Occasion`] at all.
+    /// Whether routes depend on the [`Occasion`].
     pub needs_occasion: bool,
-    /// Lanes that packets use, counted from 0.
+    /// Number of lanes that packets use, which are numbered from 0.
     pub lanes: u8,
-    /// Whether the routing is meant to be free of deadlock; [`deadlock::check`](crate::deadlock::check) confirms it.
+    /// Whether the routing is designed to be free of deadlock;
+    /// [`deadlock::check`](crate::deadlock::check) verifies it.
     pub claims_no_deadlock: bool,
-    /// Whether an answer depends on the [`QueueView`], or changes the word of a packet: such a routing is asked where a
-    /// switch decides.
+    /// Whether routes depend on the [`QueueView`], or change the word of a packet. Such a routing
+    /// is called when the switch decides.
     pub adaptive: bool,
 }
 
 impl Facts {
-    /// The facts of a routing that has one way from each NIC to each other, and is meant to be free of deadlock. For
-    /// another one, change what differs: `Facts { keeps_order: false, ..Facts::new(2) }`.
+    /// Returns the facts of a routing with one path per pair of NICs that is designed to be free of
+    /// deadlock. For other routings, change single fields: `Facts { keeps_order: false,
+    /// ..Facts::new(2) }`.
     pub fn new(lanes: u8) -> Self {
         Facts {
             keeps_order: true,
@@ -209,13 +210,13 @@ impl Forwarding {
         self.facts
     }
 
-    /// The same with the bubble rule at the entries of its rings, or without.
+    /// Enables or disables the bubble rule at the entries of the rings.
     pub(crate) fn with_bubble(self, bubble: bool) -> Self {
         Forwarding { bubble, ..self }
     }
 
-    /// Which output port, which lane. `from` is the port the packet came in by, `lane` the lane it came on
-    /// (0 at injection). A routing that looks at queues sees empty ones.
+    /// Returns the next hop. `from` is the input port and `lane` the lane of arrival (0 at
+    /// injection). An adaptive routing sees empty queues.
     #[inline(always)]
     pub fn route(
         &self,
@@ -225,7 +226,7 @@ impl Forwarding {
         destination: NicId,
         occasion: Occasion,
     ) -> Hop {
-        // What most fabrics have is worth a way of its own into the code that asks.
+        // The most common plan has its own inlined path.
         if let Plan::Tree(plan) = &self.plan
             && let Some(hop) = plan.route_by_destination(at, destination)
         {
@@ -267,15 +268,15 @@ impl Forwarding {
                 );
                 assert!(
                     word == 0 || self.facts.adaptive,
-                    "a routing that writes words says so by Facts::adaptive"
+                    "expected Facts::adaptive for a routing that writes words"
                 );
                 hop
             }
         }
     }
 
-    /// The same where a switch chooses by what waits at its outputs. `word` is the routing word of the packet, see
-    /// [`WORD_BITS`].
+    /// Returns the next hop, depending on the queues of the switch. `word` is the routing word of
+    /// the packet, see [`WORD_BITS`].
     #[inline]
     #[allow(clippy::too_many_arguments)]
     pub fn route_seeing(
@@ -301,7 +302,8 @@ impl Forwarding {
         }
     }
 
-    /// Adds every hop that [`Forwarding::route_seeing`] may answer for some occasion and view; none where there is no way.
+    /// Adds every hop that [`Forwarding::route_seeing`] may return for some occasion and view; none
+    /// if there is no path.
     pub fn choices(
         &self,
         at: SwitchId,
@@ -321,14 +323,14 @@ impl Forwarding {
         }
     }
 
-    /// Destinations that between them show every turn a packet can take on its way between switches.
+    /// Returns destinations that together cover every turn a packet can take between switches.
     pub fn representatives(&self, topology: &Topology) -> Vec<NicId> {
         match &self.plan {
             Plan::Tree(plan) => plan.representatives(),
             // NICs of one leaf have the same choices.
             Plan::Ecmp(plan) => plan.tree().one_per_leaf(),
             Plan::Damaged(plan) => plan.representatives(),
-            // NICs of one switch may be told apart.
+            // NICs of one switch may have different routes.
             Plan::Own(_) => topology.nics().collect(),
             Plan::Table(plan) if plan.tells_nics_apart() => topology.nics().collect(),
             Plan::Grid(_) | Plan::Table(_) | Plan::Groups(_) => one_per_switch(topology),
@@ -340,18 +342,18 @@ impl Forwarding {
         self.facts.keeps_order
     }
 
-    /// Whether [`Forwarding::route`] looks at the occasion at all.
+    /// Whether [`Forwarding::route`] depends on the occasion.
     pub fn needs_occasion(&self) -> bool {
         self.facts.needs_occasion
     }
 
-    /// Whether a switch chooses by what waits at its outputs, so that [`Forwarding::route_seeing`] may answer
-    /// something else than [`Forwarding::route`].
+    /// Whether routes depend on queues, so that [`Forwarding::route_seeing`] may return another hop
+    /// than [`Forwarding::route`].
     pub fn is_adaptive(&self) -> bool {
         self.facts.adaptive
     }
 
-    /// What a switch tells its neighbours of its queues; `None` if it tells them nothing.
+    /// Returns what a switch announces to its neighbours; `None` if it announces nothing.
     pub fn announcements(&self, at: SwitchId) -> Option<Announcements> {
         match &self.plan {
             Plan::Groups(plan) => plan.announcements(at),
@@ -359,7 +361,8 @@ impl Forwarding {
         }
     }
 
-    /// Core cycles between two announcements of a switch, if switches tell their neighbours of their queues.
+    /// Returns the core cycles between two announcements of a switch, if switches announce their
+    /// queues.
     pub fn announced_every(&self) -> Option<NonZero<u32>> {
         match &self.plan {
             Plan::Groups(plan) => plan.announced_every(),
@@ -367,13 +370,14 @@ impl Forwarding {
         }
     }
 
-    /// Number of lanes packets use (2 for datelines, 2 to 8 on dragonflies, otherwise 1).
+    /// Returns the number of lanes that packets use (2 for datelines, 2 to 8 on dragonflies,
+    /// otherwise 1).
     pub fn lanes(&self) -> u8 {
         self.facts.lanes
     }
 
-    /// The same routing for switches in which packets of one lane for different outputs share a buffer: over groups
-    /// of switches it then takes a lane for each place of a way.
+    /// Adapts the routing to switches in which packets of one lane for different outputs share a
+    /// buffer. Over groups of switches it then uses a lane per position on a path.
     pub fn for_shared_buffers(self) -> Self {
         let Plan::Groups(plan) = &self.plan else {
             return self;
@@ -390,7 +394,7 @@ impl Forwarding {
         }
     }
 
-    /// Lanes that packets take on links of a class by its name, one bit each.
+    /// Returns the lanes used on links of a class, one bit each.
     pub fn lanes_on(&self, class: &str) -> u32 {
         let lanes = self.facts.lanes.max(1);
         let all = (1 << lanes) - 1;
@@ -411,16 +415,17 @@ impl Forwarding {
         self.bubble
     }
 
-    /// Whether this routing is meant to be free of deadlock (with the bubble rule, if it asks for it);
-    /// [`deadlock::check`](crate::deadlock::check) confirms it.
+    /// Whether this routing is designed to be free of deadlock, with the bubble rule if it needs
+    /// it; [`deadlock::check`](crate::deadlock::check) verifies it.
     pub fn claims_no_deadlock(&self) -> bool {
         self.facts.claims_no_deadlock
     }
 
-    /// The ring a packet is in when it comes in by a port; 0 = none, or no bubble rule.
+    /// Returns the ring of a packet that comes in by a port; 0 if there is none, or no bubble rule.
     ///
-    /// A packet goes on in its ring if this equals the [`Forwarding::ring_of_output`] of the port it leaves
-    /// by; otherwise, if that is not 0, it enters a ring. A ring is a dimension, direction and trunk member.
+    /// A packet stays in its ring if this equals the [`Forwarding::ring_of_output`] of its output;
+    /// otherwise, if that is not 0, it enters a ring. A ring is a dimension, direction and trunk
+    /// member.
     #[inline]
     pub fn ring_of_input(&self, _at: SwitchId, port: Port) -> u8 {
         match &self.plan {
@@ -429,7 +434,7 @@ impl Forwarding {
         }
     }
 
-    /// The ring a packet is in when it leaves by a port; 0 = none, or no bubble rule.
+    /// Returns the ring of a packet that leaves by a port; 0 if there is none, or no bubble rule.
     #[inline]
     pub fn ring_of_output(&self, _at: SwitchId, port: Port) -> u8 {
         match &self.plan {
@@ -439,7 +444,7 @@ impl Forwarding {
     }
 }
 
-/// The first NIC of each switch that has some.
+/// Returns the first NIC of each switch that has any.
 pub(crate) fn one_per_switch(topology: &Topology) -> Vec<NicId> {
     let mut seen = vec![false; topology.n_switches() as usize];
     let is_first = |nic: &NicId| {

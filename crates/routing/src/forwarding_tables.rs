@@ -1,8 +1,9 @@
-//! The forwarding tables that the subnet manager of a real site wrote.
+//! Forwarding tables written by the subnet manager of a real site.
 //!
-//! Every switch has an output for each address. A NIC with several addresses (LMC) is reached by each on a way of its own;
-//! which one a packet takes goes by its source. Whatever the tables do not reach is refused here, with the place where
-//! the way ends: nothing is mended.
+//! Every switch has an output for each address. A NIC with several addresses (LMC) is reached by a
+//! separate path for each; the source of a packet determines which one it takes. If the tables
+//! leave a NIC unreachable, compiling fails and names the switch where the path ends. The tables
+//! are never repaired.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -24,23 +25,27 @@ params! {
 impl Described for ForwardingTables {
     const NAME: &'static str = "forwarding-tables";
     const SUMMARY: &'static str =
-        "The forwarding tables that the subnet manager of a real site wrote.";
+        "The forwarding tables written by the subnet manager of a real site.";
     const EXAMPLE: &'static str = "";
 }
 
-/// Ways that end nowhere which are told; more help nobody.
+/// Maximum number of broken paths in a message.
 const SHOWN: usize = 8;
 
 impl Routing for ForwardingTables {
     fn compile(&self, topology: &Arc<Topology>, _seed: u64) -> Result<Forwarding, String> {
         let Some(site) = topology.site() else {
             return Err(
-                "forwarding tables are those of a real site: use topology.kind = \"infiniband\""
+                "forwarding tables require a real site: use topology.kind = \"infiniband\""
                     .to_owned(),
             );
         };
         if site.programmed.forwarding.is_empty() {
-            return Err("`topology.files` has no forwarding tables: add opensm-lfts.dump, or what dump_fts prints".to_owned());
+            return Err(
+                "expected forwarding tables in `topology.files`, found none: add opensm-lfts.dump \
+                 or the output of dump_fts"
+                    .to_owned(),
+            );
         }
         let addresses = addresses(site)?;
         let bits: Vec<u8> = addresses.iter().map(|(_, lmc)| *lmc).collect();
@@ -79,20 +84,20 @@ impl Routing for ForwardingTables {
             more => format!("; and {more} more"),
         };
         Err(format!(
-            "{} pairs of NICs cannot reach each other by these tables: {}{more}",
+            "these tables leave {} pairs of NICs unreachable: {}{more}",
             failures.routes,
             words.join("; ")
         ))
     }
 }
 
-/// The first address of each NIC and its LMC.
+/// Returns the first address of each NIC and its LMC.
 fn addresses(site: &Site) -> Result<Vec<(Lid, u8)>, String> {
     let of = |(nic, name): (&(netloom_infiniband::NodeId, u8), String)| {
         let port = site.subnet.nodes[nic.0.index()].ports[usize::from(nic.1)];
         let lid = port.lid.filter(|lid| lid.is_unicast());
         let lid =
-            lid.ok_or_else(|| format!("{name} has no address (LID), so no table leads to it"))?;
+            lid.ok_or_else(|| format!("{name} has no address (LID), so no table can lead to it"))?;
         Ok((lid, port.lmc))
     };
     site.nics.iter().zip(site.nic_names()).map(of).collect()

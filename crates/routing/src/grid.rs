@@ -1,12 +1,12 @@
-//! Meshes, tori and hypercubes: one dimension after the other, the lowest first (XY, e-cube).
+//! Dimension-order routing on meshes, tori and hypercubes, lowest dimension first (XY, e-cube).
 //!
-//! On rings the shorter way is taken. A packet keeps its direction and trunk member as long as it stays in
-//! a dimension: both are read off the port it came in by, so only the entry into a dimension decides. Then
-//! every (dimension, direction, member) is one ring, as the bubble rule wants it.
+//! On rings a packet takes the shorter direction. It keeps its direction and trunk member as long
+//! as it stays in a dimension. Both follow from its input port, so only the entry into a dimension
+//! decides. Every (dimension, direction, member) is thus one ring, as the bubble rule requires.
 //!
-//! The member at the entry is drawn by packet or by flow. G000-6 would take members in turn at each switch,
-//! but then the path of a packet would depend on the order in which events of one tick are handled; a
-//! keyed choice spreads packets as evenly in the mean and is the same for any split of the fabric.
+//! The member is drawn at the entry, by packet or by flow. Round robin per switch would make a
+//! packet's path depend on the order of the events of a tick. A keyed draw spreads packets as
+//! evenly on average and does not depend on the partitioning.
 
 use std::sync::Arc;
 
@@ -20,35 +20,34 @@ use crate::forwarding::{Facts, Plan};
 use crate::{Forwarding, Hop, Occasion, Routing};
 
 choice! {
-    /// What keeps the rings of a torus from deadlock. Meshes and hypercubes have no rings.
+    /// How the rings of a torus are kept free of deadlock. Meshes and hypercubes have no rings.
     pub enum Deadlock {
-        /// The bubble rule: a packet enters a ring only if room for another one is left.
+        /// The bubble rule: a packet enters a ring only if space for another one is left.
         Bubble = "bubble",
         /// Two lanes: lane 1 from the wrap-around link on, lane 0 again in the next dimension.
         Dateline = "dateline",
-        /// Two lanes: who will cross the wrap-around link of a ring takes lane 1 from its entry on, the others lane 0.
+        /// Two lanes: packets that will cross the wrap-around link of a ring take lane 1 from their
+        /// entry on, the others lane 0.
         DatelineEntry = "dateline-entry",
-        /// Nothing: deadlock is possible.
+        /// No measure: deadlock is possible.
         Nothing = "none",
     }
 }
 
 choice! {
-    /// Which way round if both are equally long.
+    /// The direction if both are equally long.
     pub enum Tie {
-        /// Either, drawn for each packet (G000-7).
+        /// Either direction, drawn for each packet.
         Random = "random",
-        /// The positive direction.
         Positive = "positive",
     }
 }
 
 choice! {
-    /// Who shares a trunk member.
+    /// The packets that share a trunk member.
     pub enum Trunk {
-        /// All packets from one NIC to another.
         Flow = "flow",
-        /// Nobody: it is drawn for each packet.
+        /// Each packet draws its own member.
         Packet = "packet",
     }
 }
@@ -57,11 +56,11 @@ params! {
     /// Dimension order on grids: X, then Y, and so on; e-cube on hypercubes.
     #[derive(Clone, Debug)]
     pub struct DimensionOrder {
-        /// What keeps the rings of a torus from deadlock.
+        /// How the rings of a torus are kept free of deadlock.
         pub deadlock: Deadlock = Deadlock::Bubble,
-        /// Which way round a ring if both are equally long.
+        /// The direction on a ring if both are equally long.
         pub tie: Tie = Tie::Random,
-        /// Which packets share a trunk member.
+        /// The packets that share a trunk member.
         pub trunk: Trunk = Trunk::Flow,
     }
 }
@@ -69,7 +68,7 @@ params! {
 impl Described for DimensionOrder {
     const NAME: &'static str = "dimension-order";
     const SUMMARY: &'static str =
-        "One dimension after the other on meshes, tori and hypercubes, the shorter way round.";
+        "Dimension by dimension on meshes, tori and hypercubes, in the shorter direction.";
     const PAPER: Option<&'static str> = Some(
         "W. Dally, C. Seitz, \"Deadlock-free message routing in multiprocessor interconnection networks\", \
          IEEE Trans. Computers 36, 1987; bubble: C. Carrion et al., HiPC 1997",
@@ -77,14 +76,14 @@ impl Described for DimensionOrder {
     const EXAMPLE: &'static str = "deadlock = \"bubble\"\ntie = \"random\"\ntrunk = \"flow\"";
 }
 
-/// What a draw is for, the last word of its key (0 belongs to random ascents).
+/// Purpose of a draw: the last word of its key (0 belongs to random ascents).
 const DRAW_TIE: u32 = 1;
 const DRAW_MEMBER_OF_FLOW: u32 = 2;
 const DRAW_MEMBER_OF_PACKET: u32 = 3;
 
 #[derive(Clone, Copy, Debug)]
 struct Dimension {
-    /// Where its coordinate lies in a packed place, and its bits.
+    /// Position and bits of its coordinate in packed coordinates.
     shift: u32,
     mask: u64,
     side: u32,
@@ -92,27 +91,25 @@ struct Dimension {
     is_ring: bool,
 }
 
-/// What a port is, the same on every switch.
+/// The role of a port, the same on every switch.
 #[derive(Clone, Copy, Debug)]
 struct Direction {
-    /// `None` for a host port.
     dimension: Option<u8>,
     positive: bool,
     member: u16,
 }
 
-/// A compiled grid routing.
 #[derive(Clone, Debug)]
 pub(crate) struct GridPlan {
     hosts: u32,
     by_hosts: Divisor,
     /// The coordinates of each switch, packed with the first dimension in the lowest bits.
     places: Vec<u64>,
-    /// The dimension each bit of a packed place belongs to.
+    /// The dimension of each bit of packed coordinates.
     dimension_of_bit: [u8; 64],
     dimensions: Vec<Dimension>,
     ports: Vec<Direction>,
-    /// Ring of each port for packets coming in and going out.
+    /// Ring of each port for packets that come in and packets that leave.
     rings: Vec<(u8, u8)>,
     trunk: u16,
     deadlock: Deadlock,
@@ -128,7 +125,7 @@ impl Routing for DimensionOrder {
             other => {
                 let what = other.fabric();
                 return Err(format!(
-                    "routing dimension-order is for grids, not for {what}"
+                    "routing dimension-order requires a grid, found {what}"
                 ));
             }
         };
@@ -144,8 +141,8 @@ impl Routing for DimensionOrder {
         let bubble = has_rings && self.deadlock == Deadlock::Bubble;
         if bubble && 2 * n_dimensions * usize::from(grid.trunk) > 255 {
             return Err(format!(
-                "the bubble rule tells up to 255 rings apart at a switch; this torus has {n_dimensions} \
-                 dimensions with two directions and trunks of {}",
+                "the bubble rule supports at most 255 rings per switch; this torus has \
+                 {n_dimensions} dimensions with two directions and trunks of {}",
                 grid.trunk
             ));
         }
@@ -211,7 +208,7 @@ impl GridPlan {
                             let slot = 2 * d + usize::from(!positive);
                             1 + slot * usize::from(grid.trunk) + usize::from(member)
                         };
-                        // What comes in from the positive neighbour moves in negative direction.
+                        // A packet from the positive neighbour moves in negative direction.
                         rings[port] = (ring(!positive) as u8, ring(positive) as u8);
                     }
                 }
@@ -233,8 +230,8 @@ impl GridPlan {
         }
     }
 
-    /// The first dimension in which a packet is not at its place yet, its coordinate there and the goal;
-    /// or the host port.
+    /// Returns the first dimension in which a packet has not reached its destination, with its
+    /// coordinate and that of the destination, or else the host port.
     #[inline]
     fn next(&self, at: SwitchId, destination: NicId) -> Result<(u8, u32, u32), Port> {
         let target = self.by_hosts.of(destination.0);
@@ -249,7 +246,7 @@ impl GridPlan {
         Ok((d, along(here), along(there)))
     }
 
-    /// Kept out of line, so that [`Forwarding::route`] stays small enough to be inlined.
+    /// Not inlined, so that [`Forwarding::route`] stays small enough to be inlined.
     #[inline(never)]
     pub(crate) fn route(
         &self,
@@ -277,7 +274,7 @@ impl GridPlan {
         self.hop(d, (here, there), positive, member, goes_on.then_some(lane))
     }
 
-    /// Whether the positive way is the right one; `None` if both are.
+    /// Whether the positive direction is shorter; `None` if both are equal.
     #[inline]
     fn way(&self, d: u8, here: u32, there: u32) -> Option<bool> {
         let dimension = &self.dimensions[usize::from(d)];
@@ -296,8 +293,8 @@ impl GridPlan {
         }
     }
 
-    /// A random word for a packet and dimension, whatever the switch. Kept out of line: most hops go on in
-    /// their dimension and draw nothing.
+    /// Returns a random word for a packet and dimension, independent of the switch. Not inlined,
+    /// since most hops stay in their dimension and draw nothing.
     #[inline(never)]
     fn draw(&self, d: u8, occasion: Occasion, what: u32) -> u32 {
         let key = [occasion.source.0, occasion.sequence, u32::from(d / 4), what];
@@ -322,7 +319,8 @@ impl GridPlan {
         ((u64::from(word) * u64::from(self.trunk)) >> 32) as u16
     }
 
-    /// One hop in a dimension. `lane` is the one a packet has in it already; `None` at the entry.
+    /// Returns the hop in a dimension. `lane` is the packet's lane in the dimension, or `None` at
+    /// the entry.
     #[inline]
     fn hop(
         &self,
@@ -337,8 +335,9 @@ impl GridPlan {
         let border = if positive { dimension.side - 1 } else { 0 };
         let lane = match (self.deadlock, lane) {
             (Deadlock::Dateline, _) if dimension.is_ring && here == border => 1,
-            // Ahead only by way of the border. Nobody goes further than half-way round, so those who cross it never
-            // are on the link opposite of it, and the others never on the border's own: no circle in either lane.
+            // Ahead only across the border. No packet goes more than half-way round. So packets
+            // that cross the border never use the link opposite it, and the others never use the
+            // border link: neither lane has a cycle.
             (Deadlock::DatelineEntry, None) if dimension.is_ring => {
                 u8::from((there < here) == positive)
             }

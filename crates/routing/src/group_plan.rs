@@ -1,20 +1,23 @@
-//! The compiled form of a routing over groups of switches: dragonflies and megaflies.
+//! Compiled routings over groups of switches: dragonflies and megaflies.
 //!
-//! Where a packet stands on its way is read off the port and lane it came in by: lanes are a ladder by place,
-//! so that (link class, lane) tells how many global links it has taken and how many local ones in this group.
-//! The m-th global link has lane m, and so has a local link after m global ones, where a group is crossed by one
-//! local link or links up and down are told apart anyway. Under `par-ugal` a packet may take two in its first group,
-//! and the lane is the place on the longest way, l-l-g-l-g-l: 0, 1, 2 (global), 3, 4 (global), 5. Lanes rise along
-//! every way, so there is no cycle, even where packets of one lane for different outputs share a buffer inside a
-//! switch. Two other ladders do have one. Counting local and global links over the whole way (as G002-2 words it)
-//! gives lane 1 to the local link in the destination's group after a minimal way l-g-l as well as to the second one of
-//! l-l-g: a test shows the cycle of channels. Numbering by place but local and global links apart (0, 1 | 0 | 2 | 1 | 4)
-//! has none between channels, and one in a tiled switch, whose row buffers are shared by the outputs of a
-//! tile: packets for local lane 1 keep those for global lane 1 out, that is the middle of a way waits for its
-//! beginning.
+//! A packet's progress follows from its input port and lane. Lanes form a ladder, so (link class,
+//! lane) gives the number of global links it has taken and of local ones in this group. The m-th
+//! global link has lane m. So has a local link after m global ones, if a path crosses a group by
+//! one local link or if links up and down are separate channels. Under `par-ugal` a packet may take
+//! two local links in its first group. The lane is then the position on the longest path,
+//! l-l-g-l-g-l: 0, 1, 2 (global), 3, 4 (global), 5.
 //!
-//! A packet's intermediate group is a function of the packet, so all switches of its source group agree. The
-//! packet itself only carries whether it takes it, as its routing word.
+//! Lanes rise along every path, so there is no cycle, even if packets of one lane for different
+//! outputs share a buffer inside a switch. Two other ladders have a cycle. If local and global
+//! links are counted over the whole path, lane 1 goes to the local link in the destination's group
+//! after a minimal path l-g-l and also to the second one of l-l-g; a test shows the cycle of
+//! channels. Numbering by position but local and global links apart (0, 1 | 0 | 2 | 1 | 4) has no
+//! cycle between channels but one in a tiled switch, whose row buffers are shared by the outputs of
+//! a tile. Packets for local lane 1 then block those for global lane 1, so the middle of a path
+//! waits for its beginning.
+//!
+//! A packet's intermediate group is a function of the packet, so all switches of its source group
+//! agree. Its routing word only tells whether the packet takes that group.
 
 use std::num::NonZero;
 use std::sync::Arc;
@@ -29,41 +32,40 @@ use crate::in_transit::InTransit;
 use crate::ladder::{Climb, Entry, Ladder, Rung, Ways};
 use crate::{Announcements, Forwarding, Hop, Occasion, QueueView};
 
-/// Which packets go through a third group.
+/// The packets that go through a third group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Detours {
     Never,
     Always,
-    /// Those for which it looks shorter.
+    /// Those for which that path looks shorter.
     Adaptive(Adaptive),
-    /// Those that find their way blocked, wherever that is.
+    /// Those whose path is blocked, anywhere.
     InTransit(InTransit),
 }
 
-/// How it is found out whether a way looks shorter.
+/// How the lengths of paths are compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Adaptive {
-    /// Flits.
+    /// In flits.
     pub(crate) threshold: u32,
     pub(crate) asks: Asks,
-    /// Core cycles between two announcements, if the switches of a group tell each other of their global links.
+    /// Core cycles between two announcements, if the switches of a group announce their global
+    /// links to each other.
     pub(crate) announced_every: Option<NonZero<u32>>,
 }
 
-/// Where a packet on its minimal way is asked about.
+/// Where the decision about a packet on its minimal path is taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Asks {
-    /// At its first switch.
     Once,
-    /// At every switch of its first group.
     InSourceGroup,
 }
 
-/// What a draw is for, the last word of its key (0 to 3 belong to trees and grids).
+/// Purpose of a draw: the last word of its key (0 to 3 belong to trees and grids).
 const DRAW_OF_PACKET: u32 = 4;
 const DRAW_OF_FLOW: u32 = 5;
 
-/// The routing word of a packet that has left its minimal way for good; 0 until then.
+/// The routing word of a packet that has left its minimal path for good; otherwise it is 0.
 const ON_DETOUR: u8 = 1;
 
 /// Words of a draw.
@@ -71,23 +73,22 @@ const GROUP: usize = 0;
 const LINK: usize = 1;
 const THROUGH: usize = 2;
 
-/// The place of a switch.
+/// The position of a switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Place {
     pub(crate) group: u32,
-    /// Number in the group.
+    /// Index in the group.
     pub(crate) index: u16,
 }
 
-/// Stands for a port where two switches of a group are not cabled.
+/// Marks switches of a group without a cable between them.
 const NO_CABLE: Port = Port(u16::MAX);
 
-/// A fabric of groups.
 #[derive(Clone, Copy, Debug)]
 struct Fabric<'a> {
-    /// Switches of a group, which are numbered one after the other.
+    /// Switches of a group, numbered consecutively.
     switches: u16,
-    /// How many of them, the first ones, are leaves, if there are leaves and spines.
+    /// The number of leaves, which come first, if there are leaves and spines.
     leaves: Option<u16>,
     links: &'a GroupLinks,
 }
@@ -120,32 +121,33 @@ pub(crate) struct GroupPlan {
     targets: Vec<u32>,
     groups: u32,
     places: Vec<Place>,
-    /// First port of each switch when ports are counted through.
+    /// First port of each switch, by port index of the fabric.
     first_ports: Vec<u32>,
-    /// What a packet comes in by ([`Entry`]), by port counted through.
+    /// The [`Entry`] of a packet that comes in by a port, by port index.
     entries: Vec<u8>,
     /// Port of each NIC.
     host_ports: Vec<Port>,
-    /// Port of a switch to each of its group, in a row of `switches` per switch; [`NO_CABLE`] if there is none.
+    /// Port of a switch to each switch of its group, in a row of `switches` per switch;
+    /// [`NO_CABLE`] if there is none.
     local_ports: Vec<Port>,
     switches: usize,
-    /// Switches of a group below the others, if it has two levels.
+    /// Leaves of a group, if it has two levels.
     leaves: Option<u16>,
     links: GroupLinks,
     /// Whether some groups are joined by several cables.
     has_trunks: bool,
-    /// Ports of each switch to other groups, where a packet may take any of them.
+    /// Ports of each switch to other groups, if a packet may take any of them.
     global_ports: Box<[Box<[Port]>]>,
     ladder: Ladder,
     stream: Stream,
 }
 
-/// The next link of a way and what follows it.
+/// The next link of a path and what follows it.
 #[derive(Clone, Copy, Debug)]
 struct Exit {
     /// The link to the other group.
     link: GroupLink,
-    /// Links to it, itself included.
+    /// Links up to and including it.
     hops: u32,
 }
 
@@ -158,10 +160,11 @@ impl GroupPlan {
     ) -> Result<Forwarding, String> {
         let fabric = Fabric::of(topology).ok_or_else(|| {
             let what = topology.structure().fabric();
-            format!("routing {name} is for dragonflies and megaflies, not for {what}")
+            format!("routing {name} requires a dragonfly or megafly, found {what}")
         })?;
         let groups = fabric.links.groups();
-        // Between two groups there is no third, and a leaf with one spine sees no two queues.
+        // With two groups there is no third, and a leaf with one spine has no two queues to
+        // compare.
         let has_one_spine = fabric.leaves == Some(fabric.switches - 1);
         let detours = match detours {
             _ if groups <= 2 => Detours::Never,
@@ -177,8 +180,8 @@ impl GroupPlan {
             Some(_) if is_turning => {
                 let what = topology.structure().words();
                 return Err(format!(
-                    "routing {name} is for dragonflies, not for {what}: a packet cannot turn at a spine; \
-                     ugal decides at the leaf"
+                    "routing {name} requires a dragonfly, found {what}: a packet cannot turn at a \
+                     spine; use ugal, which decides at the leaf"
                 ));
             }
             Some(_) => Ways::TwoLevel,
@@ -293,7 +296,7 @@ impl GroupPlan {
         self.ladder.rung(entry, lane)
     }
 
-    /// Kept out of line, so that [`Forwarding::route`] stays small enough to be inlined.
+    /// Not inlined, so that [`Forwarding::route`] stays small enough to be inlined.
     #[inline(never)]
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn route_seeing<V: QueueView>(
@@ -382,8 +385,8 @@ impl GroupPlan {
         }
     }
 
-    /// What a switch tells its neighbours, if it tells them anything: it announces its global links to those of its
-    /// group that it is cabled to.
+    /// Returns what a switch announces, if anything: its global links, to the switches of its group
+    /// that it is cabled to.
     pub(crate) fn announcements(&self, at: SwitchId) -> Option<Announcements> {
         self.announced_every()?;
         let first = self.first_ports[at.index()] as usize;
@@ -400,8 +403,8 @@ impl GroupPlan {
         is_telling.then_some(Announcements { outputs, cables })
     }
 
-    /// Random words for a packet, whatever the switch; for a flow where nothing else may tell packets apart.
-    /// Kept out of line: most hops draw nothing.
+    /// Returns random words for a packet, independent of the switch, or for a flow if packets must
+    /// not be distinguished. Not inlined, since most hops draw nothing.
     #[inline(never)]
     pub(crate) fn draw(&self, destination: NicId, occasion: Occasion) -> Draw {
         let (number, what) = match self.detours {
@@ -411,7 +414,7 @@ impl GroupPlan {
         self.stream.draw([occasion.source.0, number, 0, what])
     }
 
-    /// A group that is neither of two.
+    /// Returns a group other than these two.
     #[inline]
     fn intermediate(&self, a: u32, b: u32, draw: Draw) -> u32 {
         let mut group = draw.below(GROUP, self.groups - 2);
@@ -419,8 +422,8 @@ impl GroupPlan {
         group + u32::from(group >= a.max(b))
     }
 
-    /// The link by which a packet leaves a group for another one: one of the switch it is at, if there are any,
-    /// otherwise one of another switch of the group.
+    /// Returns the link by which a packet leaves a group for another one: one of the current
+    /// switch, if it has any, otherwise one of another switch of the group.
     #[inline]
     fn exit(&self, here: Place, to: u32, draw: Draw) -> Exit {
         let links = self.links.between(here.group, to);
@@ -430,7 +433,7 @@ impl GroupPlan {
                 let own = own(links, here.index);
                 match own.is_empty() {
                     true => {
-                        // The switch with the link drawn then draws among its own.
+                        // The switch with the link drawn then draws among its own links.
                         let drawn = links[draw.below(LINK, links.len() as u32) as usize];
                         let own = self::own(links, drawn.switch);
                         own[draw.below(LINK, own.len() as u32) as usize]
@@ -443,7 +446,7 @@ impl GroupPlan {
         Exit { link, hops }
     }
 
-    /// Links between two switches of a group.
+    /// Returns the number of links between two switches of a group.
     #[inline]
     fn local_links(&self, a: u16, b: u16) -> u32 {
         match self.leaves {
@@ -453,8 +456,8 @@ impl GroupPlan {
         }
     }
 
-    /// The hop towards another switch of the group: straight, or from leaf to leaf through a spine and from
-    /// spine to spine through a leaf.
+    /// Returns the hop towards another switch of the group: directly, or from leaf to leaf through
+    /// a spine, or from spine to spine through a leaf.
     #[inline]
     fn local(&self, at: SwitchId, here: Place, other: u16, rung: Rung, draw: Draw) -> Hop {
         let row = &self.local_ports[at.index() * self.switches..][..self.switches];
@@ -471,7 +474,7 @@ impl GroupPlan {
         }
     }
 
-    /// The switches of the group on the other level, first and one past the last.
+    /// Returns the switches of the group on the other level: the first, and one past the last.
     #[inline]
     fn other_level(&self, here: Place) -> (usize, usize) {
         let leaves = self.leaves.map_or(self.switches, usize::from);
@@ -481,7 +484,7 @@ impl GroupPlan {
         }
     }
 
-    /// The hop of the shortest way to another switch.
+    /// Returns the hop of the shortest path to another switch.
     #[inline]
     pub(crate) fn minimal(
         &self,
@@ -497,17 +500,16 @@ impl GroupPlan {
         }
     }
 
-    /// Where a switch is.
     pub(crate) fn place(&self, at: SwitchId) -> Place {
         self.places[at.index()]
     }
 
-    /// Ports of a switch to each of its group; no port to itself.
+    /// Returns the ports of a switch to each switch of its group; it has none to itself.
     pub(crate) fn cabled(&self, at: SwitchId) -> &[Port] {
         &self.local_ports[at.index() * self.switches..][..self.switches]
     }
 
-    /// Ports of a switch to other groups, where a packet may take any of them.
+    /// Returns the ports of a switch to other groups, if a packet may take any of them.
     pub(crate) fn global_ports(&self, at: SwitchId) -> &[Port] {
         &self.global_ports[at.index()]
     }
@@ -516,7 +518,7 @@ impl GroupPlan {
         &self.stream
     }
 
-    /// The hop towards the link by which a packet leaves its group.
+    /// Returns the hop towards the link by which a packet leaves its group.
     #[inline]
     fn leave(&self, at: SwitchId, here: Place, exit: Exit, rung: Rung, draw: Draw) -> Hop {
         match exit.link.switch == here.index {
@@ -552,8 +554,8 @@ impl GroupPlan {
         if rung.globals > 0 || self.detours == Detours::Never {
             return self.exits(at, here, there.group, rung, true, hops);
         }
-        // A packet that has come by a local link was sent here for a link of this switch, unless its way is
-        // minimal, it may be asked about again, and its minimal way leads on from here.
+        // A packet that came by a local link was sent here for a link of this switch. The exception
+        // is a minimal path with a second decision that continues from here.
         let is_straight = !own(self.links.between(here.group, there.group), here.index).is_empty();
         let is_asked_again = matches!(
             self.detours,
@@ -571,7 +573,8 @@ impl GroupPlan {
         once_each(hops, first);
     }
 
-    /// All hops by which a packet may leave for a group; by way of another switch only if it may turn.
+    /// Adds all hops by which a packet may leave for a group; through another switch only if it may
+    /// turn.
     pub(crate) fn exits(
         &self,
         at: SwitchId,
@@ -598,7 +601,7 @@ impl GroupPlan {
         }
     }
 
-    /// All hops by which a packet may go to another switch of the group.
+    /// Adds all hops by which a packet may go to another switch of the group.
     pub(crate) fn locals(
         &self,
         at: SwitchId,
@@ -618,10 +621,11 @@ impl GroupPlan {
         }
     }
 
-    /// The proof by the ladder; `None` if the fabric is not wired as the plan believes.
+    /// Proves by the ladder; `None` if the fabric is not wired as the plan assumes.
     ///
-    /// A packet leaves a group by a link of the switch it is at, or goes to a switch that has such a link: so
-    /// it takes no more local links than the ladder knows, if every link is where the plan has it.
+    /// A packet leaves a group by a link of the current switch, or goes to a switch with such a
+    /// link. So it takes no more local links than the ladder has, if every link is where the plan
+    /// expects it.
     pub(crate) fn by_ladder(&self, topology: &Topology, lanes: u8) -> Option<u64> {
         let leads = |at: SwitchId, port: Port| match topology.peer(at, port) {
             Peer::Switch(other, _) => Some(self.places[other.index()]),
@@ -675,7 +679,7 @@ impl GroupPlan {
         self.climb(lanes).map(|_| channels)
     }
 
-    /// The same routing with a lane for each place of a way, and how many lanes that makes.
+    /// Returns the routing with a lane per position of a path, and the number of lanes.
     pub(crate) fn apart(&self) -> Option<(Self, u8)> {
         let plan = GroupPlan {
             ladder: self.ladder.apart()?,
@@ -686,7 +690,7 @@ impl GroupPlan {
         Some((plan, lanes.max(1) as u8))
     }
 
-    /// All ways of this routing; see [`Ladder::climb`].
+    /// Climbs all paths of this routing; see [`Ladder::climb`].
     pub(crate) fn climb(&self, lanes: u8) -> Option<Climb> {
         let most_globals = match self.detours {
             _ if self.groups < 2 => 0,
@@ -697,7 +701,7 @@ impl GroupPlan {
     }
 }
 
-/// Sorts what was added to a list behind so many, and leaves each once.
+/// Sorts and deduplicates the hops of a list from index `first` on.
 pub(crate) fn once_each(hops: &mut Vec<Hop>, first: usize) {
     hops[first..].sort_unstable();
     let mut kept = first;
@@ -710,7 +714,7 @@ pub(crate) fn once_each(hops: &mut Vec<Hop>, first: usize) {
     hops.truncate(kept);
 }
 
-/// Those of a list of links that a switch has.
+/// Returns the links of a list that belong to a switch.
 #[inline]
 fn own(links: &[GroupLink], switch: u16) -> &[GroupLink] {
     let first = links.partition_point(|link| link.switch < switch);

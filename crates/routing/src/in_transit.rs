@@ -1,12 +1,14 @@
-//! Detours decided in transit (PAR-6/2): a packet leaves its minimal way where that is blocked, if something else is free.
+//! Detours decided in transit (PAR-6/2): a packet leaves its minimal path if that is blocked and
+//! another output is free.
 //!
-//! In the first group it leaves by another global link of the switch it is at, or, where it has come by a local link
-//! already, by way of a third switch and a global link of that one. In a later group, and within one, it may go to
-//! another switch first, once. So the longest way is l-l-g-l-l-g-l-l: six lanes on local links and two on global ones, by
-//! place. How far a packet has come is read off its lane, so it carries nothing.
+//! In the first group, a packet leaves by another global link of its switch. After a local link, it
+//! may also go to a third switch and leave by a global link of that one. In a later group, and
+//! within a group, it may go to another switch first, once. So the longest path is l-l-g-l-l-g-l-l,
+//! with six lanes on local links and two on global ones, by position. A packet's lane gives its
+//! progress, so it carries no word.
 //!
-//! Left out: a switch asks when a header arrives, and keeps to the answer. The simulator of the authors asks again in every
-//! cycle until the packet has left.
+//! Difference from the paper: a switch decides once, when the header arrives. The simulator of the
+//! authors decides again in every cycle until the packet has left.
 
 use netloom_catalog::choice;
 use netloom_random::Draw;
@@ -17,45 +19,47 @@ use crate::ladder::Rung;
 use crate::{Hop, Occasion, Occupancy, QueueView};
 
 choice! {
-    /// By which links a packet may leave its first group beside the minimal one.
+    /// The links by which a packet may leave its first group, in addition to the minimal one.
     pub enum Policy {
-        /// Other global links of the switch it is at.
+        /// Other global links of the current switch.
         CurrentRouter = "current-router",
-        /// Those at its first switch; behind a local link, any other switch of the group and one of its global links.
+        /// Those of its first switch; after a local link, those of any other switch of the group.
         Mixed = "mixed",
     }
 }
 
-/// When a packet leaves its minimal way. Occupancies are credits in use of a lane, in per cent of all it can have.
+/// When a packet leaves its minimal path. Occupancies are the credits of a lane in use, as a
+/// percentage of its maximum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct InTransit {
-    /// The minimal output has at least so much in use.
+    /// Percentage that the minimal output must have in use.
     pub(crate) least: u8,
-    /// A local output that is taken instead has at most so much in use, a global one at most so much.
+    /// Maximum percentages that an alternative local or global output may have in use.
     pub(crate) local: u8,
     pub(crate) global: u8,
-    /// Whether these two are per cent of what the minimal output has in use.
+    /// Whether these two are relative to what the minimal output has in use.
     pub(crate) is_relative: bool,
     pub(crate) policy: Policy,
 }
 
-/// What a draw is for, the last word of its key (0 to 6 belong to trees, grids, groups and salts).
+/// Purpose of a draw: the last word of its key (0 to 6 belong to trees, grids, groups and salts).
 const DRAW_OF_DETOUR: u32 = 7;
 
-/// What a packet may take instead of its minimal output.
+/// The alternatives to a minimal output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Instead {
     Nothing,
     /// Any other local link.
     Local,
-    /// The same, to switches that have a global link.
+    /// Any other local link, to a switch that has a global link.
     LocalThenGlobal,
     /// Any other global link of the switch.
     Global,
 }
 
 impl InTransit {
-    /// What a packet may take that has come so far and is for another switch; its minimal hop may be a local one.
+    /// Returns the alternatives for a packet of this progress whose destination is another switch.
+    /// Its minimal hop may be a local one.
     fn instead(&self, is_leaving: bool, rung: Rung, is_local: bool) -> Instead {
         match (is_leaving && rung.globals == 0, rung.locals) {
             (true, 0) => Instead::Global,
@@ -66,7 +70,7 @@ impl InTransit {
         }
     }
 
-    /// Whether an output has so little in use that it is taken instead of the minimal one.
+    /// Whether an output has little enough in use to be taken instead of the minimal one.
     fn is_better(&self, other: Occupancy, minimal: Occupancy, is_local: bool) -> bool {
         let percent = u64::from(if is_local { self.local } else { self.global });
         let [used, most] = [other.used, other.most].map(u64::from);
@@ -81,7 +85,7 @@ impl InTransit {
 }
 
 impl GroupPlan {
-    /// The hop of a packet for a switch other than this one.
+    /// Returns the hop of a packet for a switch other than this one.
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn route_in_transit<V: QueueView>(
         &self,
@@ -125,8 +129,8 @@ impl GroupPlan {
         }
     }
 
-    /// By a global link of this switch: behind two local links of the first group, the minimal way would lead back. One
-    /// that is not blocked, if there is any.
+    /// Leaves by a global link of this switch, preferably one that is not blocked. After two local
+    /// links of the first group, the minimal path would lead back.
     fn leave_by_any<V: QueueView>(
         &self,
         at: SwitchId,
@@ -151,14 +155,14 @@ impl GroupPlan {
         }
     }
 
-    /// A draw of its own for every switch, so that a packet's detours do not depend on each other.
+    /// Draws separately at every switch, so that a packet's detours are independent of each other.
     fn draw_of_detour(&self, occasion: Occasion) -> Draw {
         let hop = u32::from(occasion.hop);
         let key = [occasion.source.0, occasion.sequence, hop, DRAW_OF_DETOUR];
         self.stream().draw(key)
     }
 
-    /// The hops that may be taken instead of a minimal one, which may be among them.
+    /// Returns the hops that may be taken instead of a minimal one, which may be among them.
     fn others(
         &self,
         at: SwitchId,
@@ -195,7 +199,7 @@ impl GroupPlan {
             .chain(globals.iter().map(global))
     }
 
-    /// Adds every hop that [`GroupPlan::route_in_transit`] may answer.
+    /// Adds every hop that [`GroupPlan::route_in_transit`] may return.
     pub(crate) fn choices_in_transit(
         &self,
         rules: &InTransit,
@@ -223,7 +227,7 @@ impl GroupPlan {
     }
 }
 
-/// Whether a packet has come to this switch to leave its first group by whatever link it has.
+/// Whether a packet has come to this switch to leave its first group by any of its links.
 fn must_leave(is_leaving: bool, rung: Rung) -> bool {
     is_leaving && (rung.globals, rung.locals) == (0, 2)
 }

@@ -1,9 +1,10 @@
-//! Lanes that tell how far a packet has come through groups of switches.
+//! Lanes that give a packet's progress through groups of switches.
 
-/// Lanes of a link that a ladder tells apart, a power of two.
+/// Lanes of a link that a ladder distinguishes; a power of two.
 const LANES: usize = 8;
 
-/// What a packet comes in by: a host, local or global link (their classes), or a local link down to a leaf.
+/// The link by which a packet comes in: a host, local or global link (their classes), or a local
+/// link down to a leaf.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(crate) enum Entry {
@@ -13,7 +14,7 @@ pub(crate) enum Entry {
     Down = 3,
 }
 
-/// How far a packet has come, and its lanes from here.
+/// A packet's progress, and its next lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Rung {
     /// Global links taken.
@@ -26,21 +27,21 @@ pub(crate) struct Rung {
     pub(crate) global: u8,
 }
 
-/// How many local links a packet may take in a group.
+/// The number of local links that a packet may take in a group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Ways {
     /// One: to the switch with the global link, or to the destination.
     Direct,
-    /// One, or two in the first group: to a switch where it turns, and from there.
+    /// One, or two in the first group: to a switch where it turns, and on from there.
     Turning,
-    /// One or two in every group: straight, or by way of another switch.
+    /// One or two in every group: directly, or through another switch.
     InTransit,
-    /// Between leaves and spines: up, or up and down, in the first group, down and up in the middle one, down
-    /// in the last. Links up and down are different channels, so they may share a lane.
+    /// Between leaves and spines: up, or up and down, in the first group; down and up in the middle
+    /// one; down in the last. Links up and down are different channels, so they may share a lane.
     TwoLevel,
 }
 
-/// The rungs by what a packet comes in by, and on which lane.
+/// The rungs by entry and lane.
 #[derive(Clone, Debug)]
 pub(crate) struct Ladder {
     ways: Ways,
@@ -48,13 +49,14 @@ pub(crate) struct Ladder {
 }
 
 impl Ladder {
-    /// With as few lanes as keep channels from waiting in a circle.
+    /// Creates the ladder with the fewest lanes that avoid a cycle of channels.
     pub(crate) fn new(ways: Ways) -> Self {
         Ladder::with_lanes(ways, ways == Ways::Turning)
     }
 
-    /// With a lane for each place of the longest way, l-g-l-g-l, l-l-g-l-g-l or l-l-g-l-l-g-l-l, so that lanes rise; as many links up and
-    /// down cannot be told apart by a lane.
+    /// Returns the ladder with a lane per position of the longest path, l-g-l-g-l, l-l-g-l-g-l or
+    /// l-l-g-l-l-g-l-l, so that lanes rise. `None` for two levels, where a lane cannot distinguish
+    /// links up and down.
     pub(crate) fn apart(&self) -> Option<Self> {
         (self.ways != Ways::TwoLevel).then(|| Ladder::with_lanes(self.ways, true))
     }
@@ -101,15 +103,15 @@ impl Ladder {
         }
     }
 
-    /// Where a packet stands that came in by a link of this [`Entry`] on this lane.
+    /// Returns the rung of a packet that came in by a link of this [`Entry`] on this lane.
     #[inline]
     pub(crate) fn rung(&self, entry: u8, lane: u8) -> Rung {
         self.rungs[usize::from(entry) % 4][usize::from(lane) % LANES]
     }
 
-    /// Climbs every way of up to that many global links; `None` if some link has a lane from which the next switch
-    /// does not read off how many links the packet has really taken. That number rises from link to link, so it
-    /// ranks the channels, and there is no cycle among them.
+    /// Climbs every path of up to `most_globals` global links. `None` if the lane of some link does
+    /// not determine how many links the packet has taken. That number rises from link to link, so
+    /// it ranks the channels and there is no cycle among them.
     pub(crate) fn climb(&self, most_globals: u8, lanes: u8) -> Option<Climb> {
         let mut climb = Climb {
             lanes_rise: true,
@@ -161,14 +163,14 @@ impl Ladder {
     }
 }
 
-/// What the ways of a ladder have in common.
+/// What the paths of a ladder have in common.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Climb {
     /// Whether the lane of every link is above that of the link before it.
     pub(crate) lanes_rise: bool,
     /// Lanes of local links, one bit each.
     pub(crate) local: u32,
-    /// Lanes of global links.
+    /// Lanes of global links, one bit each.
     pub(crate) global: u32,
 }
 
@@ -207,7 +209,8 @@ mod tests {
         }
     }
 
-    /// With one lane for both local links of the first group, the second cannot be told from the first.
+    /// With one lane for both local links of the first group, the second cannot be distinguished
+    /// from the first.
     #[test]
     fn turning_needs_a_lane_of_its_own() {
         let mut ladder = Ladder::new(Ways::Direct);

@@ -1,13 +1,16 @@
-//! Routing: which output port and lane a packet takes next.
+//! Routing: the output port and lane of a packet at every switch.
 //!
-//! A [`Routing`] is what a file says; [`Routing::compile`] makes a [`Forwarding`] of it for one fabric:
-//! immutable, shared by all partitions, asked once per packet and switch. Trees and grids are routed by
-//! arithmetic, everything else by tables over destination switches. Random choices are keyed by the packet
-//! ([`Occasion`]), never by the order of events.
+//! A [`Routing`] is the description in a file. [`Routing::compile`] turns it into a [`Forwarding`]
+//! for one fabric, which is immutable, shared by all partitions and called once per packet and
+//! switch. Trees and grids are routed by arithmetic, other fabrics by tables over destination
+//! switches. Random choices are keyed by the packet ([`Occasion`]), never by the order of events.
 //!
-//! A routing may live outside of this crate: see [`Route`].
+//! [`deadlock::check`] proves that a forwarding is free of deadlock or returns a cycle; [`paths`]
+//! follows packets. Other crates can add routings through [`Route`].
 //!
-//! [`deadlock::check`] proves a forwarding free of deadlock or shows a cycle; [`paths`] follows packets.
+//! This crate may depend on the topology and the crates below it, but not on the simulation. Start
+//! with [`Forwarding::route`], then `tree.rs` (arithmetic) or `table.rs` (tables). The kinds are
+//! registered in `registry.rs`.
 //!
 //! ```
 //! use std::sync::Arc;

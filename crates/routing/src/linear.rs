@@ -1,23 +1,24 @@
-//! Routes as linear forwarding tables hold them: one output for each destination, wherever a packet came in.
+//! Routes as linear forwarding tables: one output per destination, whatever the input port.
 
 use netloom_topology::{Peer, Topology};
 use netloom_units::{NicId, Port, SwitchId};
 
 use crate::Forwarding;
 
-/// Why routes fit no linear forwarding table.
+/// Why routes do not fit a linear forwarding table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NotLinear {
     /// A switch sends packets to this destination by several outputs.
     SeveralWays(SwitchId),
-    /// A switch sends packets of this destination on by other lanes than they came.
+    /// A switch sends packets for this destination on other lanes than they came on.
     ChangesLanes(SwitchId),
 }
 
-/// The output of each switch for packets to a destination; none where the routing has no way.
+/// Returns the output of each switch for packets to a destination; `None` where the routing has no
+/// path.
 ///
-/// Only ways that packets of other NICs really take must agree: what a routing would do with a packet that cannot be
-/// there says nothing. A switch that none of them passes has some way all the same, for packets of its own.
+/// Only paths that packets of other NICs really take must agree; packets that cannot occur are
+/// ignored. A switch that no such packet passes still has an output, for packets of its own NICs.
 ///
 /// # Errors
 /// If some switch has more than one output for the destination.

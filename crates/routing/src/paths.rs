@@ -1,4 +1,4 @@
-//! Following packets through a fabric.
+//! Paths of packets through a fabric.
 
 use netloom_random::{Purpose, Stream};
 use netloom_topology::{Peer, Topology};
@@ -6,20 +6,17 @@ use netloom_units::{NicId, Port, SwitchId};
 
 use crate::{Forwarding, Occasion, Occupancy, QueueView};
 
-/// A packet's way through one switch.
+/// A packet's path through one switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Step {
-    /// The switch.
     pub switch: SwitchId,
-    /// The port it comes in by.
     pub input: Port,
-    /// The port it leaves by.
     pub output: Port,
-    /// The lane it leaves on.
+    /// The lane on which it leaves.
     pub lane: u8,
 }
 
-/// The way of one packet, or what goes wrong with it.
+/// Returns the path of one packet, or an error if it does not arrive.
 pub fn path(
     topology: &Topology,
     forwarding: &Forwarding,
@@ -30,11 +27,12 @@ pub fn path(
     path_seeing(topology, forwarding, from, to, sequence, |_, _| 0)
 }
 
-/// Flits that wait at an output from which on it is taken for blocked, and for full, by a routing that asks.
+/// Flits that wait at an output from which on an adaptive routing sees it as blocked and full.
 const BLOCKED: u32 = 50;
 const FULL: u32 = 100;
 
-/// The way of one packet where so many flits wait at the outputs of each switch, and its neighbours know.
+/// Returns the path of one packet. `queued` gives the flits that wait at each output; neighbours
+/// know them.
 pub fn path_seeing(
     topology: &Topology,
     forwarding: &Forwarding,
@@ -89,7 +87,7 @@ fn follow(
     queued: impl Fn(SwitchId, Port) -> u32,
     mut visit: impl FnMut(Step),
 ) -> Result<u32, String> {
-    // Twice round every switch is more than any sound path takes.
+    // Twice through every switch is more than any sound path takes.
     let limit = 2 * topology.n_switches() + 2;
     let (mut switch, mut input) = topology.attachment(from);
     let (mut lane, mut word) = (0, 0);
@@ -126,7 +124,7 @@ fn follow(
         }
     }
     Err(format!(
-        "{from} to {to}: still on the way after {limit} switches"
+        "{from} to {to}: not delivered after {limit} switches"
     ))
 }
 
@@ -135,22 +133,22 @@ fn follow(
 pub struct Mean {
     /// Switches per path.
     pub switches: f64,
-    /// Pairs looked at.
+    /// Number of pairs.
     pub pairs: u64,
-    /// Whether they are a random sample and not all.
+    /// Whether the pairs are a random sample.
     pub is_sample: bool,
 }
 
-/// Pairs we look at before sampling.
+/// Maximum number of pairs before sampling.
 const PAIRS: u64 = 4_000_000;
 
-/// Mean number of switches on the way between two different NICs, over all ordered pairs or, in large
-/// fabrics, a random million of them.
+/// Returns the mean number of switches on the path between two different NICs, over all ordered
+/// pairs or, in large fabrics, a random million of them.
 pub fn mean_switches(topology: &Topology, forwarding: &Forwarding) -> Result<Mean, String> {
     let n = topology.n_nics();
     let all = u64::from(n) * u64::from(n.saturating_sub(1));
     if all == 0 {
-        return Err("there are no two NICs".into());
+        return Err("expected at least two NICs".into());
     }
     let count = |from, to| {
         let (from, to) = (NicId(from), NicId(to));

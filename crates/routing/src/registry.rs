@@ -11,8 +11,10 @@ use crate::{
 };
 
 /// A description of a routing, as a file gives it.
+#[warn(missing_docs)]
 pub trait Routing: Send + Sync {
-    /// Makes it ready for a fabric, or says why it does not fit. Random choices come from the seed.
+    /// Compiles the routing for a fabric, or returns why it does not fit. Random choices come from
+    /// the seed.
     fn compile(&self, topology: &Arc<Topology>, seed: u64) -> Result<Forwarding, String>;
 }
 
@@ -33,7 +35,7 @@ pub const KINDS: &[Kind<dyn Routing>] = &[
     kind!(ForwardingTables, dyn Routing),
 ];
 
-/// The names of the kinds that fit a fabric, the most particular first.
+/// Returns the names of the kinds that fit a fabric, the most specific first.
 pub fn fitting(structure: &Structure) -> Vec<&'static str> {
     let own: &[&str] = match structure {
         Structure::Tree(tree) if tree.is_k_ary_n_tree() => &["d-mod-k", "det", "random-up", "ecmp"],
@@ -51,7 +53,7 @@ mod tests {
     use super::*;
     use netloom_catalog::{Document, Notes, Section};
 
-    /// A kind by its parameters.
+    /// Reads a kind by its parameters.
     fn read<T: ?Sized>(kind: &Kind<T>, params: &str) -> Box<T> {
         let mut notes = Notes::new();
         let document = Document::parse("test", params, &mut notes);

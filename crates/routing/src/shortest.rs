@@ -1,4 +1,4 @@
-//! Shortest paths on any fabric. Nothing keeps them from deadlock where the fabric has rings.
+//! Shortest paths on any fabric. Deadlock is possible if the fabric has rings.
 
 use std::sync::Arc;
 
@@ -13,7 +13,8 @@ params! {
     /// Shortest paths by tables.
     #[derive(Clone, Debug)]
     pub struct Shortest {
-        /// The paths to the NICs of a switch: each takes one of all shortest paths, or all take the same.
+        /// The paths to the NICs of a switch: spread over all shortest paths, or the same for all
+        /// NICs.
         pub paths: Paths = Paths::All,
     }
 }
@@ -32,7 +33,7 @@ impl Routing for Shortest {
                 let Some(distance) = distances[at.index()] else {
                     if has_nic[at.index()] {
                         let [from, to] = [at, target].map(|switch| topology.switch_name(switch));
-                        return Err(format!("there is no path from {from} to {to}"));
+                        return Err(format!("no path leads from {from} to {to}"));
                     }
                     continue;
                 };
@@ -54,6 +55,7 @@ impl Routing for Shortest {
 
 impl Described for Shortest {
     const NAME: &'static str = "shortest";
-    const SUMMARY: &'static str = "Shortest paths on any fabric; may deadlock where it has rings.";
+    const SUMMARY: &'static str =
+        "Shortest paths on any fabric; may deadlock on fabrics with rings.";
     const EXAMPLE: &'static str = "";
 }

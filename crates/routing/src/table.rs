@@ -1,10 +1,12 @@
-//! Forwarding by tables: an entry for every switch and column.
+//! Forwarding by tables, with an entry for every switch and column.
 //!
-//! A column is a destination switch, or, as in InfiniBand, an address of a NIC. A NIC with several addresses is reached by
-//! each of them on a path of its own; which one a packet takes depends on its source.
+//! A column is a destination switch or, as in InfiniBand, an address of a NIC. A NIC with several
+//! addresses is reached by a separate path for each; the source of a packet determines which one it
+//! takes.
 //!
-//! An entry of a destination switch may be a set of equal ports. Each NIC of the switch takes one of them, always the same:
-//! up in a tree the digit of its number that belongs to the level of the switch, as D-Mod-K does, and elsewhere a hash.
+//! An entry of a destination switch may be a set of equivalent ports. Each NIC of the switch always
+//! takes the same one of them. Upwards in a tree it is the digit of its number for the level of the
+//! switch, as in D-Mod-K; elsewhere it is a hash.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -18,69 +20,69 @@ use crate::forwarding::{Facts, Plan};
 use crate::{Hop, Occasion};
 
 choice! {
-    /// Paths to the NICs of a switch.
+    /// The paths to the NICs of a switch.
     pub enum Paths {
-        /// Each NIC takes one of all equal paths, so that the NICs of a switch share all of them.
+        /// Spread over all equal paths, one for each NIC, so that the NICs of a switch share them.
         All = "all",
-        /// All NICs of a switch take the same path, chosen by a hash of the two switches.
+        /// The same path for all NICs of a switch, chosen by a hash of the two switches.
         One = "one",
     }
 }
 
-/// What a table says for a switch and a destination switch.
+/// The entry of a switch for a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Entry {
-    /// Take this port.
     Port(Port),
-    /// The packet is at its destination switch.
     Deliver,
-    /// No packet for it comes here: what an entry says until it is set. A packet that comes nevertheless is a
-    /// mistake of the routing, and ends the program.
+    /// No packet comes here: the value of an entry that has not been set. A packet that comes here
+    /// is an error of the routing and ends the program.
     Never,
 }
 
-/// Entries we hold at most: two gigabytes or four.
+/// Maximum number of entries: two or four gigabytes.
 const MAX_ENTRIES: usize = 1 << 31;
 
-/// A compiled table routing, with one table or two: a packet that has come down a link uses the second.
+/// A compiled table routing with one table or two. A packet that has come down a link uses the
+/// second.
 #[derive(Clone, Debug)]
 pub(crate) struct TablePlan {
     entries: EntryRows,
-    /// Row of the second table.
+    /// First row of the second table.
     second: usize,
     nics: Vec<Target>,
     /// Whether columns are addresses of NICs.
     by_address: bool,
-    /// By port counted through the fabric, whether a packet that comes in there has come down.
+    /// By port index of the fabric: whether a packet that comes in there has come down.
     has_come_down: Option<(Arc<Topology>, Vec<bool>)>,
 }
 
-/// How a NIC is found in the tables.
+/// The columns and port of a NIC.
 #[derive(Clone, Copy, Debug)]
 struct Target {
-    /// Its first column.
+    /// First column.
     column: u32,
-    /// It has one column more than this, a power of two of them.
+    /// Number of columns minus one; the number is a power of two.
     others: u32,
-    /// The port it hangs on, where its switch is reached.
+    /// The NIC's port on its switch.
     host_port: Port,
-    /// Tells it apart from the other NICs of its switch; in a fat tree as netloom numbers it, its number.
+    /// Distinguishes the NICs of a switch. In a fat tree with netloom's numbering, the number of
+    /// the NIC.
     number: u32,
 }
 
 impl Target {
-    /// The column for packets of a source.
+    /// Returns the column for packets from a source.
     #[inline]
     fn column(&self, source: NicId) -> usize {
         (self.column + (source.0 & self.others)) as usize
     }
 }
 
-/// Fills forwarding tables: an [`Entry`] for every switch and column.
+/// Builds forwarding tables: an [`Entry`] for every switch and column.
 ///
-/// There is one table, or there are two: a packet that has come in by a port of a certain kind (in up*/down*, one
-/// that it has come down by) is looked up in the second. Columns are the switches with NICs, see
-/// [`TableBuilder::targets`], or addresses of NICs ([`TableBuilder::by_address`]).
+/// There are one or two tables. With two, a packet that came in by certain ports is looked up in
+/// the second; in up*/down*, these are the ports by which it came down. Columns are the switches
+/// with NICs, see [`TableBuilder::targets`], or addresses of NICs ([`TableBuilder::by_address`]).
 #[derive(Debug)]
 pub struct TableBuilder {
     topology: Arc<Topology>,
@@ -92,7 +94,8 @@ pub struct TableBuilder {
 }
 
 impl TableBuilder {
-    /// Empty tables, one or two; the reason if they would be too large, or if a switch has too many ports.
+    /// Creates one or two empty tables. An error if they would be too large, or if a switch has too
+    /// many ports.
     pub fn new(topology: &Arc<Topology>, n_tables: usize) -> Result<Self, String> {
         assert!((1..=2).contains(&n_tables), "one table or two");
         let mut has_nic = vec![false; topology.n_switches() as usize];
@@ -132,7 +135,8 @@ impl TableBuilder {
         })
     }
 
-    /// One empty table with a column for each address of each NIC, those of NIC 0 first: NIC n has `2^bits[n]` of them.
+    /// Creates one empty table with a column for each address of each NIC, in order of the NICs.
+    /// NIC n has `2^bits[n]` addresses.
     ///
     /// # Panics
     ///
@@ -162,17 +166,18 @@ impl TableBuilder {
         })
     }
 
-    /// The switches with NICs, in order: the columns, unless these are addresses.
+    /// Returns the switches with NICs, in order. They are the columns, unless columns are
+    /// addresses.
     pub fn targets(&self) -> Vec<SwitchId> {
         self.targets.clone()
     }
 
-    /// The first column of a NIC.
+    /// Returns the first column of a NIC.
     pub fn column(&self, nic: NicId) -> usize {
         self.nics[nic.index()].column as usize
     }
 
-    /// Sets what a switch does with packets for a column.
+    /// Sets the entry of a switch for a column.
     ///
     /// # Panics
     ///
@@ -189,8 +194,8 @@ impl TableBuilder {
         }
     }
 
-    /// Sets the ports, at least one, by which a switch sends packets for a column: each NIC of
-    /// the destination switch takes one of them.
+    /// Sets the ports, at least one, by which a switch sends packets for a column. Each NIC of the
+    /// destination switch takes one of them.
     ///
     /// # Panics
     ///
@@ -205,8 +210,9 @@ impl TableBuilder {
         self.entries.set_ports(row, column, &ports, spread);
     }
 
-    /// The ports in this order: one cable to each switch, then the second cable to each, as the up ports of a
-    /// [`Pgft`](netloom_topology::Pgft) are numbered. So hosts share parallel cables down as evenly as up.
+    /// Orders the ports as one cable to each switch, then the second cable to each, like the up
+    /// ports of a [`Pgft`](netloom_topology::Pgft). So hosts share parallel cables down as evenly
+    /// as up.
     fn one_cable_of_each_first(&self, at: SwitchId, ports: &[Port]) -> Vec<Port> {
         let first = self.topology.port_index(at, Port(0));
         let mut ports = ports.to_vec();
@@ -242,12 +248,12 @@ impl TableBuilder {
         assert!(port.0 < n_ports, "{at} has {n_ports} ports, no {port}");
     }
 
-    /// The finished tables. With two, `has_come_down` tells which inputs use the second, by port counted through the
-    /// fabric ([`Topology::port_index`]).
+    /// Finishes the tables. With two, `has_come_down` tells which inputs use the second, by port
+    /// index of the fabric ([`Topology::port_index`]).
     ///
     /// # Panics
     ///
-    /// If it is there with one table, missing with two, or not as long as there are ports.
+    /// If it is given with one table, missing with two, or not as long as the number of ports.
     pub fn finish(
         mut self,
         has_come_down: Option<Vec<bool>>,
@@ -276,37 +282,37 @@ impl TableBuilder {
     }
 }
 
-/// Entries that say that no packet comes: as many columns in each row of each table.
+/// Creates tables of [`Entry::Never`].
 fn empty(topology: &Topology, n_tables: usize, n_columns: usize) -> Result<EntryRows, String> {
     if topology.radix() > MAX_PORTS {
         return Err(format!(
-            "tables are for switches of up to {MAX_PORTS} ports"
+            "routing tables support switches of at most {MAX_PORTS} ports"
         ));
     }
     let n_rows = n_tables * topology.n_switches() as usize;
     let size = n_rows * n_columns;
     if size > MAX_ENTRIES {
         return Err(format!(
-            "tables of {size} entries; {MAX_ENTRIES} are the most, so large fabrics need a routing by \
-             arithmetic (d-mod-k, dimension-order)"
+            "expected routing tables of at most {MAX_ENTRIES} entries, found {size}: use an \
+             arithmetic routing (d-mod-k, dimension-order)"
         ));
     }
     Ok(EntryRows::new(n_rows, n_columns, topology.radix()))
 }
 
-/// How far switches are from those with NICs: in a fat tree, their levels.
+/// Distances of switches from those with NICs. In a fat tree these are the levels.
 #[derive(Debug)]
 struct Tiers {
     of: Vec<u32>,
-    /// By tier, the product of the most parents that a switch of each lower tier has: in a fat tree, the switches of the
-    /// level that share their NICs.
+    /// By tier, the product of the maximum number of parents of a switch of each lower tier. In a
+    /// fat tree, the switches of the level that share their NICs.
     siblings: Vec<u32>,
-    /// By port counted through the fabric, how many lower ports of its switch lead to the same one.
+    /// By port index, the number of lower ports of its switch that lead to the same switch.
     nth_cable: Vec<u16>,
 }
 
 impl Tiers {
-    /// The tiers above switches with NICs.
+    /// Returns the tiers above switches with NICs.
     fn of(topology: &Topology, targets: &[SwitchId]) -> Tiers {
         let mut of = vec![u32::MAX; topology.n_switches() as usize];
         let mut queue = targets.to_vec();
@@ -323,7 +329,7 @@ impl Tiers {
                 }
             }
         }
-        // The queue is in order of tiers, so the last one is of the highest.
+        // The queue is in order of tiers, so its last switch has the highest.
         let highest = queue.last().map_or(0, |at| of[at.index()]);
         let mut most_parents = vec![1; highest as usize + 1];
         for at in queue {
@@ -362,7 +368,7 @@ impl Tiers {
         }
     }
 
-    /// How destinations take one of these ports.
+    /// Returns the rule by which destinations take one of these ports.
     fn spread(&self, topology: &Topology, at: SwitchId, ports: &[Port]) -> Spread {
         let tier = self.of[at.index()];
         let leads = |port: &Port| match topology.peer(at, *port) {
@@ -371,7 +377,8 @@ impl Tiers {
         };
         let lead_all = |way| ports.iter().all(|port| leads(port) == way);
         match self.siblings.get(tier as usize) {
-            // Parallel cables to a child go by what is left of the digit of the child, which is the same quotient.
+            // Parallel cables to a child are chosen by what is left of the digit of the child,
+            // which is the same quotient.
             Some(&siblings) if lead_all(Ordering::Greater) || lead_all(Ordering::Less) => {
                 Spread::Digit(siblings)
             }
@@ -380,7 +387,7 @@ impl Tiers {
     }
 }
 
-/// An entry by its row and number: those of one row with the same number list the same ports.
+/// An entry by its row and number. Those of one row with the same number list the same ports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct SharedEntry {
     pub(crate) row: usize,
@@ -401,7 +408,7 @@ impl TablePlan {
         hop.unwrap_or_else(|| unreachable!("the table has no entry at {at} for {destination}"))
     }
 
-    /// Every hop to a destination; none where the tables have no path.
+    /// Adds every hop to a destination; none if the tables have no path.
     pub(crate) fn choices(&self, at: SwitchId, from: Port, to: NicId, hops: &mut Vec<Hop>) {
         let target = self.nics[to.index()];
         for other in 0..=target.others {
@@ -422,7 +429,7 @@ impl TablePlan {
         hops.extend(ports.iter().map(|&port| Hop { port, lane: 0 }));
     }
 
-    /// The entry that all NICs of the switch of a destination share.
+    /// Returns the entry that all NICs of the switch of a destination share.
     pub(crate) fn shared_entry(&self, at: SwitchId, from: Port, to: NicId) -> SharedEntry {
         let row = self.row(at, from);
         let number = self
@@ -431,17 +438,17 @@ impl TablePlan {
         SharedEntry { row, number }
     }
 
-    /// Rows of all tables.
+    /// Returns the number of rows of all tables.
     pub(crate) fn n_rows(&self) -> usize {
         self.entries.n_rows()
     }
 
-    /// Whether NICs of one switch are told apart.
+    /// Whether NICs of one switch have separate columns.
     pub(crate) fn tells_nics_apart(&self) -> bool {
         self.by_address || self.entries.has_sets()
     }
 
-    /// Whether the NICs of a switch share equal ports.
+    /// Whether the NICs of a switch share equivalent ports.
     pub(crate) fn has_sets(&self) -> bool {
         self.entries.has_sets()
     }
@@ -468,7 +475,8 @@ impl TablePlan {
     }
 }
 
-/// One of several equally good ports, spread by destination and switch, the same in every run.
+/// Returns one of several equivalent ports, spread by destination and switch, the same in every
+/// run.
 fn pick(candidates: &[Port], target: SwitchId, at: SwitchId) -> Port {
     candidates[(mixed(target.0, at) % candidates.len() as u64) as usize]
 }

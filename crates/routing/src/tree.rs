@@ -1,9 +1,10 @@
 //! Fat trees: up to a common ancestor, then down, by arithmetic.
 //!
-//! The NICs below a switch are a contiguous range (see [`Pgft`]), so "is the destination below?" is one
-//! subtraction and one comparison. Downwards the child is the offset in the range divided by the NICs of a
-//! child. Upwards the port is either given by the destination (DET, D-Mod-K) or drawn (random-up); `ecmp.rs` chooses
-//! among all. Where cables are missing, exceptions list the ports that live (`damaged.rs`).
+//! The NICs below a switch are a contiguous range (see [`Pgft`]), so one subtraction and one
+//! comparison decide whether a destination is below. Downwards, the child is the offset in the
+//! range divided by the NICs of a child. Upwards, the destination determines the port (DET,
+//! D-Mod-K), or it is drawn (random-up); `ecmp.rs` chooses among all. If cables are missing,
+//! exceptions list the live ports (`damaged.rs`).
 
 use std::borrow::Cow;
 use std::hint::select_unpredictable;
@@ -26,14 +27,15 @@ params! {
 }
 
 params! {
-    /// D-Mod-K on generalised fat trees: up by the destination's number divided by the switches of the
-    /// level that share their NICs, modulo the up ports; parallel cables, up and down, by the same number.
+    /// D-Mod-K on generalised fat trees: up by the destination's number divided by the switches of
+    /// the level that share their NICs, modulo the up ports. Parallel cables, up and down, are
+    /// chosen by the same number.
     #[derive(Clone, Debug)]
     pub struct DModK {}
 }
 
 params! {
-    /// A random up port at every hop up to the nearest common ancestor, then down (G000-4).
+    /// A random up port at every hop up to the nearest common ancestor, then down.
     #[derive(Clone, Debug)]
     pub struct RandomUp {
         /// Climb to a root even if a common ancestor comes earlier.
@@ -46,7 +48,7 @@ impl Routing for Det {
         let tree = tree_of("det", topology)?;
         if !tree.is_k_ary_n_tree() {
             return Err(format!(
-                "routing det is for k-ary n-trees, not for {tree}; d-mod-k takes any fat tree"
+                "routing det requires a k-ary n-tree, found {tree}; use d-mod-k on other fat trees"
             ));
         }
         // D-Mod-K on a k-ary n-tree is DET: floor(d / k^s) mod k is digit s of d.
@@ -69,15 +71,15 @@ impl Routing for RandomUp {
     }
 }
 
-/// The shape of a fat tree, also of one that was read as a graph.
+/// Returns the shape of a fat tree, also if the fabric was read as a graph.
 pub(crate) fn tree_of<'a>(name: &str, topology: &'a Topology) -> Result<Cow<'a, Pgft>, String> {
     match topology.structure() {
         Structure::Tree(tree) => Ok(Cow::Borrowed(tree)),
-        Structure::Plain => Pgft::recognise(topology)
-            .map(Cow::Owned)
-            .map_err(|why| format!("routing {name} is for fat trees, and this is none: {why}")),
+        Structure::Plain => Pgft::recognise(topology).map(Cow::Owned).map_err(|why| {
+            format!("routing {name} requires a fat tree, and this fabric is not one: {why}")
+        }),
         other => Err(format!(
-            "routing {name} is for fat trees, not for {}",
+            "routing {name} requires a fat tree, found {}",
             other.fabric()
         )),
     }
@@ -119,14 +121,14 @@ enum Ascent {
     Random(Stream),
 }
 
-/// What all switches of a level share.
+/// The constants of a level.
 #[derive(Clone, Debug)]
 struct Level {
     /// NICs below a switch.
     nics: u32,
     /// Divides by the NICs below a child.
     child: Divisor,
-    /// Number of down ports, that is, the first up port.
+    /// Number of down ports; also the first up port.
     n_down: u32,
     n_up: u32,
     /// Divides by the number of up ports.
@@ -137,7 +139,7 @@ struct Level {
     parallel: Parallel,
 }
 
-/// Which of the parallel cables to a child: the one the child would go up by.
+/// The choice among the parallel cables to a child: the one that the child would use upwards.
 #[derive(Clone, Copy, Debug)]
 struct Parallel {
     siblings_of_child: Divisor,
@@ -154,7 +156,6 @@ struct Switch {
     level: u32,
 }
 
-/// A compiled tree routing.
 #[derive(Clone, Debug)]
 pub(crate) struct TreePlan {
     levels: Vec<Level>,
@@ -169,9 +170,9 @@ pub(crate) struct TreePlan {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ways {
     first: u32,
-    /// How many, at least one.
+    /// Number of ports, at least one.
     pub(crate) n: u32,
-    /// From a port to the next.
+    /// Distance from one port to the next.
     step: u32,
 }
 
@@ -209,7 +210,7 @@ impl TreePlan {
         Ok(Forwarding::new(plan, facts))
     }
 
-    /// The plan of D-Mod-K.
+    /// Creates the plan of D-Mod-K.
     pub(crate) fn by_destination(tree: &Pgft) -> Self {
         TreePlan::new(tree, Ascent::ByDestination, false)
     }
@@ -256,7 +257,7 @@ impl TreePlan {
         }
     }
 
-    /// The way where only the destination counts and a child has one cable.
+    /// Returns the hop if it depends only on the destination and a child has one cable.
     #[inline(always)]
     pub(crate) fn route_by_destination(&self, at: SwitchId, destination: NicId) -> Option<Hop> {
         if self.has_parallel || !matches!(self.ascent, Ascent::ByDestination) {
@@ -265,7 +266,7 @@ impl TreePlan {
         let switch = self.switches[at.index()];
         let level = &self.levels[switch.level as usize];
         let offset = destination.0.wrapping_sub(switch.first_nic);
-        // Up or down is a toss-up, so computing both costs less than guessing wrong.
+        // Up and down are equally likely, so computing both costs less than a mispredicted branch.
         let up = digit(destination.0, level.siblings, level.up, level.n_up);
         let down = level.child.of(offset);
         let port = select_unpredictable(offset < level.nics, down, level.n_down.wrapping_add(up));
@@ -306,7 +307,7 @@ impl TreePlan {
         }
     }
 
-    /// The down port; of no meaning if the destination is not below.
+    /// Returns the down port; meaningless if the destination is not below.
     #[inline]
     fn down(&self, level: &Level, offset: u32, destination: NicId) -> u32 {
         let child = level.child.of(offset);
@@ -319,7 +320,7 @@ impl TreePlan {
         child.wrapping_add(parallel.parents_of_child.of(up) * parallel.children)
     }
 
-    /// Whether a packet whose destination is below climbs on nevertheless, to a root.
+    /// Whether a packet whose destination is below still climbs, to a root.
     #[inline]
     pub(crate) fn climbs_on(&self, at: SwitchId, from: Port, destination: NicId) -> bool {
         if !self.to_root {
@@ -330,7 +331,7 @@ impl TreePlan {
         destination.0.wrapping_sub(switch.first_nic) < level.nics && climbs(level, from)
     }
 
-    /// The port down to a destination that is below.
+    /// Returns the port down to a destination that is below.
     pub(crate) fn descent(&self, at: SwitchId, destination: NicId) -> Port {
         let switch = self.switches[at.index()];
         let level = &self.levels[switch.level as usize];
@@ -343,7 +344,7 @@ impl TreePlan {
         matches!(self.ascent, Ascent::Random(_)) && port >= self.first_up(at)
     }
 
-    /// One of `n` at random, where the ascent is random.
+    /// Returns one of `n` at random, if the ascent is random.
     pub(crate) fn draw(&self, occasion: Occasion, n: u32) -> u32 {
         match &self.ascent {
             Ascent::Random(stream) => draw(stream, occasion, n),
@@ -351,8 +352,9 @@ impl TreePlan {
         }
     }
 
-    /// The port by destination, where only these of all ports up, or of all cables down to the child, live: the same as if
-    /// all lived, if it does. What dead ports would have carried is dealt out to the live ones in turn.
+    /// Returns the port by destination if only some of all ports up, or of all cables down to the
+    /// child, are live. It is the usual port if that is live. The destinations of dead ports are
+    /// distributed over the live ones.
     pub(crate) fn among(&self, at: SwitchId, destination: NicId, live: &[Port]) -> Port {
         let switch = self.switches[at.index()];
         let level = &self.levels[switch.level as usize];
@@ -380,7 +382,7 @@ impl TreePlan {
         }
     }
 
-    /// All ports that lead on by a shortest way, whatever the ascent of this plan.
+    /// Returns all ports that lead on by a shortest path, regardless of the ascent of this plan.
     #[inline]
     pub(crate) fn ways(&self, at: SwitchId, destination: NicId) -> Ways {
         let switch = self.switches[at.index()];
@@ -426,7 +428,7 @@ impl TreePlan {
         self.each(if is_alike { self.levels[0].nics } else { 1 })
     }
 
-    /// The first NIC of every leaf.
+    /// Returns the first NIC of every leaf.
     pub(crate) fn one_per_leaf(&self) -> Vec<NicId> {
         self.each(self.levels[0].nics)
     }
@@ -436,7 +438,7 @@ impl TreePlan {
         (0..roots.nics).step_by(step as usize).map(NicId).collect()
     }
 
-    /// Level of a switch from 0, and the range of NICs below it.
+    /// Returns the level of a switch, counted from 0, and the range of NICs below it.
     pub(crate) fn range(&self, at: SwitchId) -> (u32, std::ops::Range<u32>) {
         let Switch { first_nic, level } = self.switches[at.index()];
         (
@@ -445,20 +447,19 @@ impl TreePlan {
         )
     }
 
-    /// First up port of a switch.
     pub(crate) fn first_up(&self, at: SwitchId) -> Port {
         let level = &self.levels[self.switches[at.index()].level as usize];
         Port(level.n_down as u16)
     }
 }
 
-/// Whether a packet on its way to a root goes on climbing.
+/// Whether a packet on its way to a root keeps climbing.
 #[inline]
 fn climbs(level: &Level, from: Port) -> bool {
     level.n_up > 0 && u32::from(from.0) < level.n_down
 }
 
-/// One of the up ports at random. Kept out of line, so that the rest of `route` stays small.
+/// Returns a random up port. Not inlined, so that the rest of `route` stays small.
 #[inline(never)]
 fn draw(stream: &Stream, occasion: Occasion, n_up: u32) -> u32 {
     let Occasion {
@@ -471,7 +472,7 @@ fn draw(stream: &Stream, occasion: Occasion, n_up: u32) -> u32 {
         .below(0, n_up)
 }
 
-/// `(n / divisor) mod modulus`.
+/// Returns `(n / divisor) mod modulus`.
 #[inline]
 fn digit(n: u32, divisor: Divisor, by_modulus: Divisor, modulus: u32) -> u32 {
     let quotient = divisor.of(n);

@@ -1,9 +1,9 @@
 //! Up*/down* on any fabric: up zero or more links, then down zero or more, never up again.
 //!
-//! A link leads up if its far end is nearer to the root, or as near and has the smaller number. A packet may
-//! go up only until it has come down a link; which of the two holds is read off the port it came in by. So
-//! there are two tables, and both give shortest legal paths. Where there are several, the NICs of the destination switch
-//! share them; every mixture of them is legal, so sets change nothing about deadlock.
+//! A link leads up if its far end is nearer to the root, or equally near with a smaller number. A
+//! packet may go up only until it has come down a link, which follows from its input port. So there
+//! are two tables, and both give shortest legal paths. If there are several, the NICs of the
+//! destination switch share them. Every mixture of them is legal, so sets do not affect deadlock.
 
 use std::sync::Arc;
 
@@ -15,12 +15,14 @@ use crate::table::{Entry, Paths, TableBuilder};
 use crate::{Forwarding, Routing};
 
 params! {
-    /// Up*/down* over a breadth-first tree: the shortest of the paths that never go up after going down.
+    /// Up*/down* over a breadth-first tree: the shortest of the paths that never go up after going
+    /// down.
     #[derive(Clone, Debug)]
     pub struct UpDown {
-        /// The switch the tree grows from (G004-1: 0).
+        /// The switch at the root of the tree.
         pub root: u32 = 0,
-        /// The paths to the NICs of a switch: each takes one of all shortest legal paths, or all take the same.
+        /// The paths to the NICs of a switch: spread over all shortest legal paths, or the same for
+        /// all NICs.
         pub paths: Paths = Paths::All,
     }
 }
@@ -40,19 +42,19 @@ impl Routing for UpDown {
         if self.root >= n_switches {
             let (root, last) = (self.root, n_switches - 1);
             return Err(format!(
-                "up-down: root {root}; switches are numbered from 0 to {last}"
+                "up-down: expected a root from 0 to {last}, found {root}"
             ));
         }
         let levels = topology.distances(SwitchId(self.root));
         let mut has_nic = topology.nics().map(|nic| topology.attachment(nic).0);
         if let Some(apart) = has_nic.find(|switch| levels[switch.index()].is_none()) {
             return Err(format!(
-                "there is no path from the root, {}, to {}",
+                "no path leads from the root, {}, to {}",
                 topology.switch_name(SwitchId(self.root)),
                 topology.switch_name(apart)
             ));
         }
-        // Switches without a cable come last; no packet comes there.
+        // Switches without a cable come last; no packet reaches them.
         let mut order: Vec<SwitchId> = topology.switches().collect();
         order.sort_by_key(|s| (levels[s.index()].unwrap_or(u32::MAX), s.0));
         let mut rank = vec![0; n_switches as usize];
@@ -123,7 +125,7 @@ impl Distances {
         order: &[SwitchId],
         leads_up: impl Fn(SwitchId, SwitchId) -> bool,
     ) {
-        // Backwards from the destination over links that lead down to where we are.
+        // Backwards from the destination over links that lead down to the current switch.
         self.down.clear();
         self.down.resize(order.len(), None);
         self.down[target.index()] = Some(0);
@@ -138,7 +140,7 @@ impl Distances {
                 }
             }
         }
-        // From the root outwards: what is above a switch is known before the switch.
+        // From the root outwards: a switch is processed after all switches above it.
         self.any.clear();
         self.any.resize(order.len(), None);
         for &at in order {
@@ -156,8 +158,7 @@ impl Distances {
 
 impl Described for UpDown {
     const NAME: &'static str = "up-down";
-    const SUMMARY: &'static str =
-        "Up*/down* on any fabric: shortest legal paths, free of deadlock.";
+    const SUMMARY: &'static str = "Up*/down* on any fabric: shortest legal paths without deadlock.";
     const PAPER: Option<&'static str> = Some(
         "M. Schroeder et al., \"Autonet: a high-speed, self-configuring local area network\", IEEE JSAC 9, \
          1991",

@@ -17,7 +17,7 @@ use netloom_units::{NicId, Port, SwitchId};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// D-Mod-K as spec 4.2.4 writes it, with divisions and digits.
+/// D-Mod-K in its textbook form, with divisions and digits.
 fn d_mod_k(tree: &Pgft, at: SwitchId, j: NicId) -> u32 {
     let (level, first) = tree.level_and_first_nic(at);
     let up = |l: usize| {
@@ -33,7 +33,7 @@ fn d_mod_k(tree: &Pgft, at: SwitchId, j: NicId) -> u32 {
     child as u32 + parallel as u32 * tree.m[level - 1]
 }
 
-/// Some pairs of NICs, spread over all.
+/// Returns some pairs of NICs, spread over all.
 fn pairs(topology: &Topology) -> impl Iterator<Item = (NicId, NicId)> + use<> {
     let n = topology.n_nics();
     let step = (n / 23).max(1) as usize;
@@ -105,7 +105,7 @@ proptest! {
             let ecmp = compile(&Ecmp { choice, granularity: 3 }, &topology);
             arrives(&topology, &ecmp, longest);
             never_up_after_down(&topology, tree, &ecmp);
-            // What is drawn is drawn alike, where cables downwards are not drawn too.
+            // Draws are the same, unless parallel cables downwards are drawn as well.
             if choice == Choice::Spray && !to_root && tree.p.iter().all(|&p| p == 1) {
                 for (from, to) in pairs(&topology) {
                     let [a, b] = [&random_up, &ecmp].map(|f| path(&topology, f, from, to, 5).unwrap());
@@ -151,7 +151,7 @@ proptest! {
     }
 }
 
-/// The two directions of a tie and the members of a trunk are taken about as often each.
+/// The two directions of a tie and the members of a trunk are taken about equally often.
 #[test]
 fn random_choices_are_balanced() {
     let torus = Torus {

@@ -1,4 +1,4 @@
-//! What every kind of routing promises, on every fabric it takes.
+//! Properties that every kind of routing must have, on every fabric it accepts.
 
 mod common;
 
@@ -58,7 +58,7 @@ fn fabrics() -> Vec<(&'static str, Arc<Topology>)> {
             arrangement: Arrangement::Consecutive,
         })
     };
-    // Fabrics with missing cables, each by one of its ends.
+    // Fabrics with missing cables, each named by one of its ends.
     let without = |whole: Arc<Topology>, cables: &[(u32, u16)]| {
         let cables: Vec<_> = cables
             .iter()
@@ -162,7 +162,7 @@ fn fabrics() -> Vec<(&'static str, Arc<Topology>)> {
     ]
 }
 
-/// Kinds and the parameters to try them with.
+/// Returns the parameter sets to try for a kind.
 fn variants(kind: &str) -> Vec<String> {
     match kind {
         "random-up" => vec!["".into(), "to-root = true".into()],
@@ -193,7 +193,7 @@ fn variants(kind: &str) -> Vec<String> {
     }
 }
 
-/// Whether a kind must take a fabric; the others may refuse it.
+/// Whether a kind must accept a fabric; the others may reject it.
 fn is_suitable(kind: &str, topology: &Topology) -> bool {
     match (kind, topology.structure()) {
         ("det", Structure::Tree(tree)) => tree.is_k_ary_n_tree(),
@@ -213,7 +213,8 @@ fn check_promises(what: &str, topology: &Topology, forwarding: &Forwarding) {
         for to in topology.nics() {
             let mut first = None;
             for sequence in [0, 1, 2, 77, u32::MAX] {
-                // Routings that look at queues see quiet ones for the first packet, anything for the others.
+                // Adaptive routings see empty queues for the first packet, arbitrary ones for the
+                // others.
                 let queued = |s: SwitchId, p: Port| match sequence {
                     0 => 0,
                     _ => (s.0 * 31 + u32::from(p.0) * 17 + sequence % 89) * 13 % 97,
@@ -228,7 +229,7 @@ fn check_promises(what: &str, topology: &Topology, forwarding: &Forwarding) {
                     let is_choice = hops
                         .iter()
                         .any(|h| (h.port, h.lane) == (step.output, step.lane));
-                    assert!(is_choice, "{what}: a hop that is none of the choices");
+                    assert!(is_choice, "{what}: a hop that is not among the choices");
                     lane = step.lane;
                 }
                 match &first {
@@ -273,7 +274,8 @@ fn check_promises(what: &str, topology: &Topology, forwarding: &Forwarding) {
     check_rings(what, topology, forwarding);
 }
 
-/// The slow twin of the deadlock check: dependencies from the paths of all pairs, cycles by taking away.
+/// Reference implementation of the deadlock check: dependencies from the paths of all pairs, cycles
+/// by removing nodes.
 fn check_against_paths(
     what: &str,
     topology: &Topology,
@@ -354,7 +356,7 @@ fn every_kind_keeps_its_promises_on_every_fabric_it_takes() {
                         checked += 1;
                     }
                     Err(reason) => {
-                        let is_root = kind.name == "up-down" && reason.contains("root 3");
+                        let is_root = kind.name == "up-down" && reason.contains("found 3");
                         assert!(
                             !is_suitable(kind.name, topology) || is_root,
                             "{what}: {reason}"
@@ -384,15 +386,16 @@ fn unsuitable_fabrics_are_refused_with_a_reason() {
     };
     assert_eq!(
         reason("det", "slim tree"),
-        "routing det is for k-ary n-trees, not for PGFT(3; 4,3,2; 1,2,3; 1,1,1); d-mod-k takes any fat tree"
+        "routing det requires a k-ary n-tree, found PGFT(3; 4,3,2; 1,2,3; 1,1,1); use d-mod-k on \
+         other fat trees"
     );
     assert_eq!(
         reason("d-mod-k", "mesh"),
-        "routing d-mod-k is for fat trees, not for 4x3 mesh"
+        "routing d-mod-k requires a fat tree, found 4x3 mesh"
     );
     assert_eq!(
         reason("dimension-order", "random"),
-        "routing dimension-order is for grids, not for a fabric of no regular structure"
+        "routing dimension-order requires a grid, found a fabric without regular structure"
     );
 }
 

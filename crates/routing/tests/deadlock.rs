@@ -1,4 +1,4 @@
-//! Verdicts on fabrics whose answer is known.
+//! Verdicts on fabrics with a known answer.
 
 mod common;
 
@@ -85,7 +85,7 @@ fn rings_of_three_need_nothing() {
     assert!(matches!(free, Verdict::Free { .. }));
 }
 
-/// From five switches on, both ways round have packets that stay for two hops everywhere.
+/// From five switches on, both directions have packets that stay for two hops everywhere.
 #[test]
 fn rings_of_five_and_more_with_shortest_paths_have_a_cycle() {
     for n in [5u16, 6, 7, 9, 16] {
@@ -105,8 +105,8 @@ fn rings_of_five_and_more_with_shortest_paths_have_a_cycle() {
     }
 }
 
-/// In a ring of four, all two-hop packets are ties. If all go the same way there is a cycle; the hash that
-/// spreads shortest paths happens to send them both ways, which leaves a gap.
+/// In a ring of four, all two-hop packets are ties. If all go in the same direction, there is a
+/// cycle. The hash that spreads shortest paths happens to send them in both, which leaves a gap.
 #[test]
 fn a_ring_of_four_depends_on_its_ties() {
     let one_way = DimensionOrder {
@@ -192,8 +192,9 @@ fn large_trees_are_proved_by_structure_and_small_ones_by_enumeration() {
     }
 }
 
-/// All outcomes of a choice are followed: between two leaves and two roots, joined by three cables each, a leaf may go
-/// up by six and a root down by three, so each of the 12 cables up may wait for the 3 down to the other leaf.
+/// All outcomes of a choice are followed: between two leaves and two roots, joined by three cables
+/// each, a leaf has six cables up and a root three down. So each of the 12 cables up may wait for
+/// the 3 down to the other leaf.
 #[test]
 fn all_outcomes_of_a_choice_are_part_of_the_proof() {
     let tree = ParallelFatTree {
@@ -218,8 +219,8 @@ fn all_outcomes_of_a_choice_are_part_of_the_proof() {
     }
 }
 
-/// A centre that all ports are on one side of changes nothing; one whose groups join dimensions closes a circle that
-/// the lanes of the routing had opened; guarded rings do not pass the centre.
+/// A centre with all ports on one side changes nothing. One whose groups join dimensions closes a
+/// cycle that the lanes of the routing had opened. Guarded rings do not pass the centre.
 #[test]
 fn shared_central_queues_are_part_of_the_proof() {
     let topology = build(&torus(&[4, 4], 1));

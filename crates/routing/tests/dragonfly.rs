@@ -60,7 +60,7 @@ fn group(topology: &Topology, switch: SwitchId) -> u32 {
     }
 }
 
-/// The links of a way between switches, `l` or `g`.
+/// Returns the links of a path between switches, as `l` or `g`.
 fn letters(topology: &Topology, steps: &[Step]) -> String {
     let links = &steps[..steps.len() - 1];
     let class = |step: &Step| topology.link_class(step.switch, step.output);
@@ -72,14 +72,14 @@ fn lanes(steps: &[Step]) -> Vec<u8> {
     steps[..steps.len() - 1].iter().map(|s| s.lane).collect()
 }
 
-/// Groups of a way, each once.
+/// Returns the groups of a path, each once.
 fn groups(topology: &Topology, steps: &[Step]) -> Vec<u32> {
     let mut groups: Vec<u32> = steps.iter().map(|s| group(topology, s.switch)).collect();
     groups.dedup();
     groups
 }
 
-/// Queues that look like anything, the same for the same salt.
+/// Arbitrary queues, the same for the same salt.
 fn noise(salt: u32) -> impl Fn(SwitchId, Port) -> u32 {
     let stream = Stream::new(1, Purpose::Placement);
     move |switch, port| {
@@ -88,8 +88,8 @@ fn noise(salt: u32) -> impl Fn(SwitchId, Port) -> u32 {
     }
 }
 
-/// Lanes as the plan of ladders says, from the links alone: with two local links in the first group, the place on
-/// l-l-g-l-g-l.
+/// Lanes as the ladder assigns them, from the links alone. With two local links in the first group,
+/// the lane is the position on l-l-g-l-g-l.
 fn by_place(letters: &str, locals_of_group: u8) -> Vec<u8> {
     let (mut globals, mut locals) = (0, 0);
     let lane = |letter| match letter {
@@ -137,7 +137,7 @@ fn paper_002_is_proved_in_no_time() {
     }
 }
 
-/// V002-14: 5 + 40 + 500 + 40 + 5 ns of cable on the longest minimal way.
+/// 5 + 40 + 500 + 40 + 5 ns of cable on the longest minimal path.
 #[test]
 fn v002_14_wire_time_between_groups() {
     let topology = build(&dragonfly(5, 11, 5, None));
@@ -162,7 +162,7 @@ fn v002_14_wire_time_between_groups() {
     assert_eq!(longest, 590);
 }
 
-/// One switch's outputs as a test wants them.
+/// The queues of a switch's outputs, as set by a test.
 struct Script(Vec<(Port, u32)>);
 
 impl QueueView for Script {
@@ -172,11 +172,12 @@ impl QueueView for Script {
     }
 
     fn announced(&self, cable: Port, output: Port) -> u32 {
-        panic!("nobody has announced {output} over {cable}")
+        panic!("no announcement of {output} over {cable}")
     }
 }
 
-/// The two ways a packet has from its first switch: hop and links to the destination's switch.
+/// Returns the two paths of a packet from its first switch: the hop and the links to the
+/// destination's switch.
 fn two_ways(
     topology: &Topology,
     forwarding: &Forwarding,
@@ -210,7 +211,7 @@ fn a_packet_is_diverted_exactly_when_the_other_way_looks_shorter() {
                 let [straight, aside] = two_ways(&topology, &forwarding, from, to, sequence);
                 let ports = [straight[0].output, aside[0].output];
                 if ports[0] == ports[1] {
-                    // Both ways begin alike, so the one with fewer links never looks longer.
+                    // Both paths begin equally, so the one with fewer links never looks longer.
                     assert_eq!(straight, aside);
                     continue;
                 }
@@ -238,7 +239,7 @@ fn a_packet_is_diverted_exactly_when_the_other_way_looks_shorter() {
                     assert_eq!(word, u8::from(is_longer), "{q_min} x {links:?} x {q_non}");
                     assert_eq!(hop.port, ports[usize::from(is_longer)]);
                     *if is_longer { &mut diverted } else { &mut kept } += 1;
-                    // The view is not asked where nothing is to be decided.
+                    // The view is not called where nothing is to be decided.
                     let empty = forwarding.route(at, input, 0, to, occasion);
                     assert_eq!(empty.port, ports[0]);
                     let mut on_detour = 1;
@@ -259,7 +260,8 @@ fn a_packet_is_diverted_exactly_when_the_other_way_looks_shorter() {
     }
 }
 
-/// PAR asks again at the second switch of the first group, UGAL does not, and the group is the same.
+/// PAR decides again at the second switch of the first group, UGAL does not, and the group is the
+/// same.
 #[test]
 fn par_asks_again_at_the_second_switch() {
     let topology = build(&dragonfly(2, 4, 2, None));
@@ -299,7 +301,7 @@ fn par_asks_again_at_the_second_switch() {
     assert!(longest > 10);
 }
 
-/// UGAL-G adds what the switch with the global link has announced; UGAL-L does not know of it.
+/// UGAL-G adds what the switch with the global link has announced; UGAL-L does not know it.
 #[test]
 fn announced_queues_count_as_well() {
     for topology in [
@@ -352,7 +354,8 @@ fn announced_queues_count_as_well() {
     }
 }
 
-/// Who has global links tells all of its group that it is cabled to; nobody does under UGAL-L.
+/// A switch with global links announces them to all of its group that it is cabled to; under UGAL-L
+/// no switch does.
 #[test]
 fn switches_with_global_links_announce_them() {
     for topology in [
@@ -419,7 +422,7 @@ fn intermediate_groups_are_any_third_group_alike() {
     }
 }
 
-/// Where two groups are joined by several cables, a switch takes its own, otherwise any.
+/// If two groups are joined by several cables, a switch takes its own, otherwise any.
 #[test]
 fn trunks_between_groups_are_shared() {
     let topology = build(&dragonfly(2, 4, 3, Some(4)));
@@ -447,7 +450,7 @@ fn trunks_between_groups_are_shared() {
     assert_eq!(used.len(), 4 * 12, "every global cable is used");
 }
 
-/// Two groups have no third: everything is minimal.
+/// Two groups have no third, so all paths are minimal.
 #[test]
 fn two_groups_have_no_detour() {
     let topology = build(&dragonfly(2, 3, 2, Some(2)));
@@ -464,19 +467,19 @@ fn what_cannot_be_had_is_refused() {
     let never = Ugal { every: 0, ..UGAL_G };
     assert_eq!(
         never.compile(&topology, 0).unwrap_err(),
-        "every = 0 is no time between two announcements; write at least every = 1"
+        "expected every = 1 or more, found every = 0"
     );
     assert!(Ugal { every: 0, ..UGAL }.compile(&topology, 0).is_ok());
     let megafly = build(&megafly(2, 2, 2, 2, None));
     let reason = PAR_UGAL.compile(&megafly, 0).unwrap_err();
     assert_eq!(
         reason,
-        "routing par-ugal is for dragonflies, not for megafly of 5 groups of 2 leaves and 2 spines: a packet cannot turn \
-         at a spine; ugal decides at the leaf"
+        "routing par-ugal requires a dragonfly, found megafly of 5 groups of 2 leaves and 2 \
+         spines: a packet cannot turn at a spine; use ugal, which decides at the leaf"
     );
 }
 
-/// The dependencies of ways whose links have these lanes, and whether they close a circle.
+/// Whether the dependencies of paths whose links have these lanes form a cycle.
 fn has_cycle(ways: &[(Vec<Step>, Vec<u8>)]) -> bool {
     let mut left = BTreeSet::new();
     for (steps, lanes) in ways {
@@ -494,8 +497,9 @@ fn has_cycle(ways: &[(Vec<Step>, Vec<u8>)]) -> bool {
     }
 }
 
-/// G002-2 raises the lane with each local and each global link. Then a minimal way l0 g0 l1 waits for a local
-/// lane 1 behind a global lane 0, and a way that turned, l0 l1 g0, the other way round.
+/// Another ladder raises the lane with each local and each global link. Then a minimal path l0 g0
+/// l1 waits for a local lane 1 after a global lane 0, and a path that turned, l0 l1 g0, the other
+/// way round.
 #[test]
 fn counting_links_closes_a_circle_where_places_do_not() {
     let topology = build(&dragonfly(1, 3, 1, None));

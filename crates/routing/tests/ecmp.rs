@@ -1,4 +1,4 @@
-//! Choices on fat trees, seen from outside.
+//! Choices on fat trees, tested through the public interface.
 
 mod common;
 
@@ -17,8 +17,8 @@ fn ecmp(choice: Choice) -> Ecmp {
     }
 }
 
-/// Two leaves of two NICs, two roots, three cables between each leaf and root: down ports 0 to 1 at a leaf and 0 to
-/// 5 at a root, up ports 2 to 7.
+/// Two leaves with two NICs, two roots, and three cables between each leaf and root: down ports 0
+/// to 1 at a leaf and 0 to 5 at a root, up ports 2 to 7.
 fn parallel() -> ParallelFatTree {
     ParallelFatTree {
         children: vec![2, 2],
@@ -46,7 +46,7 @@ fn what_holds_for_each_choice() {
     }
 }
 
-/// Where there is one way, every choice takes it.
+/// With a single path, every choice takes it.
 #[test]
 fn without_a_choice_all_are_d_mod_k() {
     let slim = build(&ParallelFatTree {
@@ -116,7 +116,7 @@ fn least_avoids_what_is_stopped() {
     }
 }
 
-/// Another seed has other salts, hence other ways; the same seed the same.
+/// Another seed gives other salts, hence other paths; the same seed gives the same.
 #[test]
 fn salts_come_from_the_seed() {
     let tree = build(&FatTree {
@@ -141,6 +141,6 @@ fn a_granularity_of_nothing_is_refused() {
     let refused = routing.compile(&build(&parallel()), 1).unwrap_err();
     assert_eq!(
         refused,
-        "granularity = 0 is no unit of queues; write at least granularity = 1"
+        "expected granularity = 1 or more, found granularity = 0"
     );
 }

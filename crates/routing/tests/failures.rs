@@ -1,4 +1,5 @@
-//! Missing cables: fat trees keep their routings, tables give each NIC its path, and what is separated is refused.
+//! Missing cables: fat trees keep their routings, tables give each NIC its path, and separated
+//! fabrics are rejected.
 
 mod common;
 
@@ -34,7 +35,7 @@ fn shape(topology: &Topology) -> &Pgft {
     shape
 }
 
-/// What `netloom topo export` writes, read back, perhaps without some of its lines.
+/// What `netloom show graph` writes, read back, perhaps without some of its lines.
 fn exported(topology: &Topology, is_left_out: impl Fn(&str) -> bool) -> Arc<Topology> {
     let text = graph::write(topology);
     let lines: Vec<&str> = text.lines().filter(|line| !is_left_out(line)).collect();
@@ -101,7 +102,7 @@ fn tables_of_an_exported_tree_are_d_mod_k() {
 /// However the ports are numbered, hosts share parallel cables up and down evenly.
 #[test]
 fn parallel_cables_next_to_each_other_are_shared_evenly() {
-    // Two leaves of four hosts, two cables to each of two spines, cable by cable.
+    // Two leaves with four hosts, two cables to each of two spines, cable by cable.
     let text = "switch a ports 8\nswitch b ports 8\nlink a:4 c:0\nlink a:5 c:1\nlink a:6 d:0\nlink a:7 d:1\n\
                 link b:4 c:2\nlink b:5 c:3\nlink b:6 d:2\nlink b:7 d:3\n";
     let nics: String = (0..8)
@@ -130,7 +131,8 @@ fn parallel_cables_next_to_each_other_are_shared_evenly() {
     }
 }
 
-/// A graph that is a tree takes the routings of trees, and says where it is none.
+/// A graph that is a tree accepts the routings of trees; one that is not gets an error that says
+/// where.
 #[test]
 fn a_graph_may_be_a_damaged_tree() {
     let tree = build(&pgft(&[4, 4, 2], &[1, 2, 3], &[1, 2, 1]));
@@ -153,7 +155,7 @@ fn a_graph_may_be_a_damaged_tree() {
         }
     }
     let reason = |topology: Arc<Topology>| DModK {}.compile(&topology, 1).unwrap_err();
-    let none = "routing d-mod-k is for fat trees, and this is none: ";
+    let none = "routing d-mod-k requires a fat tree, and this fabric is not one: ";
     let text = graph::write(&tree).replace("link s0:4 s8:0 ", "link s0:4 s8:16 ");
     let text = text.replace("switch s8 ports 11", "switch s8 ports 17");
     let graph = |text: String| {
@@ -170,7 +172,7 @@ fn a_graph_may_be_a_damaged_tree() {
     assert_eq!(
         reason(exported(&tree, |line| line.starts_with("nic n5 "))),
         format!(
-            "{none}its switches have as many children and parents as in PGFT(3; 4,4,2; 1,2,3; 1,2,1), expected 32 hosts \
+            "{none}its switches match PGFT(3; 4,4,2; 1,2,3; 1,2,1), which has 32 hosts \
              and 18 switches, found 31 and 18"
         )
     );
@@ -181,14 +183,15 @@ fn a_graph_may_be_a_damaged_tree() {
     };
     let reason = reason(build(&random));
     assert!(
-        reason.ends_with("are of the same level, and cabled"),
+        reason.contains("a cable joins ") && reason.ends_with(" of the same level"),
         "{reason}"
     );
     let undeclared = "switch a\nswitch c\nlink a:1 b:0\nlink c:1 b:1\nnic x a:0\nnic y c:0";
     assert!(DModK {}.compile(&graph(undeclared.into()), 1).is_ok());
 }
 
-/// The leaves from which packets reach a leaf by climbing and then descending, found state by state.
+/// Returns the leaves from which packets reach a leaf by climbing and then descending, by a search
+/// over states.
 fn reached(topology: &Topology, tree: &Pgft, from: SwitchId) -> BTreeSet<SwitchId> {
     let level = |at: SwitchId| tree.level_and_first_nic(at).0;
     let mut seen = BTreeSet::from([(from, false)]);
@@ -206,7 +209,8 @@ fn reached(topology: &Topology, tree: &Pgft, from: SwitchId) -> BTreeSet<SwitchI
     leaves.filter(|at| level(*at) == 1).collect()
 }
 
-/// Follows every choice of every pair of NICs: all lead to the destination, and none leads up after down.
+/// Follows every choice of every pair of NICs: all lead to the destination, and none leads up after
+/// down.
 fn every_choice_arrives(topology: &Topology, tree: &Pgft, forwarding: &Forwarding) {
     let level = |at: SwitchId| tree.level_and_first_nic(at).0;
     let mut hops = vec![];
@@ -304,7 +308,7 @@ proptest! {
                 }
             }
         }
-        // A path by destination that no failure touches stays.
+        // A path by destination that no failure affects does not change.
         if apart.is_empty() {
             let [before, after] = [&whole, &left].map(|topology| compile(&DModK {}, topology));
             let is_whole = |steps: &[netloom_routing::paths::Step]| {
@@ -322,7 +326,7 @@ proptest! {
         }
     }
 
-    /// Tables of damaged fabrics of any kind: legal, shortest, proved.
+    /// Tables of damaged fabrics of any kind are legal, shortest and proved.
     #[test]
     fn tables_of_random_failures(
         n in 4u32..20, degree in 2u32..5, draws in vec(any::<u32>(), 0..4), seed: u64,
@@ -351,7 +355,7 @@ proptest! {
     }
 }
 
-/// Large trees are proved by their structure, exceptions one by one.
+/// Large trees are proved by their structure, with their exceptions one by one.
 #[test]
 fn a_large_damaged_tree_is_proved_by_its_structure() {
     let whole = build(&FatTree {

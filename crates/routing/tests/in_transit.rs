@@ -1,4 +1,4 @@
-//! Detours in transit: which ways there are, on which lanes, and that they close no circle.
+//! Detours in transit: the possible paths, their lanes, and that they form no cycle.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ fn par(policy: Policy) -> Par {
 
 const POLICIES: [Policy; 2] = [Policy::Mixed, Policy::CurrentRouter];
 
-/// Outputs of a switch, blocked and full by chance: so many of ten are blocked.
+/// Outputs of a switch that are blocked or full at random; `blocked` of ten are blocked.
 struct ByChance {
     at: SwitchId,
     blocked: u32,
@@ -69,7 +69,7 @@ impl QueueView for ByChance {
     }
 }
 
-/// The links of a packet between switches: whether each is global, and its lane.
+/// Returns the links of a packet between switches: whether each is global, and its lane.
 fn follow(
     topology: &Topology,
     forwarding: &Forwarding,
@@ -110,7 +110,8 @@ fn follow(
     panic!("{from} to {to} goes round and round");
 }
 
-/// The lanes of a way by the place of each link: local and global ones counted apart, or all places counted.
+/// Returns the lanes of a path by the position of each link, with local and global links counted
+/// separately or together.
 fn lanes(links: &[(bool, u8)], is_apart: bool) -> Vec<u8> {
     let (mut globals, mut locals) = (0, 0);
     let lane = |&(is_global, _): &(bool, u8)| match (is_global, is_apart) {
@@ -181,7 +182,8 @@ fn ways_have_at_most_two_local_links_in_a_group_and_two_global_ones() {
     }
 }
 
-/// Where nothing is blocked, or nothing else is free, or little is in use, a packet stays on its minimal way.
+/// If nothing is blocked, nothing else is free, or little is in use, a packet stays on its minimal
+/// path.
 #[test]
 fn a_packet_stays_on_its_way_without_need() {
     struct Case(bool, u32, bool, u32);
@@ -232,7 +234,8 @@ fn a_packet_stays_on_its_way_without_need() {
     assert_eq!(route(Case(true, 100, false, 81)), minimal);
 }
 
-/// In switches that share nothing by six lanes, in tiled ones by eight places; with fewer cables and with several too.
+/// Six lanes suffice in switches that share nothing, eight positions in tiled ones; with few cables
+/// and with several.
 #[test]
 fn it_is_free_of_deadlock() {
     for groups in [None, Some(4), Some(3)] {
@@ -247,7 +250,8 @@ fn it_is_free_of_deadlock() {
                 let verdict = check_with(&topology, &shared, centre);
                 assert!(matches!(verdict, Verdict::Free { .. }), "{verdict}");
             }
-            // With the lanes of links inside too, row buffers join the middle of a way to its beginning.
+            // With the lanes of links inside the switch too, row buffers join the middle of a path
+            // to its beginning.
             if groups.is_some() {
                 continue;
             }
@@ -272,7 +276,7 @@ fn the_fabric_of_paper_002_is_proved_by_its_ladder() {
     }
 }
 
-/// Between two groups there is no third: what is left is minimal routing.
+/// Between two groups there is no third, so minimal routing remains.
 #[test]
 fn two_groups_leave_nothing_to_choose() {
     let topology = dragonfly(2, 4, 2, Some(2));

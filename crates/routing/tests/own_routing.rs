@@ -1,4 +1,5 @@
-//! Routings from outside of the crate: read from a file, compiled, proved and followed like any other.
+//! Routings defined outside of the crate: read from a file, compiled, proved and followed like any
+//! other.
 
 mod common;
 
@@ -16,19 +17,20 @@ use netloom_topology::{Graph, Peer, Topology, Torus};
 use netloom_units::{NicId, Port, SwitchId};
 
 params! {
-    /// A full mesh: straight, or by way of a switch that is drawn if the straight cable is longer by a threshold.
+    /// A full mesh: directly, or through a random switch if the direct cable is longer by a
+    /// threshold.
     #[derive(Clone, Debug)]
     pub struct Around {
-        /// Flits by which the straight cable may be worse.
+        /// Flits by which the direct cable may be worse.
         pub threshold: u32 = 8,
-        /// Lanes: 2 are needed.
+        /// Lanes; 2 are needed.
         pub lanes: u32 = 2,
     }
 }
 
 impl Described for Around {
     const NAME: &'static str = "around";
-    const SUMMARY: &'static str = "Straight or by way of another switch on full meshes.";
+    const SUMMARY: &'static str = "Directly or through another switch on full meshes.";
     const EXAMPLE: &'static str = "threshold = 8";
 }
 
@@ -39,7 +41,7 @@ impl Routing for Around {
             .switches()
             .any(|s| topology.neighbours(s).count() != others)
         {
-            return Err("routing around is for full meshes".into());
+            return Err("routing around requires a full mesh".into());
         }
         let mesh = Mesh {
             topology: topology.clone(),
@@ -57,7 +59,7 @@ impl Routing for Around {
     }
 }
 
-/// The compiled form. The routing word tells that a packet is on a detour.
+/// The compiled form. The routing word marks a packet on a detour.
 #[derive(Debug)]
 struct Mesh {
     topology: Arc<Topology>,
@@ -136,7 +138,7 @@ impl Route for Mesh {
 
 const AROUND: Kind<dyn Routing> = kind!(Around, dyn Routing);
 
-/// Five switches, each cabled to each, with two NICs.
+/// Five fully connected switches with two NICs each.
 fn full_mesh() -> Arc<Topology> {
     let mut lines = vec![];
     for a in 0..5 {
@@ -186,7 +188,8 @@ fn a_routing_of_ones_own_is_proved_or_shown_to_deadlock() {
     let topology = full_mesh();
     let two_lanes = read(&AROUND, "").compile(&topology, 1).unwrap();
     let verdict = check(&topology, &two_lanes);
-    // A packet on lane 0 of any of 20 links may go on to the 3 switches where it has not been, on lane 1.
+    // A packet on lane 0 of any of 20 links may continue on lane 1 to the 3 switches where it has
+    // not been.
     let counts = (40, 60);
     assert!(
         matches!(verdict, Verdict::Free { channels, dependencies, .. } if (channels, dependencies) == counts),
@@ -196,7 +199,7 @@ fn a_routing_of_ones_own_is_proved_or_shown_to_deadlock() {
     assert!(matches!(check(&topology, &one_lane), Verdict::Cycle(_)));
 }
 
-/// A view reaches a routing of one's own whole, and the word is handed on.
+/// A complete view reaches an external routing, and the word is passed on.
 #[test]
 fn a_stopped_output_is_seen_through_the_trait_object() {
     struct Stopped(Port);
@@ -228,7 +231,7 @@ fn a_stopped_output_is_seen_through_the_trait_object() {
     assert_eq!(word, 1);
 }
 
-/// Writes so much into the word of a packet, and does not say so.
+/// Writes this word into packets without declaring it.
 #[derive(Debug)]
 struct Wordy(u8);
 
@@ -257,14 +260,14 @@ fn ask(wordy: Wordy) {
 }
 
 #[test]
-#[should_panic(expected = "a routing word of 2 bits at switch 0, not 4")]
+#[should_panic(expected = "expected a routing word of 2 bits at switch 0, found 4")]
 fn a_word_that_no_packet_can_carry_is_a_mistake() {
     ask(Wordy(4));
 }
 
-/// Where nobody looks at queues no word is carried: it would be lost.
+/// If no routing looks at queues, packets carry no word: it would be lost.
 #[test]
-#[should_panic(expected = "a routing that writes words says so by Facts::adaptive")]
+#[should_panic(expected = "expected Facts::adaptive for a routing that writes words")]
 fn a_word_that_nobody_was_told_of_is_a_mistake() {
     ask(Wordy(1));
 }
@@ -280,7 +283,7 @@ params! {
 
 impl Described for Clockwise {
     const NAME: &'static str = "clockwise";
-    const SUMMARY: &'static str = "In one direction round a ring.";
+    const SUMMARY: &'static str = "In one direction around a ring.";
     const EXAMPLE: &'static str = "gap = false";
 }
 
@@ -299,7 +302,7 @@ impl Routing for Clockwise {
                 let entry = match cable {
                     _ if at == target => Entry::Deliver,
                     Some((port, _, _)) => Entry::Port(port),
-                    None => return Err("routing clockwise is for rings".into()),
+                    None => return Err("routing clockwise requires a ring".into()),
                 };
                 tables.set(0, at, column, entry);
             }

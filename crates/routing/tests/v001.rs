@@ -1,4 +1,4 @@
-//! Vectors of spec 2.3: DET on k-ary n-trees (paper 001).
+//! Test vectors for DET on k-ary n-trees (paper 001).
 
 mod common;
 
@@ -18,8 +18,8 @@ fn tree(arity: u32, levels: u32) -> (Arc<Topology>, Forwarding) {
     (topology, forwarding)
 }
 
-/// Destinations of the packets that leave by each (switch, port), with the number of paths, over all
-/// ordered pairs of different nodes.
+/// Returns the destinations of the packets that leave by each (switch, port), with the number of
+/// paths, over all ordered pairs of different nodes.
 fn traffic(topology: &Topology, det: &Forwarding) -> BTreeMap<(u32, u16), (BTreeSet<u32>, u32)> {
     let mut seen = BTreeMap::<(u32, u16), (BTreeSet<u32>, u32)>::new();
     for from in topology.nics() {
@@ -125,8 +125,8 @@ fn v001_11_mean_switches_per_path() {
     }
 }
 
-/// Section 2.2.1: links of a stage and direction carry as many paths each, every down link carries one
-/// destination, and a stage-s switch sees k^(n-s) destinations.
+/// Paper 001, section 2.2.1: links of a stage and direction carry the same number of paths, every
+/// down link carries one destination, and a stage-s switch sees k^(n-s) destinations.
 #[test]
 fn det_is_balanced() {
     for (k, n) in [(2u32, 3u32), (4, 3), (4, 4), (16, 2)] {
@@ -164,7 +164,7 @@ fn det_is_balanced() {
     }
 }
 
-/// The formula of section 2.2.1, written down as it stands there.
+/// The formula of section 2.2.1, literally.
 fn out_port(k: u32, n: u32, s: u32, w: u32, d: u32) -> u32 {
     let dig = |x: u32, i: u32| x / k.pow(i) % k;
     let reaches_down = (s..n - 1).all(|i| dig(w, i) == dig(d, i + 1));
@@ -188,8 +188,8 @@ fn det_and_d_mod_k_are_the_formula() {
     }
 }
 
-/// Mean distance of an 8 x 8 torus with one node per switch: 2 x 2 hops, and a switch more, over pairs of
-/// different nodes: 1 + 4 x 64 / 63 = 5.063.
+/// Mean distance of an 8 x 8 torus with one node per switch: 2 x 2 hops, plus one switch, over
+/// pairs of different nodes: 1 + 4 x 64 / 63 = 5.063.
 #[test]
 fn mean_switches_of_the_8_by_8_torus() {
     let topology = build(&Torus {

@@ -1,4 +1,4 @@
-//! An axis: keys that take several values, one after the other.
+//! An axis: keys that take several values in turn.
 
 use netloom_catalog::{Place, Value, ValueShape};
 use netloom_results::Level;
@@ -9,40 +9,43 @@ use crate::decimal::Decimal;
 /// One value of an axis.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AxisValue {
-    /// What people call it: `0.3`, `dtable`, `deep buffers`; of axes that step together, `100 Gbps, 16 KiB`.
+    /// Label: `0.3`, `dtable`, `deep buffers`; for axes that step together, `100 Gbps, 16 KiB`.
     pub label: String,
-    /// What stands in the columns of the axis.
+    /// Values in the columns of the axis.
     pub levels: Vec<Level>,
-    /// What it puts into the file, by paths of keys.
+    /// Settings in the file, by key path.
     pub sets: Vec<(String, Value)>,
-    /// With which values of other axes it goes, by their columns; with all of those that are not named.
+    /// Values of other axes, by column, with which it is combined; columns not listed are
+    /// unrestricted.
     pub only: Vec<(String, Vec<Level>)>,
 }
 
-/// Keys that take several values, one after the other.
+/// Keys that take several values in turn.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Axis {
-    /// The columns of tables: the path of its key, several for axes that step together; or its own name, which is
-    /// `variant` for variants that give none.
+    /// The columns in tables: the path of its key (several for axes that step together), or its
+    /// name, which is `variant` by default for variants.
     pub columns: Vec<String>,
-    /// The values that the file names.
+    /// The values in the file.
     pub values: Vec<AxisValue>,
-    /// How the axis is walked, if by a rule.
+    /// The rule that selects values, if any.
     pub rising: Option<Rising>,
-    /// Its steps, if it is given by such.
+    /// Its steps, if it is given by steps.
     pub(crate) range: Option<ExactRange>,
 }
 
 impl Axis {
-    /// How many numbers lie from one value of the file to the next: more than 1 where values can be added between.
+    /// Returns the number of steps between consecutive values of the file: more than 1 if a rule
+    /// can add values.
     pub fn fineness(&self) -> u64 {
         self.rising.map_or(1, |rising| rising.fineness)
     }
 
-    /// The value of a number: that of the file number `number / fineness`, or one between two of them.
+    /// Returns the value with this number: value `number / fineness` of the file, or one between
+    /// two of them.
     ///
     /// # Panics
-    /// If there is no such value.
+    /// If the number is out of range.
     pub fn value(&self, number: u64) -> AxisValue {
         let fineness = self.fineness();
         if number.is_multiple_of(fineness) {
@@ -53,7 +56,7 @@ impl Axis {
         range.value(&self.columns[0], number, fineness)
     }
 
-    /// The keys that the axis sets.
+    /// Returns the paths of the keys that the axis sets.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         let all = self.values.iter().flat_map(|value| &value.sets);
         all.map(|(path, _)| path.as_str())
@@ -65,14 +68,14 @@ impl Axis {
 pub(crate) struct ExactRange {
     pub(crate) from: Decimal,
     pub(crate) step: Decimal,
-    /// `step` in parts of `refine`, which is the last of these; `step` itself without one.
+    /// `refine` if it is set, otherwise `step`.
     pub(crate) part: Decimal,
     pub(crate) is_whole: bool,
     pub(crate) place: Place,
 }
 
 impl ExactRange {
-    /// The value a number of parts above the first.
+    /// Returns the value `number` parts above the first.
     pub(crate) fn value(&self, path: &str, number: u64, fineness: u64) -> AxisValue {
         let above = match number.is_multiple_of(fineness) {
             true => self.step.times(number / fineness),
@@ -80,7 +83,7 @@ impl ExactRange {
         };
         let x = self.from.plus(above).to_f64();
         let shape = match self.is_whole {
-            // Whole numbers below 10^15 are floats exactly.
+            // Floats represent integers below 10^15 exactly.
             true => ValueShape::Integer(x as i64),
             false => ValueShape::Float(x),
         };

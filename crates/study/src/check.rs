@@ -1,4 +1,4 @@
-//! What is known about a study without running it: mistakes at its points, and what it will cost.
+//! Checks a study without running it: errors at its points, and its estimated cost.
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -8,31 +8,30 @@ use netloom_experiment::spec::Loaded;
 
 use crate::{Point, Study};
 
-/// So much longer than asked, so that every value has its turn.
+/// Additional time so that every value is checked at least once.
 const MORE: Duration = Duration::from_secs(60);
 
-/// What looking at points has shown.
+/// The result of a check.
 pub struct Checked {
-    /// The texts that places of notes mean.
+    /// The sources that the places of notes refer to.
     pub document: Document,
-    /// Everything noted about the points, each mistake once.
+    /// All notes about the points, each error once.
     pub notes: Notes,
-    /// Points that were loaded.
+    /// Number of points that were loaded.
     pub n_checked: u64,
-    /// Whether the values of all axes are among them.
+    /// Whether they include every value of every axis.
     pub has_every_value: bool,
-    /// Points that the values of the file make.
+    /// Number of points of the study, without those added by rules.
     pub n_points: u64,
-    /// What holds at every point that was loaded: a word and a sentence each.
+    /// Facts that hold at every loaded point: a word and a sentence each.
     pub facts: Vec<(String, String)>,
-    /// What the study costs, if that much is known.
+    /// Estimated cost of the study, if known.
     pub cost: Option<StudyCost>,
 }
 
-/// What a study costs, about. Where rules add and leave out runs, this is the most.
+/// Estimated cost of a study. If rules add or omit runs, this is an upper bound.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct StudyCost {
-    /// Runs.
     pub runs: u64,
     /// Packet-hops of all runs together.
     pub packet_hops: f64,
@@ -42,12 +41,13 @@ pub struct StudyCost {
     pub largest_memory_bytes: u64,
 }
 
-/// A note by what is the same wherever it occurs.
+/// Identifies equal notes at different points.
 type Key = (&'static str, Vec<Place>);
 
 impl Study {
-    /// Loads points until `budget` is over: first so many that every value of every axis has its turn, for which a
-    /// minute more is given, then the others. `progress` hears how many of how many are done.
+    /// Loads points until `budget` is used up: first a set that covers every value of every axis,
+    /// for which it allows one more minute, then the others. Calls `progress` with the number of
+    /// loaded points and the total.
     pub fn check(&self, budget: Duration, progress: &mut dyn FnMut(u64, u64)) -> Checked {
         let began = Instant::now();
         let n_points = self.n_points();
@@ -74,7 +74,7 @@ impl Study {
         seen.summed_up(self, n_checked, n_checked >= n_first)
     }
 
-    /// Few points among which every value of every axis is.
+    /// Returns a small set of points that covers every value of every axis.
     fn every_value_once(&self) -> Vec<Point> {
         let lengths = self.axes.iter().map(|axis| axis.values.len() as u64);
         let longest = lengths.max().unwrap_or(1);
@@ -86,15 +86,15 @@ impl Study {
     }
 }
 
-/// What was found so far.
+/// Intermediate results of a check.
 #[derive(Default)]
 struct Seen {
     document: Option<Document>,
-    /// In order of finding.
+    /// In order of discovery.
     notes: Vec<(Note, Point, u64)>,
     by_key: HashMap<Key, usize>,
     facts: Option<Vec<(String, String)>>,
-    /// Sums over points whose cost is known.
+    /// Number of points with a known cost; the following fields are sums over them.
     n_known: u64,
     packet_hops: f64,
     cpu_seconds: f64,
@@ -136,7 +136,7 @@ impl Seen {
     fn summed_up(self, study: &Study, n_checked: u64, has_every_value: bool) -> Checked {
         let mut notes = Notes::new();
         for (mut note, point, n) in self.notes {
-            // What is wrong at some points only is in the values of the axes.
+            // An error at some points only comes from the values of the axes.
             if n < n_checked {
                 let label = study.label(&point);
                 note.message = match n {
@@ -154,7 +154,7 @@ impl Seen {
             largest_memory_bytes: self.largest_memory_bytes,
         });
         let mut facts = self.facts.unwrap_or_default();
-        // Told for the study as a whole.
+        // Reported for the whole study instead.
         facts.retain(|(word, _)| word != "cost");
         Checked {
             document: self.document.unwrap_or_else(|| study.document().clone()),

@@ -1,18 +1,18 @@
-//! Exact decimals: 0.1 three times is 0.3, and not 0.30000000000000004.
+//! Exact decimals: three times 0.1 is 0.3, not 0.30000000000000004.
 
-/// A number with so many digits behind its point.
+/// A decimal number: digits and the number of decimal places.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Decimal {
     units: i128,
     places: u32,
 }
 
-/// More digits than these no load, size or time needs; products of two such numbers still fit.
+/// Enough decimal places for loads, sizes and times; products of two such numbers still fit.
 const MOST_PLACES: u32 = 15;
 const LARGEST: f64 = 1e15;
 
 impl Decimal {
-    /// The shortest decimal that reads to this number, if it is of a usual size.
+    /// Returns the shortest decimal that parses to this number, if its size is in range.
     pub(crate) fn of(x: f64) -> Option<Decimal> {
         if !x.is_finite() || x.abs() > LARGEST {
             return None;
@@ -24,14 +24,14 @@ impl Decimal {
         Some(Decimal { units, places })
     }
 
-    /// The nearest float: what a file with these digits would be read as.
+    /// Returns the nearest float, as parsed from a file with these digits.
     pub(crate) fn to_f64(self) -> f64 {
         format!("{}e-{}", self.units, self.places)
             .parse()
             .expect("digits with an exponent are a float")
     }
 
-    /// This and another one as whole numbers of the same unit.
+    /// Returns both numbers as integers with the same number of decimal places.
     fn aligned(self, other: Decimal) -> (i128, i128, u32) {
         let places = self.places.max(other.places);
         let scaled = |d: Decimal| d.units * 10i128.pow(places - d.places);
@@ -53,7 +53,8 @@ impl Decimal {
         }
     }
 
-    /// How many of `step` lead from here towards `to` without passing it; `None` if the step leads elsewhere.
+    /// Returns the number of steps towards `to` that do not pass it; `None` if the step has the
+    /// wrong sign or is zero.
     pub(crate) fn steps_to(self, to: Decimal, step: Decimal) -> Option<u64> {
         let (from, to, places) = self.aligned(to);
         let way = Decimal {
@@ -70,7 +71,7 @@ impl Decimal {
             .flatten()
     }
 
-    /// How many of `part` make this, if it is a whole number above zero.
+    /// Returns this number divided by `part`, if the result is a positive integer.
     pub(crate) fn over(self, part: Decimal) -> Option<u64> {
         let (whole, part, _) = self.aligned(part);
         let is_whole = part > 0 && whole > 0 && whole % part == 0;

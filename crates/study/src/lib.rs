@@ -3,13 +3,13 @@
 //! ```text
 //!  file with [study] ─► Study (axes, seeds, rules) ─► units ─► points, seeds ─► spec::Loaded ─► a run
 //!                          reading.rs                           │      ▲
-//!                                                    outcomes ──┴──────┘ rising.rs, seeds.rs: what comes next
+//!                                                    outcomes ──┴──────┘ rising.rs, seeds.rs: choose the next
 //! ```
 //!
 //! An **axis** is a key with several values, a **point** has one value for every axis, a **run** is a point with one
-//! seed. A **unit** is what one process does alone: a run; a point, if seeds are added by a rule; a whole series
-//! along an axis that is walked by a rule. Rules see the outcomes of their own unit and nothing else, so that any
-//! number of processes on any machines run the same runs.
+//! seed. A **unit** is the work of one process: a run; a point, if a rule adds seeds; or a whole
+//! series along an axis whose values a rule selects. Rules use only the outcomes of their own unit,
+//! so that any number of processes on any machines run the same runs.
 
 mod axis;
 mod check;

@@ -1,4 +1,4 @@
-//! Reads `[study]`: every mistake at once, each with its place.
+//! Reads `[study]`. All errors are reported together, each with its place.
 
 use std::collections::BTreeMap;
 
@@ -17,57 +17,54 @@ use crate::{Rising, Seeds};
 
 /// The column of variants.
 const VARIANT: &str = "variant";
-/// Beyond this many values or points a study is a slip of the fingers.
+/// Larger studies are most likely a typing error.
 const MOST_VALUES: u64 = 100_000;
 pub(crate) const MOST_POINTS: u64 = 1_000_000;
-/// Runs are listed before they are shared out.
+/// Limited because all runs are listed before they are distributed.
 const MOST_RUNS: u64 = 10_000_000;
-/// Seeds of a point at most, where the file does not say.
+/// Default maximum number of seeds of a point.
 const MOST_SEEDS: u32 = 30;
 
-/// What no axis may set.
+/// Keys that cannot be an axis, each with a hint.
 const NO_AXIS: &[(&str, &str)] = &[
     (
         "measure.seed",
-        "every point has the seeds from measure.seed on",
+        "every point has consecutive seeds from measure.seed",
     ),
     ("measure.repeat", "every point has measure.repeat seeds"),
-    ("netloom", "the format is that of the whole file"),
-    (
-        "name",
-        "give variants names of their own: [[study.variant]]",
-    ),
-    ("about", "it is that of the whole study"),
+    ("netloom", "the format version applies to the whole file"),
+    ("name", "use [[study.variant]] to name variants"),
+    ("about", "it describes the whole study"),
     ("extends", "it is resolved before the study is read"),
-    ("study", "a study has no studies in it"),
+    ("study", "a study cannot contain another study"),
 ];
 
-/// What `[study]` says.
+/// The contents of `[study]`.
 pub(crate) struct Plan {
     pub(crate) axes: Vec<Axis>,
     pub(crate) seeds: Seeds,
-    /// Which axis is walked by a rule.
+    /// The axis whose values a rule selects.
     pub(crate) walked: Option<usize>,
 }
 
-/// An axis while it is read, with its places.
+/// An axis that is being read, with its places.
 struct Draft {
     axis: Axis,
-    /// The paths that it sets, and where they stand.
+    /// The paths that it sets, with their places.
     paths: Vec<(String, Place)>,
-    /// Where the axis stands.
+    /// The place of the axis.
     place: Place,
-    /// `refine`, and where it stands.
+    /// `refine`, with its place.
     refine: Option<(Decimal, Place)>,
-    /// Whether it is one key under `[study.axes]`.
+    /// Whether it is a key under `[study.axes]`.
     is_single: bool,
     /// Whether its values are variants, which have names.
     is_named: bool,
-    /// What its values go with, and where that stands.
+    /// Restrictions to values of other axes, with their places.
     only: Vec<(String, Level, Place)>,
 }
 
-/// Reads `[study]`; `None` if anything is wrong with it.
+/// Reads `[study]`; returns `None` if it has errors.
 pub(crate) fn read(
     document: &Document,
     study: &Value,
@@ -108,7 +105,7 @@ pub(crate) fn read(
         can_be_shown(draft, notes);
     }
     own_columns(&drafts, notes);
-    // An axis that is wrong is not there, which is told once.
+    // An invalid axis is missing from `drafts`; do not report errors that follow from that.
     if errors(notes) == before {
         check_only(&drafts, notes);
     }
@@ -119,8 +116,12 @@ pub(crate) fn read(
     });
     if n_points.is_none_or(|n| n > MOST_POINTS) {
         notes
-            .error("E1002", study.place, "a study of more than 1000000 points")
-            .help("take fewer values, or axes that step together: [[study.zip]]");
+            .error(
+                "E1002",
+                study.place,
+                "the study has more than 1000000 points",
+            )
+            .help("use fewer values, or combine axes with [[study.zip]]");
     }
     let rules = rules?;
     let are_all_there = errors(notes) == before;
@@ -130,8 +131,12 @@ pub(crate) fn read(
         && n.saturating_mul(u64::from(seeds.most)) > MOST_RUNS
     {
         notes
-            .error("E1002", study.place, "a study of more than 10000000 runs")
-            .help("take fewer values, or fewer seeds");
+            .error(
+                "E1002",
+                study.place,
+                "the study has more than 10000000 runs",
+            )
+            .help("use fewer values or fewer seeds");
     }
     if errors(notes) > before {
         return None;
@@ -153,7 +158,7 @@ fn singles(table: &Value, notes: &mut Notes) -> Vec<Draft> {
                 table.place,
                 format!("expected a table of axes, found {found}"),
             )
-            .help("write [study.axes] and below it \"traffic.load\" = [0.1, 0.2]");
+            .help("add [study.axes] and below it \"traffic.load\" = [0.1, 0.2]");
         return vec![];
     };
     let drafts = entries.iter().filter_map(|(path, key_place, value)| {
@@ -178,8 +183,8 @@ fn singles(table: &Value, notes: &mut Notes) -> Vec<Draft> {
                     .find(|(_, _, v)| matches!(v.shape, ValueShape::List(_) | ValueShape::Table(_)))
                 {
                     notes
-                        .error("E1002", *key_place, format!("`{path}` is no axis"))
-                        .help(format!("a path stands in quotes: \"{path}.{key}\" = …"));
+                        .error("E1002", *key_place, format!("`{path}` is not an axis"))
+                        .help(format!("quote the path: \"{path}.{key}\" = …"));
                     return None;
                 }
                 let (values, range, refine) = range(path, value, notes)?;
@@ -199,8 +204,15 @@ fn singles(table: &Value, notes: &mut Notes) -> Vec<Draft> {
             _ => {
                 let value = value.to_toml();
                 notes
-                    .error("E1002", *key_place, format!("the axis `{path}` has no list of values"))
-                    .help(format!("write \"{path}\" = [{value}], or {{ from = …, to = …, step = … }}; one value for all points stands in its own section"));
+                    .error(
+                        "E1002",
+                        *key_place,
+                        format!("the axis `{path}` has no list of values"),
+                    )
+                    .help(format!(
+                        "use \"{path}\" = [{value}] or {{ from = …, to = …, step = … }}; \
+                         set a value common to all points in its own section"
+                    ));
                 None
             }
         }
@@ -209,7 +221,7 @@ fn singles(table: &Value, notes: &mut Notes) -> Vec<Draft> {
 }
 
 fn axis(columns: Vec<String>, mut values: Vec<AxisValue>) -> Axis {
-    // A column is of numbers or of texts.
+    // A column has either numbers or texts.
     for column in 0..columns.len() {
         let is_text = |value: &AxisValue| matches!(value.levels[column], Level::Text(_));
         if values.iter().any(is_text) {
@@ -226,7 +238,7 @@ fn axis(columns: Vec<String>, mut values: Vec<AxisValue>) -> Axis {
     }
 }
 
-/// What stands in a column for a value. A table of a kind is called after it.
+/// Returns the level of a value in a column. A table with a kind has the name of the kind.
 fn level(value: &Value) -> Level {
     match &value.shape {
         ValueShape::Integer(n) => Level::Number(*n as f64),
@@ -244,7 +256,7 @@ fn listed(path: &str, items: &[Value], place: Place, notes: &mut Notes) -> Optio
     if items.is_empty() {
         notes
             .error("E1002", place, format!("the axis `{path}` has no values"))
-            .help("write at least one, or take the axis away");
+            .help("add a value, or remove the axis");
         return None;
     }
     let value = |item: &Value| {
@@ -276,9 +288,9 @@ fn range(path: &str, table: &Value, notes: &mut Notes) -> Option<Ranged> {
                 .error(
                     "E1002",
                     place,
-                    format!("`{key}` of {x} is too large or too exact"),
+                    format!("`{key}` of {x} is too large or has too many digits"),
                 )
-                .help("write at most 15 digits before and behind the point");
+                .help("use at most 15 digits before and after the decimal point");
         }
         exact
     };
@@ -295,9 +307,9 @@ fn range(path: &str, table: &Value, notes: &mut Notes) -> Option<Ranged> {
             format!("a step of {} does not lead from {a} to {b}", read.step),
         );
         match (read.step == 0.0, way > 0.0) {
-            (true, _) => note.help("write the way from one value to the next"),
-            (false, true) => note.help("write a step above zero, or exchange `from` and `to`"),
-            (false, false) => note.help("write a step below zero, or exchange `from` and `to`"),
+            (true, _) => note.help("set the difference between consecutive values"),
+            (false, true) => note.help("use a positive step, or swap `from` and `to`"),
+            (false, false) => note.help("use a negative step, or swap `from` and `to`"),
         };
         return None;
     };
@@ -306,10 +318,10 @@ fn range(path: &str, table: &Value, notes: &mut Notes) -> Option<Ranged> {
             .error(
                 "E1002",
                 step_place,
-                format!("an axis of {} values", steps + 1),
+                format!("the axis has {} values", steps + 1),
             )
             .help(format!(
-                "write a larger step: an axis has at most {MOST_VALUES} values"
+                "use a larger step: an axis has at most {MOST_VALUES} values"
             ));
         return None;
     }
@@ -349,7 +361,7 @@ fn zips(list: &Value, notes: &mut Notes) -> Vec<Draft> {
         let own = own_column(table, notes);
         let is_path = |key: &str| key != "name" && key != "values";
         let lists = entries.iter().filter(|(key, _, _)| is_path(key));
-        // A list may be that of several paths.
+        // Several paths can share a list.
         let lists = lists.flat_map(|(key, place, value)| {
             let each = key.split(',').map(str::trim);
             each.map(move |path| (path.to_owned(), place, value))
@@ -362,9 +374,7 @@ fn zips(list: &Value, notes: &mut Notes) -> Vec<Draft> {
                         value.place,
                         format!("expected a list of values, found {}", value.shape.word()),
                     )
-                    .help(
-                        "axes that step together have lists: from, to and step have no place here",
-                    );
+                    .help("use a list: axes that step together cannot have from, to and step");
                 is_sound = false;
                 continue;
             };
@@ -376,8 +386,8 @@ fn zips(list: &Value, notes: &mut Notes) -> Vec<Draft> {
         }
         if paths.is_empty() && is_sound {
             notes
-                .error("E1002", table.place, "no axes step together here")
-                .help("write two or more lists, or take the table away");
+                .error("E1002", table.place, "expected lists of values, found none")
+                .help("add two or more lists, or remove the table");
             return None;
         }
         let length = columns.first()?.len();
@@ -392,7 +402,7 @@ fn zips(list: &Value, notes: &mut Notes) -> Vec<Draft> {
                     )
                     .label(format!("{} here", values.len()))
                     .also(*first_place, format!("{length} here"))
-                    .help("axes that step together have lists of one length");
+                    .help("use lists of equal length: these axes step together");
                 is_sound = false;
             }
         }
@@ -426,8 +436,12 @@ fn zips(list: &Value, notes: &mut Notes) -> Vec<Draft> {
             if levels.len() != length {
                 let (n, place) = (levels.len(), table.place);
                 notes
-                    .error("E1003", place, format!("{n} values, and lists of {length}"))
-                    .help("`values` has a name for each step");
+                    .error(
+                        "E1003",
+                        place,
+                        format!("expected {length} values, found {n}"),
+                    )
+                    .help("set one name in `values` for each step");
                 return None;
             }
             for (value, level) in together.iter_mut().zip(levels) {
@@ -449,7 +463,8 @@ fn zips(list: &Value, notes: &mut Notes) -> Vec<Draft> {
     drafts.collect()
 }
 
-/// What axes that step together are called in results, and their steps: `name` and `values` beside the lists.
+/// Returns `name` and `values` of axes that step together: the name of the column in results, and
+/// of its steps.
 fn own_column(table: &Value, notes: &mut Notes) -> Option<(String, Option<Vec<Level>>)> {
     let name = table.get("name")?;
     let Some(text) = name.as_text() else {
@@ -469,20 +484,24 @@ fn own_column(table: &Value, notes: &mut Notes) -> Option<(String, Option<Vec<Le
     Some((text.to_owned(), levels))
 }
 
-/// Columns that tables of results have anyway.
+/// Columns that tables of results always have.
 const TAKEN: &[&str] = &[
     "point", "run_id", "seed", "seeds", "scope", "class", "sl", "status",
 ];
 
-/// No two axes have a column in common, nor one that tables have anyway.
+/// Checks that column names are unique and do not conflict with those in [`TAKEN`].
 fn own_columns(drafts: &[Draft], notes: &mut Notes) {
     let mut seen: BTreeMap<&str, Place> = BTreeMap::new();
     for draft in drafts {
         for column in &draft.axis.columns {
             if TAKEN.contains(&column.as_str()) {
                 notes
-                    .error("E1004", draft.place, format!("`{column}` can name no axis"))
-                    .help("tables of results have a column of that name: write another one");
+                    .error(
+                        "E1004",
+                        draft.place,
+                        format!("`{column}` cannot be the name of an axis"),
+                    )
+                    .help("use another name: tables of results have a column of this name");
             }
             if let Some(first) = seen.insert(column, draft.place)
                 && !column.contains('.')
@@ -491,16 +510,16 @@ fn own_columns(drafts: &[Draft], notes: &mut Notes) {
                     .error(
                         "E1004",
                         draft.place,
-                        format!("two axes are called `{column}`"),
+                        format!("two axes are named `{column}`"),
                     )
                     .also(first, "the first")
-                    .help("give each a name of its own");
+                    .help("use a unique name for each");
             }
         }
     }
 }
 
-/// `only` names columns of other axes and their values.
+/// Checks that `only` refers to existing columns and values of other axes.
 fn check_only(drafts: &[Draft], notes: &mut Notes) {
     for (at, draft) in drafts.iter().enumerate() {
         for (column, level, place) in &draft.only {
@@ -516,22 +535,26 @@ fn check_only(drafts: &[Draft], notes: &mut Notes) {
                     .error(
                         "E1010",
                         *place,
-                        format!("no other axis is called `{column}`"),
+                        format!("no other axis is named `{column}`"),
                     )
-                    .help(format!("write of {}", columns.join(", ")));
+                    .help(format!("use one of {}", columns.join(", ")));
                 continue;
             };
             let mut levels = other.axis.values.iter().map(|value| &value.levels[at]);
             if levels.all(|own| own.to_string() != level.to_string()) {
                 notes
-                    .error("E1010", *place, format!("`{column}` is never {level}"))
-                    .help("write values that the axis has");
+                    .error(
+                        "E1010",
+                        *place,
+                        format!("`{column}` does not have the value {level}"),
+                    )
+                    .help("use values of the axis");
             }
         }
     }
 }
 
-/// What a variant goes with: `only = { "traffic.load" = [0.1, 0.2] }`.
+/// Reads the restrictions of a variant: `only = { "traffic.load" = [0.1, 0.2] }`.
 fn only_of(table: &Value, notes: &mut Notes) -> Vec<(String, Level, Place)> {
     let Some(only) = table.get("only") else {
         return vec![];
@@ -539,12 +562,12 @@ fn only_of(table: &Value, notes: &mut Notes) -> Vec<(String, Level, Place)> {
     let mut found = vec![];
     let wrong = |value: &Value, notes: &mut Notes| {
         let message = format!(
-            "expected lists of values by axes, found {}",
+            "expected a table with a list of values for each axis, found {}",
             value.shape.word()
         );
         notes
             .error("E0101", value.place, message)
-            .help("write only = { \"traffic.load\" = [0.1, 0.2] }");
+            .help("use only = { \"traffic.load\" = [0.1, 0.2] }");
     };
     let ValueShape::Table(entries) = &only.shape else {
         wrong(only, notes);
@@ -564,7 +587,7 @@ fn only_of(table: &Value, notes: &mut Notes) -> Vec<(String, Level, Place)> {
     found
 }
 
-/// `[[study.variant]]`: an axis of all that give the same `axis`, in the order of the file.
+/// `[[study.variant]]`: one axis for each value of `axis`, in the order of the file.
 fn variants(list: &Value, notes: &mut Notes) -> Vec<Draft> {
     let Some(tables) = tables(
         list,
@@ -625,13 +648,14 @@ fn variants_of(
                 let message = format!("expected a table of values, found {}", other.word());
                 notes
                     .error("E0101", place, message)
-                    .help("write set = { \"switch.input-buffer\" = \"64 KiB\" }");
+                    .help("use set = { \"switch.input-buffer\" = \"64 KiB\" }");
                 &[]
             }
             None => {
-                notes
-                    .error("E0105", table.place, "`set` is missing")
-                    .help("write set = { \"switch.input-buffer\" = \"64 KiB\" }; set = {} is the file as it stands");
+                notes.error("E0105", table.place, "`set` is missing").help(
+                    "add set = { \"switch.input-buffer\" = \"64 KiB\" }, or set = {} to \
+                     leave the file unchanged",
+                );
                 &[]
             }
         };
@@ -640,17 +664,17 @@ fn variants_of(
         }
         let Some(name) = name else { continue };
         if name.trim().is_empty() {
-            notes.error("E1004", name_place, "a variant without a name");
+            notes.error("E1004", name_place, "the name of a variant is empty");
         } else if let Some(why) = no_name(&name) {
             notes
                 .error(
                     "E0108",
                     name_place,
-                    format!("{name:?} can name no variant: {why}"),
+                    format!("{name:?} cannot be the name of a variant: {why}"),
                 )
-                .help("begin it with a letter or digit, and write what can be seen");
+                .help("start with a letter or digit, and use printable characters only");
         }
-        // The place of the name stands for the value where two cannot be told apart.
+        // The place of the name, for errors about duplicate names.
         let sets = entries
             .iter()
             .map(|(path, _, value)| (path.clone(), value.clone()));
@@ -673,10 +697,10 @@ fn variants_of(
                 .error(
                     "E1004",
                     *place,
-                    format!("two variants are called \"{}\"", value.label),
+                    format!("two variants are named \"{}\"", value.label),
                 )
                 .also(*first, "the first")
-                .help("give each a name of its own");
+                .help("use a unique name for each");
         }
     }
     let values: Vec<AxisValue> = values.into_iter().map(|(value, _)| value).collect();
@@ -696,7 +720,7 @@ fn variants_of(
 
 type Tables<'a> = Vec<(&'a Value, &'a [(String, Place, Value)])>;
 
-/// The tables of a list of such.
+/// Returns the elements of a list of tables.
 fn tables<'a>(list: &'a Value, key: &str, below: &str, notes: &mut Notes) -> Option<Tables<'a>> {
     let tables = match &list.shape {
         ValueShape::List(items) => items
@@ -713,16 +737,16 @@ fn tables<'a>(list: &'a Value, key: &str, below: &str, notes: &mut Notes) -> Opt
             .error(
                 "E0101",
                 list.place,
-                format!("`study.{key}` is a list of tables"),
+                format!("`study.{key}` must be a list of tables"),
             )
             .help(format!(
-                "write [[study.{key}]] with two brackets, and below it {below}"
+                "use [[study.{key}]] with two brackets, and below it {below}"
             ));
     }
     tables
 }
 
-/// A path must be that of a value that may differ between points.
+/// Checks that a path is that of a value that may differ between points.
 fn check_path(path: &str, place: Place, kinds: &Kinds, notes: &mut Notes) {
     let keys = keys_of(path);
     let plain = keys.join(".");
@@ -738,17 +762,20 @@ fn check_path(path: &str, place: Place, kinds: &Kinds, notes: &mut Notes) {
         let note = notes.error("E1001", place, format!("no key has the path `{path}`"));
         match near {
             Some(near) => note.help(format!("did you mean \"{near}\"?")),
-            None => note.help("a path is that of --set: \"traffic.load\", \"switch.input-buffer\"; `netloom schema` has all keys"),
+            None => note.help(
+                "use a path as for --set, such as \"traffic.load\" \
+                 or \"switch.input-buffer\"; `netloom schema` lists all keys",
+            ),
         };
     }
 }
 
-/// Names and values of an axis stand in tables, figures and terminals, so they hold nothing that those obey.
+/// Checks that names and values of an axis are safe to show in tables, figures and terminals.
 fn can_be_shown(draft: &Draft, notes: &mut Notes) {
     let why = |text: &str| match text.contains(is_hidden) {
-        true => Some("it has control characters"),
+        true => Some("it contains control characters"),
         false if is_formula(text) && text.parse::<f64>().is_err() => {
-            Some("a spreadsheet would compute what begins so")
+            Some("a spreadsheet would evaluate it as a formula")
         }
         false => None,
     };
@@ -757,7 +784,7 @@ fn can_be_shown(draft: &Draft, notes: &mut Notes) {
         .columns
         .iter()
         .map(|name| (name.clone(), draft.place));
-    // The names of variants were checked where they stand.
+    // The names of variants are already checked.
     let values = draft.axis.values.iter().filter(|_| !draft.is_named);
     let values = values.flat_map(|value| {
         let place = value
@@ -776,16 +803,17 @@ fn can_be_shown(draft: &Draft, notes: &mut Notes) {
                 .error(
                     "E0108",
                     place,
-                    format!("{text:?} can name no point of a study: {why}"),
+                    format!("{text:?} cannot be the name of a point: {why}"),
                 )
                 .help(
-                    "begin it with a letter or digit, and write what can be seen; ./ before a path",
+                    "start with a letter or digit, and use printable characters only; start a path \
+                     with ./",
                 );
         }
     }
 }
 
-/// Every value of an axis has a label of its own.
+/// Checks that every value of an axis has a unique label.
 fn told_apart(axis: &Axis, notes: &mut Notes) {
     for (at, value) in axis.values.iter().enumerate() {
         let same = axis.values[..at]
@@ -799,22 +827,22 @@ fn told_apart(axis: &Axis, notes: &mut Notes) {
             .error(
                 "E1004",
                 own.place,
-                format!("two values of `{path}` are called \"{}\"", value.label),
+                format!("two values of `{path}` are named \"{}\"", value.label),
             )
             .also(first.sets[0].1.place, "the first")
             .help(match is_table {
-                true => "give them names: [[study.variant]] with name = … and set = { … }",
-                false => "write each value once; measure.repeat runs a point several times",
+                true => "name them with [[study.variant]]: name = … and set = { … }",
+                false => "remove the duplicate; set measure.repeat to run a point several times",
             });
     }
 }
 
-/// Whether setting `path` replaces all that setting `other` did.
+/// Whether setting `path` completely overrides setting `other`.
 pub(crate) fn covers(path: &str, other: &str) -> bool {
     let (path, other) = (keys_of(path), keys_of(other));
     let mut others = other.iter();
     path.iter().all(|key| {
-        // A number picks one table of a list that the other path means as a whole.
+        // A number selects one table of a list; the other path refers to the whole list.
         others
             .by_ref()
             .find(|other| *other == key || other.parse::<usize>().is_err())
@@ -822,7 +850,7 @@ pub(crate) fn covers(path: &str, other: &str) -> bool {
     })
 }
 
-/// No axis may be lost behind a later one.
+/// Checks that no axis overrides an earlier one.
 fn overlaps(drafts: &[Draft], notes: &mut Notes) {
     for (at, later) in drafts.iter().enumerate() {
         for earlier in &drafts[..at] {
@@ -831,8 +859,11 @@ fn overlaps(drafts: &[Draft], notes: &mut Notes) {
                     if covers(path, lost) {
                         notes
                             .error("E1005", *place, format!("`{path}` is set by two axes"))
-                            .also(*first, "here as well")
-                            .help("every value belongs to one axis; put what belongs together into one [[study.zip]] or [[study.variant]]");
+                            .also(*first, "also set here")
+                            .help(
+                                "remove it from one axis, or combine the axes in one \
+                                 [[study.zip]] or [[study.variant]]",
+                            );
                     }
                 }
             }
@@ -840,7 +871,7 @@ fn overlaps(drafts: &[Draft], notes: &mut Notes) {
     }
 }
 
-/// A `--set` of what an axis sets would have no effect.
+/// Checks that no `--set` is overridden by an axis.
 fn lost_sets(document: &Document, drafts: &[Draft], notes: &mut Notes) {
     for (source, (name, text)) in document.sources.iter().enumerate() {
         if !name.starts_with("--set ") {
@@ -866,7 +897,7 @@ fn lost_sets(document: &Document, drafts: &[Draft], notes: &mut Notes) {
                 end: u32::try_from(text.len()).unwrap_or(u32::MAX),
             };
             notes
-                .error("E1009", whole, format!("the study sets `{path}` itself"))
+                .error("E1009", whole, format!("the study already sets `{path}`"))
                 .also(*place, "here")
                 .help(match is_single {
                     true => format!(
@@ -878,7 +909,8 @@ fn lost_sets(document: &Document, drafts: &[Draft], notes: &mut Notes) {
     }
 }
 
-/// Finds the axis that rules walk up, and tells it how. If an axis had a mistake and is not there, it may be that one.
+/// Finds the axis along which rules search for saturation, and sets its rule. An axis with errors
+/// is missing and may be that one.
 fn walked(
     drafts: &mut [Draft],
     are_all_there: bool,
@@ -894,7 +926,7 @@ fn walked(
         notes
             .error("E1006", second, "two axes have `refine`")
             .also(first, "the first")
-            .help("saturation is looked for along one axis: take one `refine` away");
+            .help("remove one `refine`: a study searches for saturation along one axis only");
         return None;
     }
     let stop_after = rules.stop_after_saturation;
@@ -912,11 +944,12 @@ fn walked(
         (None, _) if !are_all_there => return None,
         (None, n) => {
             let message = match n {
-                0 => "`stop-after-saturation` without an axis of loads".to_owned(),
-                n => format!("`stop-after-saturation` with {n} axes of loads"),
+                0 => "`stop-after-saturation` needs one axis of loads, found none".to_owned(),
+                n => format!("`stop-after-saturation` needs one axis of loads, found {n}"),
             };
             notes.error("E1006", stop_place, message).help(
-                "under [study.axes] stands exactly one load, such as \"traffic.load\" = { from = 0.1, to = 1.0, step = 0.1 }",
+                "set exactly one load under [study.axes], such as \"traffic.load\" = { from = 0.1, \
+                 to = 1.0, step = 0.1 }",
             );
             return None;
         }
@@ -925,8 +958,12 @@ fn walked(
     let all = drafts.iter().flat_map(|draft| &draft.only);
     if let Some((_, _, place)) = all.into_iter().find(|(column, _, _)| column == path) {
         notes
-            .error("E1006", *place, format!("a rule walks along `{path}`"))
-            .help("take it out of `only`, or take the rule away");
+            .error(
+                "E1006",
+                *place,
+                format!("`only` cannot restrict `{path}`: a rule searches for saturation along it"),
+            )
+            .help("remove it from `only`, or remove the rule");
         return None;
     }
     let draft = &mut drafts[at];
@@ -938,17 +975,17 @@ fn walked(
             .error(
                 "E1006",
                 draft.place,
-                format!("the values of `{path}` do not rise"),
+                format!("the values of `{path}` are not ascending"),
             )
-            .help("saturation is looked for upward: write rising numbers, or take the rule away");
+            .help("use ascending numbers, or remove the rule that searches for saturation");
         return None;
     }
     let mut fineness = 1;
     if let (Some((refine, place)), Some(range)) = (draft.refine, &mut draft.axis.range) {
         let Some(parts) = range.step.over(refine) else {
             notes
-                .error("E1002", place, "no whole number of `refine` makes a step")
-                .help("write a step divided by 2, 4, 5, 10, …");
+                .error("E1002", place, "`refine` does not divide the step evenly")
+                .help("use the step divided by 2, 4, 5, 10, …");
             return None;
         };
         (range.part, fineness) = (refine, parts);
@@ -968,7 +1005,7 @@ fn number(value: &AxisValue) -> Option<f64> {
     }
 }
 
-/// The seeds of every point.
+/// Reads the seeds of every point.
 fn seeds(
     document: &Document,
     rules: &Rules,
@@ -986,12 +1023,12 @@ fn seeds(
     let (first, repeat) = (first?, repeat?);
     if !(1..=measure::MOST_RUNS).contains(&repeat) {
         let message = match repeat {
-            0 => "no run at all".to_owned(),
-            n => format!("{n} runs"),
+            0 => "expected at least one run, found 0".to_owned(),
+            n => format!("expected at most 1000000 runs, found {n}"),
         };
         notes
             .error("E0701", repeat_place, message)
-            .help("write 1 to 1000000");
+            .help("use 1 to 1000000");
     }
     match rules.interval {
         Some(interval) if !(interval > 0.0 && interval < 1.0) => {
@@ -999,20 +1036,24 @@ fn seeds(
                 .error(
                     "E1007",
                     interval_place,
-                    format!("a relative width of {interval}"),
+                    format!("expected a fraction between 0 and 1, found {interval}"),
                 )
-                .help("write a fraction like 0.02");
+                .help("use a fraction such as 0.02");
         }
         Some(_) if repeat < 2 => {
             notes
-                .error("E1007", interval_place, "an interval over one seed")
+                .error(
+                    "E1007",
+                    interval_place,
+                    "an interval needs at least two seeds",
+                )
                 .also(repeat_place, "")
-                .help("write measure.repeat = 2 or more: the seeds that every point has");
+                .help("set measure.repeat = 2 or more, the number of seeds of every point");
         }
         None if rules.most_seeds.is_some() => {
             notes
-                .error("E1007", most_place, "`most-seeds` without `interval`")
-                .help("write interval = 0.02, or measure.repeat for a fixed number of seeds");
+                .error("E1007", most_place, "`most-seeds` needs `interval`")
+                .help("add interval = 0.02, or set measure.repeat for a fixed number of seeds");
         }
         _ => {}
     }
@@ -1022,16 +1063,16 @@ fn seeds(
             .error(
                 "E1007",
                 most_place,
-                format!("at most {most} seeds, and at least {repeat}"),
+                format!("expected at least {repeat} seeds, found {most}"),
             )
             .also(repeat_place, format!("{repeat} seeds"))
-            .help(format!("write most-seeds = {repeat} or more"));
+            .help(format!("set most-seeds = {repeat} or more"));
     }
     if first > measure::LAST_SEED - u64::from(most.max(repeat)) {
-        let message = format!("seeds from {first} to beyond {}", measure::LAST_SEED);
+        let message = format!("the seeds from {first} on exceed {}", measure::LAST_SEED);
         notes
             .error("E0701", seed_place, message)
-            .help("write a smaller seed");
+            .help("use a smaller seed");
     }
     Some(Seeds {
         first,

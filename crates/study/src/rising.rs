@@ -1,27 +1,28 @@
-//! Walking up an axis: where the fabric saturates, and no further than asked.
+//! Searches an ascending axis for the point of saturation.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// How an axis of rising values is walked. Its values have the numbers 0, `fineness`, 2 `fineness`, …; the numbers
-/// between are values that bisection adds.
+/// The rule for an axis of ascending values. Its values have the numbers 0, `fineness`, 2
+/// `fineness`, …; bisection adds values with numbers between them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Rising {
-    /// Values of the file.
+    /// Number of values in the file.
     pub n_values: u64,
-    /// Numbers from one value to the next; 1 if none are added.
+    /// Steps from one value to the next; 1 if none are added.
     pub fineness: u64,
-    /// Values that are run beyond the first saturated one; all without a number.
+    /// Number of values to run beyond the first saturated one; `None` for all.
     pub stop_after: Option<u32>,
 }
 
 impl Rising {
-    /// The number of the value that comes next, given which of those so far are saturated.
+    /// Returns the number of the next value to run, given which of the previous ones are saturated.
     ///
-    /// The values of the file come upward, to the end or as many beyond the first saturated one as asked; then the
-    /// stretch between the last unsaturated and the first saturated value is halved until they are neighbours. The
-    /// answer depends on what was seen, not on when, so it is the same in every process and after every restart.
+    /// First come the values of the file in ascending order, up to the end or `stop_after` values
+    /// beyond the first saturated one. Then the interval between the last unsaturated and the first
+    /// saturated value is bisected until they are neighbours. The result does not depend on the
+    /// order of the outcomes, so it is the same in every process and after every restart.
     pub fn next(&self, seen: &BTreeMap<u64, bool>) -> Option<u64> {
         let mut beyond = None;
         for value in 0..self.n_values {
@@ -45,7 +46,7 @@ impl Rising {
         (high - low > 1).then(|| low + (high - low) / 2)
     }
 
-    /// The most values that can come.
+    /// Returns the maximum number of values.
     pub fn at_most(&self) -> u64 {
         let halvings = u64::BITS - (self.fineness - 1).leading_zeros();
         self.n_values + u64::from(halvings)
@@ -57,7 +58,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Walks with a judge of numbers; every value once.
+    /// Runs a search with a given predicate, and checks that every value comes once.
     fn walk(rising: Rising, is_saturated: impl Fn(u64) -> bool) -> Vec<u64> {
         let (mut seen, mut order) = (BTreeMap::new(), vec![]);
         while let Some(number) = rising.next(&seen) {
@@ -77,9 +78,9 @@ mod tests {
         // Saturated from 34: values 0, 10, …, 40 (saturated), two more, then between 30 and 40.
         let order = walk(rising, |n| n >= 34);
         assert_eq!(order, [0, 10, 20, 30, 40, 50, 60, 35, 32, 33, 34]);
-        // Never saturated: all values, none between.
+        // Never saturated: all values, none added.
         assert_eq!(walk(rising, |_| false).len(), 10);
-        // Saturated from the first: nothing below it to halve.
+        // Saturated from the first: nothing to bisect.
         assert_eq!(walk(rising, |_| true), [0, 10, 20]);
         let only_first = Rising {
             stop_after: Some(0),
@@ -113,7 +114,7 @@ mod tests {
             match first {
                 None => prop_assert_eq!(grid, n_values),
                 Some(0) => prop_assert_eq!(edge, 0),
-                // The bracket is as narrow as it can be.
+                // The interval cannot be bisected further.
                 Some(first) => {
                     prop_assert_eq!(first, edge);
                     prop_assert!(seen.contains_key(&(edge - 1)));
@@ -132,7 +133,7 @@ mod tests {
             stop_after in prop::option::of(0u32..4),
             answers in prop::collection::vec(any::<bool>(), 64),
         ) {
-            // Saturation that is not monotone, as noise can make it.
+            // Saturation that is not monotone, as with noise.
             let rising = Rising { n_values, fineness, stop_after };
             let order = walk(rising, |n| answers[(n % 64) as usize]);
             prop_assert!(order.len() as u64 <= rising.at_most());

@@ -1,4 +1,4 @@
-//! The seeds of a point, and when it needs another one.
+//! The seeds of a point, and the rule that adds seeds.
 
 use netloom_metrics::{Verdict, over_seeds};
 use serde::{Deserialize, Serialize};
@@ -6,26 +6,27 @@ use serde::{Deserialize, Serialize};
 /// The seeds of every point.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Seeds {
-    /// The first; the others count up from it.
+    /// The first seed; the others are consecutive.
     pub first: u64,
-    /// How many every point has.
+    /// Minimum number of seeds of a point.
     pub repeat: u32,
-    /// Seeds are added until the half width of the interval of mean latency is within this fraction of the mean.
+    /// Seeds are added until the half width of the interval of mean latency is at most this
+    /// fraction of the mean.
     pub interval: Option<f64>,
-    /// How many a point has at most; `repeat` where none are added.
+    /// Maximum number of seeds of a point; equal to `repeat` if none are added.
     pub most: u32,
 }
 
-/// What the run of one seed says about its point.
+/// The outcome of one seed for its point.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SeedOutcome {
     /// Mean message latency over all classes, if anything was delivered.
     pub latency_mean_ns: Option<f64>,
-    /// What may be said of it.
+    /// The verdict of the run.
     pub verdict: Verdict,
 }
 
-/// The verdict of a point.
+/// Returns the verdict of a point.
 fn verdict(seeds: &[SeedOutcome]) -> Verdict {
     Verdict::of_seeds(seeds.iter().map(|seed| seed.verdict))
 }
@@ -36,15 +37,15 @@ pub(crate) fn is_saturated(seeds: &[SeedOutcome]) -> bool {
 }
 
 impl Seeds {
-    /// Seed number `n` of a point, from 0.
+    /// Returns seed number `n` of a point, from 0.
     pub fn seed(&self, n: u32) -> u64 {
         self.first + u64::from(n)
     }
 
-    /// Whether a point needs another seed, given the outcomes of its first ones in any order.
+    /// Whether a point needs another seed, given the outcomes of its first seeds in any order.
     ///
-    /// A saturated point is not made better known: its latency is that of a queue that grows. Neither is one with an
-    /// unfinished run, nor one of whose runs one has no latency at all.
+    /// A saturated point gets no more seeds: its latency is that of a growing queue. The same holds
+    /// for a point with an unfinished run, or with a run without latency.
     pub fn needs_another(&self, outcomes: &[SeedOutcome]) -> bool {
         let n = outcomes.len();
         if n < self.repeat as usize {
@@ -61,7 +62,7 @@ impl Seeds {
         let Some(mut means) = means else {
             return false;
         };
-        // Sorted, so that sums do not depend on the order of finishing.
+        // Sorted, so that sums do not depend on the order of completion.
         means.sort_by(f64::total_cmp);
         over_seeds(&means).is_some_and(|over| over.half_width > interval * over.mean.abs())
     }

@@ -1,4 +1,4 @@
-//! A study: one document, the axes over it, and the seeds.
+//! A study: a document, its axes and its seeds.
 
 use std::path::PathBuf;
 
@@ -9,14 +9,14 @@ use netloom_results::{RESULTS_VERSION, Setting, sha256};
 
 use crate::{Axis, AxisValue, Point, Rising, Seeds, Series, Unit, reading};
 
-/// How the fabric of a run is divided; no choice here changes a result.
+/// Division of the fabric of a run; does not affect results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Division {
-    /// Partitions; otherwise as many as suit its size.
+    /// Number of partitions; `None` to choose it by the size of the fabric.
     pub partitions: Option<usize>,
-    /// Threads that share the partitions of a process.
+    /// Number of threads that share the partitions of a process.
     pub threads: usize,
-    /// Processes that share the run.
+    /// Number of processes that share the run.
     pub ranks: usize,
 }
 
@@ -30,31 +30,29 @@ impl Default for Division {
     }
 }
 
-/// What became of a file that may hold a study.
+/// The result of opening a file that may contain a study.
 pub struct OpenedStudy {
-    /// The texts and the tree they give.
+    /// The sources and their parsed tree.
     pub document: Document,
-    /// What was noted about the file as such and about `[study]`; values of the points are looked at when they are
+    /// Notes about the file itself and about `[study]`; values of points are checked when they are
     /// loaded.
     pub notes: Notes,
-    /// Whether the file has a `[study]` at all.
+    /// Whether the file has `[study]`.
     pub has_study: bool,
-    /// The study, if there is one without mistakes.
+    /// The study, if there is one without errors.
     pub study: Option<Study>,
 }
 
 /// Many runs described by one file.
 #[derive(Clone)]
 pub struct Study {
-    /// Its name: the `name` of the file, or the file's stem.
+    /// The `name` in the file, or the stem of the file name.
     pub name: String,
-    /// What it is about.
     pub about: String,
     /// The axes: variants first, then the others in the order of the file.
     pub axes: Vec<Axis>,
-    /// The seeds of every point.
     pub seeds: Seeds,
-    /// Which axis is walked by a rule.
+    /// The axis whose values a rule selects.
     pub walked: Option<usize>,
     /// The base values with `[study]`, after `extends` and `--set`.
     document: Document,
@@ -66,7 +64,7 @@ pub struct Study {
 }
 
 impl Study {
-    /// Opens a file. One that is no study is only opened; it is loaded by [`spec::load`] as ever.
+    /// Opens a file. A file that is not a study is loaded by [`spec::load`].
     pub fn open(request: &Request<'_>) -> OpenedStudy {
         let OpenedFile {
             mut document,
@@ -78,7 +76,7 @@ impl Study {
         let plan = section
             .and_then(|section| reading::read(&document, &section, request.kinds, &mut notes));
         let study = plan.filter(|_| !notes.has_errors()).map(|plan| {
-            // The name of the file is part of every run, and would be lost where the text is stored.
+            // The file name is part of every run, and would be lost in the stored text.
             if document.root.get("name").is_none() {
                 let place = Place::default();
                 let shape = ValueShape::Text(spec::stem(request.name));
@@ -110,47 +108,48 @@ impl Study {
         }
     }
 
-    /// The whole study as one text, without `extends` and `--set`: reading it gives the same study, and the same
-    /// run ids where files that it names are found.
+    /// Returns the study as one text, with `extends` and `--set` resolved. Reading it gives the
+    /// same study, and the same run ids if the files that it refers to are found.
     pub fn to_toml(&self) -> String {
         self.document.to_toml()
     }
 
-    /// What makes the study its own: its text and [`RESULTS_VERSION`], as 16 hexadecimal digits.
+    /// Returns the id of the study: the hash of its text and [`RESULTS_VERSION`], as 16 hexadecimal
+    /// digits.
     pub fn id(&self) -> String {
         let mut id = sha256(format!("{}\u{0}{RESULTS_VERSION}", self.to_toml()));
         id.truncate(16);
         id
     }
 
-    /// The base values with `[study]`, and the texts they stand in.
+    /// Returns the base values with `[study]`, and their sources.
     pub fn document(&self) -> &Document {
         &self.document
     }
 
-    /// Where relative file names start.
+    /// Returns the folder to which relative file names refer.
     pub fn directory(&self) -> &std::path::Path {
         &self.directory
     }
 
-    /// The rule by which an axis is walked.
+    /// Returns the rule that selects values of an axis.
     pub fn rising(&self) -> Option<Rising> {
         self.walked.and_then(|axis| self.axes[axis].rising)
     }
 
-    /// The columns that all axes have in tables, in order: `variant` first if there are variants.
+    /// Returns the columns of all axes in tables, in order: `variant` first if there are variants.
     pub fn columns(&self) -> impl Iterator<Item = &str> {
         let columns = self.axes.iter().flat_map(|axis| &axis.columns);
         columns.map(String::as_str)
     }
 
-    /// The values of a point, one for every axis.
+    /// Returns the values of a point, one for every axis.
     pub fn values(&self, point: &Point) -> Vec<AxisValue> {
         let pairs = self.axes.iter().zip(&point.0);
         pairs.map(|(axis, number)| axis.value(*number)).collect()
     }
 
-    /// What a point sets in every column of tables.
+    /// Returns the value of a point in every column of tables.
     pub fn settings(&self, point: &Point) -> Vec<Setting> {
         let pairs = self.axes.iter().zip(self.values(point));
         let settings = pairs.flat_map(|(axis, value)| {
@@ -164,14 +163,15 @@ impl Study {
         settings.collect()
     }
 
-    /// A point for people: `traffic.load = 0.3, qos.arbiter.kind = wfq`; empty for a study without axes.
+    /// Returns the label of a point: `traffic.load = 0.3, qos.arbiter.kind = wfq`; empty for a
+    /// study without axes.
     pub fn label(&self, point: &Point) -> String {
         let settings = self.settings(point).into_iter();
         let parts = settings.map(|setting| format!("{} = {}", setting.column, setting.value));
         parts.collect::<Vec<_>>().join(", ")
     }
 
-    /// How many points the values of the file make, without those that a rule adds.
+    /// Returns the number of points, without those that a rule adds.
     pub fn n_points(&self) -> u64 {
         let mut values = self.axes.iter().flat_map(|axis| &axis.values);
         match values.all(|value| value.only.is_empty()) {
@@ -180,19 +180,19 @@ impl Study {
         }
     }
 
-    /// How many combinations of values there are, with those that do not go together.
+    /// Returns the number of combinations of values, including excluded ones.
     fn n_combinations(&self) -> u64 {
         let lengths = self.axes.iter().map(|axis| axis.values.len() as u64);
         lengths.product()
     }
 
-    /// The points that the values of the file make, in order: the last axis changes fastest.
+    /// Returns the points of the study in order: the last axis changes fastest.
     pub fn points(&self) -> impl Iterator<Item = Point> {
         let all = (0..self.n_combinations()).map(|number| self.point_at(number));
         all.filter(|point| self.goes_together(point))
     }
 
-    /// Whether the values of a point go with each other.
+    /// Whether the values of a point may be combined.
     fn goes_together(&self, point: &Point) -> bool {
         let values = || {
             let pairs = self.axes.iter().zip(&point.0);
@@ -208,7 +208,7 @@ impl Study {
                     let at = axis.columns.iter().position(|own| own == column)?;
                     Some(&value.levels[at])
                 });
-                // Numbers of a column of texts are texts there.
+                // Numbers in a column of texts are compared as texts.
                 others.all(|level| {
                     allowed
                         .iter()
@@ -227,7 +227,8 @@ impl Study {
         Point(numbers)
     }
 
-    /// What processes share among them, in an order that is the same in each.
+    /// Returns the units that processes distribute among themselves, in the same order in every
+    /// process.
     pub fn units(&self) -> Vec<Unit> {
         if let Some(axis) = self.walked {
             let firsts = self.points().filter(|point| point.0[axis] == 0);
@@ -244,7 +245,7 @@ impl Study {
         runs.collect()
     }
 
-    /// How many runs there are at most; exactly so many if no rule adds or leaves out any.
+    /// Returns the maximum number of runs; it is exact if no rule adds or omits runs.
     pub fn most_runs(&self) -> u64 {
         let points = match self.rising() {
             Some(rising) => self.n_points() / rising.n_values * rising.at_most(),
@@ -253,20 +254,22 @@ impl Study {
         points * u64::from(self.seeds.most)
     }
 
-    /// Whether a rule decides how many runs there are.
+    /// Whether a rule decides the number of runs.
     pub fn is_adaptive(&self) -> bool {
         self.walked.is_some() || self.seeds.interval.is_some()
     }
 
-    /// The experiment of one run: the file with the values of the point, `measure.seed = seed` and
+    /// Loads the experiment of one run: the file with the values of the point, `measure.seed =
+    /// seed` and
     /// `measure.repeat = 1`, as `netloom run FILE --set … --seed N --set measure.repeat=1` would load it.
     ///
-    /// Other seeds of the same point follow from it without loading: [`netloom_experiment::Experiment::alone`].
+    /// Other seeds of the same point are derived from it without loading:
+    /// [`netloom_experiment::Experiment::alone`].
     pub fn load(&self, point: &Point, seed: u64) -> Loaded {
         self.load_divided(point, seed, &Division::default())
     }
 
-    /// The same with its fabric divided so.
+    /// Loads the same experiment with a division of its fabric.
     pub fn load_divided(&self, point: &Point, seed: u64, division: &Division) -> Loaded {
         let mut document = self.document.clone();
         let mut notes = Notes::new();

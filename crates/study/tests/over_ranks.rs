@@ -1,4 +1,4 @@
-//! Studies whose runs are each shared by several processes, here threads that hand each other bytes.
+//! Studies whose runs are each shared by several processes, here threads that exchange bytes.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -31,7 +31,7 @@ fn study(text: &str) -> Study {
     opened.study.expect("a study without mistakes")
 }
 
-/// A folder that goes away with the test.
+/// A folder that is removed at the end of the test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -42,7 +42,7 @@ impl Folder {
         Folder(path)
     }
 
-    /// The run files, by name.
+    /// Returns the run files by name.
     fn runs(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let Ok(files) = std::fs::read_dir(self.0.join("runs")) else {
             return BTreeMap::new();
@@ -75,7 +75,7 @@ fn lead(folder: &Folder, division: Division, leader: Option<&Leader<'_>>) -> Fin
     execute(&study, &begun, &journal, &options, &|_| Control::Continue).unwrap()
 }
 
-/// The study over ranks, each with a text of its own, and all but the first asked by `control` whether they go on.
+/// Runs the study over ranks, each with its own text. All but the first call `control`.
 fn over_ranks(folder: &Folder, texts: &[&str], control: fn() -> Control) -> Finished {
     let division = Division {
         ranks: texts.len(),
@@ -104,7 +104,7 @@ fn run_files_are_those_of_one_process() {
     assert_eq!((finished.progress.done, finished.progress.found), (6, 0));
     assert_eq!(one.runs().len(), 6);
     assert_eq!(one.runs(), several.runs());
-    // What is there is not run again, and the others are not asked.
+    // Existing runs are not repeated, and the other ranks are not called.
     let again = over_ranks(&several, &[TEXT; 3], || unreachable!("nothing is run"));
     assert_eq!((again.progress.done, again.progress.found), (6, 6));
 }
@@ -116,7 +116,7 @@ fn a_rank_that_read_another_file_stops_the_runs_that_differ() {
     let finished = over_ranks(&folder, &[TEXT, &other], || Control::Continue);
     assert_eq!(finished.failed.len(), 3, "every point");
     let why = &finished.failed[0].1;
-    assert_eq!(why, "a rank cannot load it, or has another file\n");
+    assert_eq!(why, "a rank cannot load it, or its file differs\n");
     assert!(folder.runs().is_empty());
 }
 
@@ -128,7 +128,7 @@ fn more_ranks_than_switches_are_refused_by_every_point() {
     let why = &finished.failed[0].1;
     assert_eq!(
         why,
-        "13 ranks, and the fabric has 12 switches: start at most 12\n"
+        "13 ranks, but the fabric has 12 switches: start at most 12\n"
     );
 }
 

@@ -1,4 +1,4 @@
-//! Studies as a file gives them: points, units, run ids, and messages about mistakes.
+//! Studies read from files: points, units, run ids and error messages.
 
 use std::path::{Path, PathBuf};
 
@@ -52,7 +52,7 @@ fn mistakes(section: &str) -> String {
     render(&document, &notes, false)
 }
 
-/// A folder that goes away with the test.
+/// A folder that is removed at the end of the test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -83,7 +83,7 @@ const WHOLE: &str = r#"
 "link.rate" = ["100 Gbps", "200 Gbps"]
 "switch.input-buffer" = ["16 KiB", "32 KiB"]
 [[study.variant]]
-name = "as it is"
+name = "unchanged"
 set = {}
 [[study.variant]]
 name = "long \"cables\""
@@ -157,7 +157,7 @@ fn a_run_is_the_run_of_the_same_values_on_the_command_line() {
     let by_hand = by_hand.experiment.unwrap();
     assert_eq!(run_id(&experiment), run_id(&by_hand));
     assert_eq!(experiment.measure.repeat, 1);
-    // Other seeds follow without loading.
+    // Other seeds are derived without loading.
     let other = study.load(&point, 9).experiment.unwrap();
     assert_ne!(run_id(&experiment), run_id(&other));
     assert_eq!(run_id(&experiment.alone(9).unwrap()), run_id(&other));
@@ -357,7 +357,7 @@ fn files_of_a_parent_are_found_in_its_folder() {
     assert_eq!(file.as_text(), Some("common/fabric.graph"));
 }
 
-/// Code, message and help of every mistake, in order of place.
+/// Returns code, message and help of every error, in order of place.
 fn told(section: &str) -> Vec<String> {
     let opened = Study::open(&Request::new("small.toml", &with(section)));
     assert!(opened.has_study && opened.study.is_none(), "it is taken");
@@ -380,15 +380,17 @@ fn paths_that_are_none() {
         "[study.axes]\n\"trafic.load\" = [1]\n\"measure.seed\" = [1]\n\"measure.repeat\" = [1]\n\"study.interval\" = [1]\nload = [1]\n",
         &[
             "E1001 no key has the path `trafic.load` | did you mean \"traffic.load\"?",
-            "E1008 `measure.seed` cannot be an axis | every point has the seeds from measure.seed on",
+            "E1008 `measure.seed` cannot be an axis | every point has consecutive seeds from \
+             measure.seed",
             "E1008 `measure.repeat` cannot be an axis | every point has measure.repeat seeds",
-            "E1008 `study.interval` cannot be an axis | a study has no studies in it",
-            "E1001 no key has the path `load` | a path is that of --set: \"traffic.load\", \"switch.input-buffer\"; `netloom schema` has all keys",
+            "E1008 `study.interval` cannot be an axis | a study cannot contain another study",
+            "E1001 no key has the path `load` | use a path as for --set, such as \"traffic.load\" \
+             or \"switch.input-buffer\"; `netloom schema` lists all keys",
         ],
     );
     tells(
         "[study.axes]\ntraffic.load = [1]\n",
-        &["E1002 `traffic` is no axis | a path stands in quotes: \"traffic.load\" = …"],
+        &["E1002 `traffic` is not an axis | quote the path: \"traffic.load\" = …"],
     );
 }
 
@@ -403,21 +405,29 @@ fn values_that_are_none() {
          \"measure.epochs\" = { from = 1, to = 1000000, step = 1 }\n\
          \"measure.interval\" = { from = 1e-20, to = 1, step = 0.5 }\n",
         &[
-            "E1002 the axis `traffic.load` has no values | write at least one, or take the axis away",
-            "E1002 the axis `link.rate` has no list of values | write \"link.rate\" = [\"1 Gbps\"], or { from = …, to = …, step = … }; one value for all points stands in its own section",
-            "E1002 a step of -0.1 does not lead from 0.1 to 0.5 | write a step above zero, or exchange `from` and `to`",
-            "E1002 a step of 0.1 does not lead from 0.5 to 0.1 | write a step below zero, or exchange `from` and `to`",
-            "E1002 a step of 0 does not lead from 1 to 5 | write the way from one value to the next",
+            "E1002 the axis `traffic.load` has no values | add a value, or remove the axis",
+            "E1002 the axis `link.rate` has no list of values | use \"link.rate\" = [\"1 Gbps\"] \
+             or { from = …, to = …, step = … }; set a value common to all points in its own \
+             section",
+            "E1002 a step of -0.1 does not lead from 0.1 to 0.5 | use a positive step, or swap \
+             `from` and `to`",
+            "E1002 a step of 0.1 does not lead from 0.5 to 0.1 | use a negative step, or swap \
+             `from` and `to`",
+            "E1002 a step of 0 does not lead from 1 to 5 | set the difference between consecutive \
+             values",
             "E0106 unknown key `too` | did you mean `to`?",
-            "E1002 an axis of 1000000 values | write a larger step: an axis has at most 100000 values",
-            "E1002 `from` of 0.00000000000000000001 is too large or too exact | write at most 15 digits before and behind the point",
+            "E1002 the axis has 1000000 values | use a larger step: an axis has at most 100000 \
+             values",
+            "E1002 `from` of 0.00000000000000000001 is too large or has too many digits | use at \
+             most 15 digits before and after the decimal point",
         ],
     );
     tells(
         "[study.axes]\n\"measure.epochs\" = { from = 1, to = 2000, step = 1 }\n\
          \"measure.interval\" = { from = 1, to = 2000, step = 1 }\n",
         &[
-            "E1002 a study of more than 1000000 points | take fewer values, or axes that step together: [[study.zip]]",
+            "E1002 the study has more than 1000000 points | use fewer values, or combine axes with \
+             [[study.zip]]",
         ],
     );
 }
@@ -430,22 +440,29 @@ fn zips_and_variants_that_do_not_fit() {
          [[study.variant]]\nname = \"a\"\nset = {}\n[[study.variant]]\nname = \"a\"\nset = { \"link.flit\" = \"64 B\" }\n\
          [[study.variant]]\nname = \"b\"\n[[study.variant]]\nset = { \"lnk.flit\" = 1 }\nset-too = 1\n",
         &[
-            "E1003 `link.delay` and `link.rate` have lists of different lengths | axes that step together have lists of one length",
-            "E1002 expected a list of values, found a table | axes that step together have lists: from, to and step have no place here",
-            "E1002 no axes step together here | write two or more lists, or take the table away",
-            "E1004 two variants are called \"a\" | give each a name of its own",
-            "E0105 `set` is missing | write set = { \"switch.input-buffer\" = \"64 KiB\" }; set = {} is the file as it stands",
+            "E1003 `link.delay` and `link.rate` have lists of different lengths | use lists of \
+             equal length: these axes step together",
+            "E1002 expected a list of values, found a table | use a list: axes that step together \
+             cannot have from, to and step",
+            "E1002 expected lists of values, found none | add two or more lists, or remove the \
+             table",
+            "E1004 two variants are named \"a\" | use a unique name for each",
+            "E0105 `set` is missing | add set = { \"switch.input-buffer\" = \"64 KiB\" }, or set = \
+             {} to leave the file unchanged",
             "E0105 `name` is missing | add name = … (text)",
             "E1001 no key has the path `lnk.flit` | did you mean \"link.flit\"?",
-            "E0106 unknown key `set-too` | keys here are name, axis, set, only",
+            "E0106 unknown key `set-too` | use one of name, axis, set, only",
         ],
     );
     tells(
         "[study]\nzip = 1\nvariant = {}\naxes = 3\n",
         &[
-            "E0101 `study.zip` is a list of tables | write [[study.zip]] with two brackets, and below it \"link.rate\" = [\"100 Gbps\", \"200 Gbps\"]",
-            "E0101 `study.variant` is a list of tables | write [[study.variant]] with two brackets, and below it name = \"deep buffers\" and set = { … }",
-            "E0101 expected a table of axes, found a whole number | write [study.axes] and below it \"traffic.load\" = [0.1, 0.2]",
+            "E0101 `study.zip` must be a list of tables | use [[study.zip]] with two brackets, and \
+             below it \"link.rate\" = [\"100 Gbps\", \"200 Gbps\"]",
+            "E0101 `study.variant` must be a list of tables | use [[study.variant]] with two \
+             brackets, and below it name = \"deep buffers\" and set = { … }",
+            "E0101 expected a table of axes, found an integer | add [study.axes] and below \
+             it \"traffic.load\" = [0.1, 0.2]",
         ],
     );
 }
@@ -458,11 +475,14 @@ fn values_that_cannot_be_told_apart_or_are_lost() {
             "[study.axes]\n\"traffic.load\" = [0.1, 0.2, 0.1]\n\"qos.arbiter\" = [{wfq}, {wfq}]\n"
         ),
         &[
-            "E1004 two values of `traffic.load` are called \"0.1\" | write each value once; measure.repeat runs a point several times",
-            "E1004 two values of `qos.arbiter` are called \"wfq\" | give them names: [[study.variant]] with name = … and set = { … }",
+            "E1004 two values of `traffic.load` are named \"0.1\" | remove the duplicate; set \
+             measure.repeat to run a point several times",
+            "E1004 two values of `qos.arbiter` are named \"wfq\" | name them with \
+             [[study.variant]]: name = … and set = { … }",
         ],
     );
-    let lost = "every value belongs to one axis; put what belongs together into one [[study.zip]] or [[study.variant]]";
+    let lost = "remove it from one axis, or combine the axes in one [[study.zip]] or \
+                [[study.variant]]";
     tells(
         "[study.axes]\n\"traffic.0.load\" = [0.1]\n\"traffic.load\" = [0.2]\n\
          [[study.variant]]\nname = \"a\"\nset = { \"traffic.load\" = 1 }\n",
@@ -471,7 +491,7 @@ fn values_that_cannot_be_told_apart_or_are_lost() {
             &format!("E1005 `traffic.load` is set by two axes | {lost}"),
         ],
     );
-    // The other way round both have an effect.
+    // In the other order both have an effect.
     study(&with(
         "[study.axes]\n\"traffic.load\" = [0.2]\n\"traffic.0.load\" = [0.1]\n",
     ));
@@ -479,62 +499,64 @@ fn values_that_cannot_be_told_apart_or_are_lost() {
 
 #[test]
 fn rules_without_what_they_need() {
-    let help = "under [study.axes] stands exactly one load, such as \"traffic.load\" = { from = 0.1, to = 1.0, step = 0.1 }";
+    let help = "set exactly one load under [study.axes], such as \"traffic.load\" = { from = 0.1, \
+                to = 1.0, step = 0.1 }";
     tells(
         "[study]\nstop-after-saturation = 2\n[study.axes]\n\"link.rate\" = [\"1 Gbps\"]\n",
         &[&format!(
-            "E1006 `stop-after-saturation` without an axis of loads | {help}"
+            "E1006 `stop-after-saturation` needs one axis of loads, found none | {help}"
         )],
     );
     tells(
         "[study]\nstop-after-saturation = 2\n[study.axes]\n\"traffic.0.load\" = [0.1]\n\"traffic.1.load\" = [0.1]\n",
         &[&format!(
-            "E1006 `stop-after-saturation` with 2 axes of loads | {help}"
+            "E1006 `stop-after-saturation` needs one axis of loads, found 2 | {help}"
         )],
     );
-    // An axis that is wrong is reported once, and the rule that needs it is not.
+    // An invalid axis is reported once, without errors about the rule that needs it.
     tells(
         "[study]\nstop-after-saturation = 2\n[study.axes]\n\"traffic.load\" = []\n",
-        &[
-            "E1002 the axis `traffic.load` has no values | write at least one, or take the axis away",
-        ],
+        &["E1002 the axis `traffic.load` has no values | add a value, or remove the axis"],
     );
-    let rising = "saturation is looked for upward: write rising numbers, or take the rule away";
+    let rising = "use ascending numbers, or remove the rule that searches for saturation";
     tells(
         "[study]\nstop-after-saturation = 2\n[study.axes]\n\"traffic.load\" = [0.2, 0.1]\n",
         &[&format!(
-            "E1006 the values of `traffic.load` do not rise | {rising}"
+            "E1006 the values of `traffic.load` are not ascending | {rising}"
         )],
     );
     tells(
         "[study.axes]\n\"traffic.load\" = { from = 0.3, to = 0.1, step = -0.1, refine = 0.01 }\n",
         &[&format!(
-            "E1006 the values of `traffic.load` do not rise | {rising}"
+            "E1006 the values of `traffic.load` are not ascending | {rising}"
         )],
     );
     tells(
         "[study.axes]\n\"traffic.load\" = { from = 0.1, to = 0.3, step = 0.1, refine = 0.03 }\n",
         &[
-            "E1002 no whole number of `refine` makes a step | write a step divided by 2, 4, 5, 10, …",
+            "E1002 `refine` does not divide the step evenly | use the step divided by 2, 4, 5, 10, \
+             …",
         ],
     );
     tells(
         "[study.axes]\n\"traffic.0.load\" = { from = 0.1, to = 0.3, step = 0.1, refine = 0.01 }\n\
          \"traffic.1.load\" = { from = 0.1, to = 0.3, step = 0.1, refine = 0.01 }\n",
         &[
-            "E1006 two axes have `refine` | saturation is looked for along one axis: take one `refine` away",
+            "E1006 two axes have `refine` | remove one `refine`: a study searches for saturation \
+             along one axis only",
         ],
     );
     tells(
         "[study]\nmost-seeds = 3\nintervall = 2\n",
         &[
-            "E1007 `most-seeds` without `interval` | write interval = 0.02, or measure.repeat for a fixed number of seeds",
+            "E1007 `most-seeds` needs `interval` | add interval = 0.02, or set measure.repeat for \
+             a fixed number of seeds",
             "E0106 unknown key `intervall` | did you mean `interval`?",
         ],
     );
     tells(
         "[study]\ninterval = 0.02\nmost-seeds = 2\n",
-        &["E1007 at most 2 seeds, and at least 3 | write most-seeds = 3 or more"],
+        &["E1007 expected at least 3 seeds, found 2 | set most-seeds = 3 or more"],
     );
     let one = with("[study]\ninterval = 0.02\n").replace("repeat = 3", "repeat = 1");
     let opened = Study::open(&Request::new("small.toml", &one));
@@ -572,7 +594,7 @@ fn a_message_shows_the_line() {
     21 | "link.delay" = ["1 ns"]
        | ^^^^^^^^^^^^ 1 here
        |
-       = help: axes that step together have lists of one length
+       = help: use lists of equal length: these axes step together
 
     1 error
     "#);
@@ -597,11 +619,16 @@ fn a_parent_that_is_missing_wrong_or_a_circle_is_told_with_its_line() {
     };
     let circle = first("a.toml");
     assert_eq!((circle.0, circle.1), ("E0004", 1));
-    assert!(circle.2.unwrap().contains("take one `extends` away"));
+    assert!(
+        circle
+            .2
+            .unwrap()
+            .contains("remove `extends` from one of them")
+    );
     let missing = first("c.toml");
     assert_eq!((missing.0, missing.1), ("E0004", 0));
     assert_eq!(first("d.toml").0, "E0101");
-    // A mistake in the parent is shown in the parent.
+    // An error in the parent file is shown there.
     let parent = first("e.toml");
     assert_eq!((parent.0, parent.1), ("E0001", 1));
     let text = std::fs::read_to_string(folder.0.join("g.toml")).unwrap();
@@ -637,7 +664,7 @@ fn check_looks_at_every_value_and_tells_a_mistake_once() {
         notes[0].message,
         "unknown arbiter \"wqf\" (at 2 of 4 points: traffic.load = 0.2, qos.arbiter = wqf, link.delay = 20 ns)"
     );
-    // It stands where the axis has it.
+    // The place is that in the axis.
     let told = render(&checked.document, &checked.notes, false);
     assert!(told.contains("small.toml:21:33"), "{told}");
     let all = study.check(std::time::Duration::from_secs(600), &mut |_, _| {});
@@ -677,7 +704,7 @@ fn the_cost_is_that_of_all_runs() {
     );
 }
 
-/// Two axes of variants, one of them with a value that is not combined with everything, and lists under one name.
+/// Two axes of variants, one of them with a restricted value, and lists under one name.
 const NAMED: &str = r#"
 [[study.variant]]
 name = "short"
@@ -723,7 +750,7 @@ fn axes_have_names_and_not_everything_is_combined() {
     let experiment = study.load(&last, 1).experiment.unwrap();
     let loads: Vec<f64> = experiment.classes.iter().filter_map(|c| c.load).collect();
     assert_eq!(loads, [0.15, 0.15]);
-    // Its own text is the same study.
+    // Its resolved text is the same study.
     let again = self::study(&study.to_toml());
     assert_eq!(again.points().count(), 6);
 }
@@ -736,23 +763,24 @@ fn names_and_combinations_that_cannot_be() {
     };
     assert_eq!(
         changed("only = { load = [0.3] }", "only = { lod = [0.3] }"),
-        ["E1010 no other axis is called `lod` | write of variant, arbiter, load"]
+        ["E1010 no other axis is named `lod` | use one of variant, arbiter, load"]
     );
     assert_eq!(
         changed("only = { load = [0.3] }", "only = { load = [0.4] }"),
-        ["E1010 `load` is never 0.4 | write values that the axis has"]
+        ["E1010 `load` does not have the value 0.4 | use values of the axis"]
     );
     assert_eq!(
         changed("values = [0.2, 0.3]", "values = [0.2]"),
-        ["E1003 1 values, and lists of 2 | `values` has a name for each step"]
+        ["E1003 expected 2 values, found 1 | set one name in `values` for each step"]
     );
     assert_eq!(
         changed("name = \"load\"", "name = \"seed\"")[0],
-        "E1004 `seed` can name no axis | tables of results have a column of that name: write another one"
+        "E1004 `seed` cannot be the name of an axis | use another name: tables of results have a \
+         column of this name"
     );
     assert_eq!(
         changed("name = \"load\"", "name = \"arbiter\"")[0],
-        "E1004 two axes are called `arbiter` | give each a name of its own"
+        "E1004 two axes are named `arbiter` | use a unique name for each"
     );
 }
 
@@ -769,20 +797,20 @@ fn more_seeds_go_on_in_the_same_folder() {
     let document = folder.document().unwrap();
     assert_eq!((document.units, document.study_id), (30, of(5).id()));
     assert!(folder.study_text().unwrap().0.contains("repeat = 5"));
-    // Asked for with any number of seeds, it is known by its own.
+    // It is recognised with any number of seeds.
     let own_of = |study: &Study| {
         let folder = StudyFolder::open(&path).unwrap();
         folder.own_of(study).map(|own| own.seeds.repeat)
     };
     assert_eq!([2, 5, 9].map(|n| own_of(&of(n))), [Some(5); 3]);
-    // Somebody works on it: the number of seeds stays.
+    // While another process uses the folder, the number of seeds does not change.
     assert!(begin(&of(6)).is_err());
     drop(folder);
     // Another study is another study.
     let other = study(&with(NAMED).replace("50 m", "60 m"));
     assert!(begin(&other).is_err());
     assert_eq!(own_of(&other), None);
-    // Neither is one whose text was changed since.
+    // Nor is one whose text was changed.
     std::fs::write(path.join("study.toml"), of(7).to_toml()).unwrap();
     assert_eq!([5, 2].map(|n| own_of(&of(n))), [Some(5), None]);
 }

@@ -1,4 +1,4 @@
-//! The concept: a description of a fabric that can be built.
+//! The concept: a description from which a fabric is built.
 
 use netloom_catalog::{Kind, Section, kind};
 
@@ -8,12 +8,14 @@ use crate::{
 };
 
 /// A description of a fabric, as a file gives it.
+#[warn(missing_docs)]
 pub trait Blueprint: Send + Sync {
-    /// Builds the fabric. Random ones are drawn from the seed; the others ignore it.
+    /// Builds the fabric. Random fabrics are drawn from the seed; others ignore it.
     fn build(&self, seed: u64) -> Result<Topology, String>;
-    /// Number of NICs without building, if the description is sound.
+    /// Returns the number of NICs without building, if the description is sound.
     fn n_nics(&self) -> Option<u64>;
-    /// Ports of all switches without building, unused ones included, if the description is sound and tells.
+    /// Returns the number of switch ports, unused ones included, without building. `None` if the
+    /// description is not sound or does not determine it.
     fn n_ports(&self) -> Option<u64>;
     /// Whether cables or their ports are drawn from the seed.
     fn is_random(&self) -> bool {
@@ -36,10 +38,10 @@ pub const KINDS: &[Kind<dyn Blueprint>] = &[
     kind!(RandomRegular, dyn Blueprint),
 ];
 
-/// What is wrong with the parameters of a kind: a key and a sentence each.
+/// Mistakes in the parameters of a kind: a key and a message each.
 pub(crate) type Problems = Vec<(&'static str, String)>;
 
-/// Notes problems at the values they are about.
+/// Notes mistakes at the values they concern.
 pub(crate) fn note(problems: Problems, section: &mut Section<'_>) {
     for (key, message) in problems {
         let place = section.place_of(key);
@@ -47,7 +49,7 @@ pub(crate) fn note(problems: Problems, section: &mut Section<'_>) {
     }
 }
 
-/// The same problems as one error, for descriptions that did not come from a file.
+/// Combines mistakes into one error, for descriptions that do not come from a file.
 pub(crate) fn refuse(problems: Problems) -> Result<(), String> {
     if problems.is_empty() {
         return Ok(());
@@ -59,19 +61,22 @@ pub(crate) fn refuse(problems: Problems) -> Result<(), String> {
     Err(lines.join("; "))
 }
 
-/// The largest fabric built: 2^27 ports take a gigabyte.
+/// Maximum number of ports of a fabric; 2^27 ports take a gigabyte.
 pub(crate) const MAX_PORTS: u64 = 1 << 27;
 
-/// Refuses fabrics too large to hold.
+/// Returns a mistake if the fabric has too many ports.
 pub(crate) fn too_large(key: &'static str, n_switches: Option<u64>, n_ports: u64) -> Problems {
     if n_ports > u64::from(u16::MAX) {
         return vec![(
             key,
-            format!("a switch of {n_ports} ports; 65535 is the most"),
+            format!("expected at most 65535 ports per switch, found {n_ports}"),
         )];
     }
     match n_switches.and_then(|n| n.checked_mul(n_ports)) {
         Some(n) if n <= MAX_PORTS => vec![],
-        _ => vec![(key, format!("more than {MAX_PORTS} switch ports in all"))],
+        _ => vec![(
+            key,
+            format!("expected at most {MAX_PORTS} switch ports in total"),
+        )],
     }
 }

@@ -1,4 +1,4 @@
-//! What a fabric can carry between its parts: oversubscription by level, and bisection.
+//! Capacity of a fabric between its parts: oversubscription per level, and bisection.
 //!
 //! ```text
 //!   level 2      ████████           oversubscription of level 1 = what the hosts below can send
@@ -7,37 +7,38 @@
 //!                ││││││││││││││││ hosts
 //! ```
 //!
-//! Only cables count here. Which of them a packet may take is the routing's, and how evenly it fills them the
-//! traffic's: so these are the most that any routing could do.
+//! Only cables are counted, regardless of routing and traffic. So the numbers are upper bounds for
+//! every routing.
 
 use netloom_units::{Rate, SwitchId};
 
 use crate::{Peer, Structure, Topology};
 
-/// What leaves the parts of a fabric at one level.
+/// Capacity at one level of a fabric.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Stage {
-    /// Between what.
+    /// The parts between which the cables run.
     pub name: String,
     /// Cables that leave the parts, counted at each part.
     pub cables: u64,
-    /// What all hosts can send, as a multiple of what these cables carry; 1 or less where none need wait.
+    /// What all hosts can send, as a multiple of the capacity of these cables; at most 1 if there
+    /// is no oversubscription.
     pub oversubscription: f64,
 }
 
-/// What a fabric can carry.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Capacity {
     /// From the hosts outwards.
     pub stages: Vec<Stage>,
     /// What one half of the hosts can send to the other half, in each direction.
     pub bisection: Rate,
-    /// The same as a part of what that half can send at all, at most 1.
+    /// Bisection as a fraction of what half of the hosts can send, at most 1.
     pub bisection_of_hosts: f64,
 }
 
-/// The capacity of a fabric with links of these rates, by [`Topology::link_classes`]; `None` where nothing regular is
-/// known, for then the narrowest cut is hard to find, and where there is no second switch.
+/// Returns the capacity of a fabric with links of these rates, in the order of
+/// [`Topology::link_classes`]. `None` for a single switch and for fabrics without known structure,
+/// for which the narrowest cut is hard to find.
 pub fn capacity(topology: &Topology, rates: &[Rate]) -> Option<Capacity> {
     let rate = |switch, port| rates[usize::from(topology.link_class(switch, port))].0 as f64;
     let hosts: f64 = topology
@@ -45,7 +46,7 @@ pub fn capacity(topology: &Topology, rates: &[Rate]) -> Option<Capacity> {
         .map(|nic| topology.attachment(nic))
         .map(|(switch, port)| rate(switch, port))
         .sum();
-    // Cables, and what they carry, from a switch to another for which this holds.
+    // Returns the number and total rate of the cables between switches for which `crosses` holds.
     let sum = |crosses: &dyn Fn(SwitchId, SwitchId) -> bool| {
         let ports = topology
             .switches()
@@ -78,7 +79,7 @@ pub fn capacity(topology: &Topology, rates: &[Rate]) -> Option<Capacity> {
         Structure::Tree(tree) => {
             let level = |switch| tree.level_and_first_nic(switch).0;
             let up = |below: usize| {
-                let name = format!("level {below} to {}", below + 1);
+                let name = format!("between levels {below} and {}", below + 1);
                 stage(name, &|a, b| level(a) == below && level(b) == below + 1)
             };
             let stages: Vec<Stage> = (1..tree.levels()).map(up).collect();
@@ -103,7 +104,9 @@ pub fn capacity(topology: &Topology, rates: &[Rate]) -> Option<Capacity> {
         }
         Structure::Megafly(shape) => {
             let is_leaf = |switch| shape.index(switch) < shape.leaves;
-            let up = stage("leaves to spines".into(), &|a, b| is_leaf(a) && !is_leaf(b));
+            let up = stage("between leaves and spines".into(), &|a, b| {
+                is_leaf(a) && !is_leaf(b)
+            });
             let (stage, across) = between_groups(&|switch| shape.group(switch), shape.groups);
             (vec![up, stage], across)
         }
@@ -121,7 +124,7 @@ pub fn capacity(topology: &Topology, rates: &[Rate]) -> Option<Capacity> {
 }
 
 impl Capacity {
-    /// A word and a sentence each.
+    /// Returns pairs of a word and a phrase, for `check` and `show stats`.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let mut facts = vec![];
         if !self.stages.is_empty() {
@@ -134,19 +137,19 @@ impl Capacity {
             let is_full = |stage: &Stage| stage.oversubscription < 1.000_001;
             let word = match self.stages.iter().all(is_full) {
                 true => "not oversubscribed:",
-                false => "oversubscribed",
+                false => "oversubscribed:",
             };
             facts.push(("levels", format!("{word} {}", stages.join(", "))));
         }
         let sentence = match self.bisection_of_hosts {
             whole if whole > 0.999_999 => {
                 format!(
-                    "{} each way, all that half of the hosts can send",
+                    "{} in each direction, all that half of the hosts can send",
                     self.bisection
                 )
             }
             part => format!(
-                "{} each way, {:.1} % of what half of the hosts can send",
+                "{} in each direction, {:.1} % of what half of the hosts can send",
                 self.bisection,
                 part * 100.0
             ),
@@ -190,8 +193,8 @@ mod tests {
             (Rate(3_200_000_000_000), 1.0)
         );
         let facts = tree.facts();
-        let levels =
-            "not oversubscribed: 1:1 level 1 to 2 (64 cables), 1:1 level 2 to 3 (64 cables)";
+        let levels = "not oversubscribed: 1:1 between levels 1 and 2 (64 cables), 1:1 between levels 2 and \
+             3 (64 cables)";
         assert_eq!(facts[0].1, levels);
     }
 
@@ -209,12 +212,15 @@ mod tests {
             (Rate(800_000_000_000), 0.5)
         );
         let facts = tree.facts();
-        assert_eq!(facts[0].1, "oversubscribed 2:1 level 1 to 2 (16 cables)");
+        assert_eq!(
+            facts[0].1,
+            "oversubscribed: 2:1 between levels 1 and 2 (16 cables)"
+        );
         assert_eq!(
             facts[1].1,
-            "800 Gbps each way, 50.0 % of what half of the hosts can send"
+            "800 Gbps in each direction, 50.0 % of what half of the hosts can send"
         );
-        // Cables of twice the rate make up for it.
+        // Cables of twice the rate compensate.
         let tree = of::<ParallelFatTree>(text, &[100, 200]).unwrap();
         assert_eq!(
             (tree.stages[0].oversubscription, tree.bisection_of_hosts),

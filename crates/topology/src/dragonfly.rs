@@ -1,4 +1,4 @@
-//! Dragonflies: groups of switches, each switch cabled to all of its group, each group to all others.
+//! Dragonflies: groups of fully connected switches, with cables between all groups.
 
 use std::fmt;
 
@@ -11,17 +11,17 @@ use crate::group_links::{Ends, connect_groups, group_problems};
 use crate::{Arrangement, Blueprint, Builder, GroupLinks, Structure, Topology};
 
 choice! {
-    /// Which ports of a switch serve what.
+    /// The order of the roles of a switch's ports.
     pub enum Placement {
         /// NICs first, then the switches of the group, then other groups.
         InOrder = "in-order",
-        /// In an order drawn for each switch, as paper 002 does.
+        /// In an order drawn for each switch, as in paper 002.
         Random = "random",
     }
 }
 
 params! {
-    /// A dragonfly: every switch of a group is cabled to every other one of it, every group to every other group.
+    /// A dragonfly: every two switches of a group have a cable, and so do every two groups.
     #[derive(Clone, Debug)]
     pub struct Dragonfly {
         /// NICs of each switch (p in the literature).
@@ -30,15 +30,15 @@ params! {
         pub switches: u16,
         /// Cables of each switch to other groups (h).
         pub globals: u16,
-        /// Groups; without it as many as can be joined, switches * globals + 1. With fewer, groups are joined by
-        /// several cables as far as they go round.
+        /// Groups; by default the maximum, switches * globals + 1. With fewer groups, several
+        /// cables join each pair as far as the ports suffice.
         pub groups: Option<u32> = None,
-        /// In which order the global ports of a group lead to the other groups.
+        /// The order in which the global ports of a group lead to the other groups.
         pub arrangement: Arrangement = Arrangement::PalmTree,
-        /// Ports of each switch; without it as many as are needed, hosts + switches - 1 + globals. More stay
-        /// unused.
+        /// Ports of each switch; by default those in use, hosts + switches - 1 + globals. Further
+        /// ports are unused.
         pub ports: Option<u16> = None,
-        /// Which ports of a switch serve what.
+        /// The order of the roles of a switch's ports.
         pub placement: Placement = Placement::InOrder,
     }
     check |it, section| { note(it.problems(), section); }
@@ -46,32 +46,26 @@ params! {
 
 /// The arithmetic of a dragonfly.
 ///
-/// Numbering. Switch s of group G is G * switches + s; NIC k of switch x is x * hosts + k.
+/// Numbering: switch s of group G is G * switches + s; NIC k of switch x is x * hosts + k.
 ///
-/// Ports. In order: the NICs, the other switches of the group by number, the cables to other groups. Where
-/// they are placed at random, that order is shuffled for each switch.
+/// Ports: in order, the NICs, the other switches of the group by number, and the cables to other
+/// groups. With random placement, this order is shuffled for each switch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DragonflyShape {
-    /// NICs of each switch.
     pub hosts: u16,
-    /// Switches of each group.
     pub switches: u16,
-    /// Global ports of each switch.
     pub globals: u16,
-    /// Number of groups.
     pub groups: u32,
-    /// Ports of each switch.
     pub ports: u16,
-    /// Cables between groups.
     pub links: GroupLinks,
     placed: Placed,
 }
 
-/// Where the roles of a switch are among its ports.
+/// The port of each role of each switch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Placed {
     ports: u16,
-    /// Port of each role, switch by switch; empty if they are in order.
+    /// Port of each role, switch by switch; empty if the roles are in order.
     by_role: Vec<u16>,
 }
 
@@ -87,7 +81,7 @@ impl Placed {
         Placed { ports, by_role }
     }
 
-    /// The port of a role.
+    /// Returns the port of a role.
     pub(crate) fn port(&self, switch: SwitchId, role: u16) -> Port {
         match self.by_role.is_empty() {
             true => Port(role),
@@ -99,27 +93,27 @@ impl Placed {
 }
 
 impl DragonflyShape {
-    /// The group of a switch.
+    /// Returns the group of a switch.
     pub fn group(&self, switch: SwitchId) -> u32 {
         switch.0 / u32::from(self.switches)
     }
 
-    /// A switch's number in its group.
+    /// Returns the index of a switch in its group.
     pub fn index(&self, switch: SwitchId) -> u16 {
         (switch.0 % u32::from(self.switches)) as u16
     }
 
-    /// A switch of a group.
+    /// Returns the switch at an index of a group.
     pub fn switch(&self, group: u32, index: u16) -> SwitchId {
         SwitchId(group * u32::from(self.switches) + u32::from(index))
     }
 
-    /// The port of a switch to one of its NICs.
+    /// Returns the port of a switch that leads to one of its NICs.
     pub fn host_port(&self, switch: SwitchId, host: u16) -> Port {
         self.placed.port(switch, host)
     }
 
-    /// The port of a switch to another one of its group.
+    /// Returns the port of a switch that leads to another switch of its group.
     pub fn local_port(&self, switch: SwitchId, other: u16) -> Port {
         let here = self.index(switch);
         debug_assert!(here != other, "{switch} has no cable to itself");
@@ -175,10 +169,10 @@ impl Dragonfly {
     fn problems(&self) -> Problems {
         let mut problems = Problems::new();
         if self.hosts == 0 {
-            problems.push(("hosts", "every switch has at least one NIC".into()));
+            problems.push(("hosts", "expected at least one NIC per switch".into()));
         }
         if self.switches == 0 {
-            problems.push(("switches", "a group has at least one switch".into()));
+            problems.push(("switches", "expected at least one switch per group".into()));
             return problems;
         }
         let ports_of_group = u64::from(self.switches) * u64::from(self.globals);
@@ -192,7 +186,7 @@ impl Dragonfly {
             && u64::from(ports) < used
         {
             let message = format!(
-                "{ports}, but hosts + switches - 1 + globals = {used} are needed; write at least {used} or nothing"
+                "expected at least {used} ports (hosts + switches - 1 + globals), found {ports}"
             );
             problems.push(("ports", message));
         }
@@ -257,7 +251,7 @@ impl Blueprint for Dragonfly {
 impl Described for Dragonfly {
     const NAME: &'static str = "dragonfly";
     const SUMMARY: &'static str =
-        "Groups of switches that are all cabled to each other, and groups that are all joined.";
+        "Groups of fully connected switches, with cables between every two groups.";
     const PAPER: Option<&'static str> = Some(
         "J. Kim, W. Dally, S. Scott, D. Abts, \"Technology-driven, highly-scalable dragonfly topology\", \
          ISCA 2008",

@@ -1,4 +1,4 @@
-//! Where a link begins.
+//! Outputs onto links.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use netloom_units::{NicId, Port, SwitchId};
 
 use crate::Topology;
 
-/// An output onto a link: what has an arbiter and its tables.
+/// An output onto a link, with an arbiter and its tables.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Egress {
     /// The output of a NIC.
@@ -16,7 +16,7 @@ pub enum Egress {
 }
 
 impl Egress {
-    /// What a fabric calls it: `n3`, or `s1:4` for a port of a switch.
+    /// Returns the name in this fabric: `n3`, or `s1:4` for a port of a switch.
     pub fn name(&self, topology: &Topology) -> String {
         match *self {
             Egress::Nic(nic) => topology.nic_name(nic),

@@ -10,41 +10,40 @@ use crate::{Blueprint, Builder, Structure, Topology};
 
 /// A grid of switches.
 ///
-/// Numbering. Switch = x + sides\[0\] * (y + sides\[1\] * (z + …)); NIC = switch * hosts + host.
+/// Numbering: switch = x + sides\[0\] * (y + sides\[1\] * (z + …)); NIC = switch * hosts + host.
 ///
-/// Ports. The hosts come first. Then each dimension has a slot of `trunk` ports in positive and one in
-/// negative direction; a dimension of side 2 has a single slot (its two switches share one trunk, also in a
+/// Ports: the hosts come first. Each dimension then has a slot of `trunk` ports in positive
+/// direction and one in negative direction. A dimension of side 2 has a single slot, also in a
+/// torus, because its two switches share one trunk; one of side 1 has none. At the border of a mesh
+/// the outward ports are unused.
 /// torus), one of side 1 has none. At the border of a mesh the outward ports are unused.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Grid {
     /// Switches along each dimension.
     pub sides: Vec<u16>,
-    /// Whether each dimension of side 3 or more closes to a ring.
+    /// Whether each dimension of side 3 or more wraps around to a ring.
     pub wraps: bool,
-    /// Parallel cables between neighbours.
     pub trunk: u16,
-    /// NICs of each switch.
     pub hosts: u16,
 }
 
 impl Grid {
-    /// Number of switches.
     pub fn n_switches(&self) -> u64 {
         self.sides.iter().map(|&s| u64::from(s)).product()
     }
 
-    /// Ports of a switch in one dimension.
+    /// Returns the number of ports of a switch in one dimension.
     fn n_ports_along(&self, dimension: usize) -> u16 {
         self.trunk * self.sides[dimension].saturating_sub(1).min(2)
     }
 
-    /// First port of a dimension, that is, member 0 in positive direction.
+    /// Returns the first port of a dimension: member 0 in positive direction.
     pub fn first_port(&self, dimension: usize) -> u16 {
         let before: u16 = (0..dimension).map(|d| self.n_ports_along(d)).sum();
         self.hosts + before
     }
 
-    /// The port of a trunk member in a direction (`true` = positive).
+    /// Returns the port of a trunk member in a direction (`true` = positive).
     pub fn port(&self, dimension: usize, positive: bool, member: u16) -> Port {
         let slot = u16::from(!positive && self.sides[dimension] > 2);
         Port(self.first_port(dimension) + slot * self.trunk + member)
@@ -55,12 +54,12 @@ impl Grid {
         self.wraps && self.sides[dimension] > 2
     }
 
-    /// Number of ports of every switch.
+    /// Returns the number of ports of every switch.
     pub fn n_ports(&self) -> u16 {
         self.first_port(self.sides.len())
     }
 
-    /// A switch's place along each dimension.
+    /// Returns the coordinates of a switch.
     pub fn coordinates(&self, switch: SwitchId) -> Vec<u16> {
         let mut rest = switch.0;
         let along = self.sides.iter().map(|&side| {
@@ -85,7 +84,7 @@ impl Grid {
             let mut stride = 1u32;
             for (dimension, &side) in self.sides.iter().enumerate() {
                 let is_last = place[dimension] == side - 1;
-                // Each switch lays the trunk to its positive neighbour.
+                // Each switch connects the trunk to its positive neighbour.
                 let neighbour = match is_last {
                     false => Some(switch.0 + stride),
                     true if self.is_ring(dimension) => {
@@ -129,23 +128,23 @@ impl fmt::Display for Grid {
     }
 }
 
-/// Counts the NICs of a grid and what is wrong with its numbers.
+/// Returns the mistakes in the numbers of a grid.
 fn problems(sides: &[u16], hosts: u16, trunk: u16) -> Problems {
     let mut problems = Problems::new();
     if !(1..=32).contains(&sides.len()) {
         problems.push((
             "sides",
-            "write one number for each of 1 to 32 dimensions".into(),
+            "expected 1 to 32 dimensions, one number each".into(),
         ));
     }
     if sides.contains(&0) {
-        problems.push(("sides", "every side is at least 1".into()));
+        problems.push(("sides", "expected sides of at least 1".into()));
     }
     if hosts == 0 {
-        problems.push(("hosts", "every switch has at least one NIC".into()));
+        problems.push(("hosts", "expected at least one NIC per switch".into()));
     }
     if trunk == 0 {
-        problems.push(("trunk", "a trunk has at least one cable".into()));
+        problems.push(("trunk", "expected at least one cable per trunk".into()));
     }
     if !problems.is_empty() {
         return problems;
@@ -153,7 +152,7 @@ fn problems(sides: &[u16], hosts: u16, trunk: u16) -> Problems {
     too_large("sides", n_switches(sides), radix(sides, hosts, trunk))
 }
 
-/// Ports of a switch in the middle.
+/// Returns the number of ports of a switch in the middle of the grid.
 fn radix(sides: &[u16], hosts: u16, trunk: u16) -> u64 {
     let slots = sides.iter().map(|&side| u64::from(side.max(1) - 1).min(2));
     u64::from(hosts) + slots.sum::<u64>() * u64::from(trunk)
@@ -213,15 +212,16 @@ grid_kind!(Mesh, false);
 
 impl Described for Mesh {
     const NAME: &'static str = "mesh";
-    const SUMMARY: &'static str = "A grid of switches of any number of dimensions.";
+    const SUMMARY: &'static str = "A grid of switches with any number of dimensions.";
     const EXAMPLE: &'static str = "sides = [4, 4]\nhosts = 4";
 }
 
 params! {
-    /// A torus: a mesh whose dimensions close to rings.
+    /// A torus: a mesh whose dimensions wrap around into rings.
     #[derive(Clone, Debug)]
     pub struct Torus {
-        /// Switches along each dimension. A side of 2 has one trunk between its two switches, not two.
+        /// Switches along each dimension. A side of 2 has one trunk between its two switches, not
+        /// two.
         pub sides: Vec<u16>,
         /// NICs of each switch.
         pub hosts: u16 = 1,
@@ -234,6 +234,6 @@ grid_kind!(Torus, true);
 
 impl Described for Torus {
     const NAME: &'static str = "torus";
-    const SUMMARY: &'static str = "A grid of switches whose dimensions close to rings.";
+    const SUMMARY: &'static str = "A grid of switches whose dimensions wrap around into rings.";
     const EXAMPLE: &'static str = "sides = [4, 4]\nhosts = 2\ntrunk = 2";
 }

@@ -1,12 +1,13 @@
-//! Cables between groups of switches, and how they are arranged.
+//! Cables between groups of switches, and their arrangement.
 //!
-//! Every group has the same number of global ports, counted through its switches. An arrangement says in
-//! which order they lead to the other groups. With one port for every other group these are the
-//! arrangements of the literature (C. Camarero, E. Vallejo, R. Beivide, "Topological characterization of
-//! Hamming and dragonfly networks and its implications on routing", ACM TACO 11, 2014; E. Hastings et al.,
-//! "Comparing global link arrangements for dragonfly networks", CLUSTER 2015). With more ports the order is
-//! gone through again; the last round, too short to reach every group, serves those nearest by number on
-//! both sides, so that both ends agree. An odd port may stay without a cable.
+//! Every group has the same number of global ports, counted through its switches. An arrangement
+//! defines the order in which they lead to the other groups. With one port per other group, these
+//! are the arrangements of the literature (C. Camarero, E. Vallejo, R. Beivide, "Topological
+//! characterization of Hamming and dragonfly networks and its implications on routing", ACM TACO
+//! 11, 2014; E. Hastings et al., "Comparing global link arrangements for dragonfly networks",
+//! CLUSTER 2015). With more ports, the order repeats. The last round may be too short to reach
+//! every group; it then serves the groups nearest by number on both sides, so that both ends agree.
+//! With an odd number of ports, one may remain without a cable.
 
 use netloom_catalog::choice;
 use netloom_random::{Stream, permutation};
@@ -16,31 +17,30 @@ use crate::Builder;
 use crate::blueprint::Problems;
 
 choice! {
-    /// In which order the global ports of a group lead to the other groups.
+    /// The order in which the global ports of a group lead to the other groups.
     pub enum Arrangement {
-        /// Downwards from the own number: group G is joined to G-1, G-2, and so on, round the circle.
+        /// Downwards from the group's own number: group G is joined to G-1, G-2 and so on,
+        /// cyclically.
         PalmTree = "palm-tree",
-        /// Upwards from group 0, leaving out the own one ("absolute").
+        /// Upwards from group 0, skipping the group itself ("absolute").
         Consecutive = "consecutive",
-        /// Both ways in turn: G+1, G-1, G+2, G-2, and so on.
+        /// In both directions alternately: G+1, G-1, G+2, G-2 and so on.
         Circulant = "circulant",
         /// In an order drawn for each group.
         Random = "random",
     }
 }
 
-/// A cable between two groups as one of them sees it.
+/// A cable between two groups, as seen from one of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GroupLink {
-    /// The switch here that has it, counted in its group.
+    /// The switch at this end, counted in its group.
     pub switch: u16,
-    /// Its port.
     pub port: Port,
     /// The switch at the other end, counted in the other group.
     pub to: u16,
 }
 
-/// All cables between groups.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GroupLinks {
     groups: u32,
@@ -49,7 +49,7 @@ pub struct GroupLinks {
     first: Vec<u32>,
 }
 
-/// How many groups, and what each has to join them with.
+/// The number of groups, and the switches and ports that join them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ends {
     pub(crate) groups: u32,
@@ -57,13 +57,13 @@ pub(crate) struct Ends {
     pub(crate) first: u16,
     /// Switches of a group with global ports.
     pub(crate) switches: u16,
-    /// Global ports of each.
+    /// Global ports of each such switch.
     pub(crate) globals: u16,
 }
 
 impl GroupLinks {
-    /// Arranges the cables. `occasion` keys the draws of the first group, the next one that of the second;
-    /// `port` is where global port k of a switch of a group really is.
+    /// Arranges the cables. `occasion` keys the draws of the first group, `occasion + 1` those of
+    /// the second, and so on. `port` maps global port k of a switch of a group to its actual port.
     pub(crate) fn new(
         ends: Ends,
         arrangement: Arrangement,
@@ -88,7 +88,7 @@ impl GroupLinks {
                 first.push(at.len() as u32);
             }
         }
-        // The nth cable from here to there is the nth from there to here.
+        // The nth cable from one group to another is the nth in the other direction.
         let index = |a: u32, b: u32| (u64::from(a) * u64::from(groups) + u64::from(b)) as usize;
         let globals = u32::from(ends.globals);
         let mut links = Vec::with_capacity(at.len());
@@ -118,13 +118,12 @@ impl GroupLinks {
         }
     }
 
-    /// Number of groups.
     pub fn groups(&self) -> u32 {
         self.groups
     }
 
-    /// The cables from one group to another, in order of the switches that have them; cable n from here to
-    /// there is cable n from there to here.
+    /// Returns the cables from one group to another, in order of the switches at this end. Cable n
+    /// from one group to another is cable n in the other direction.
     #[inline]
     pub fn between(&self, from: u32, to: u32) -> &[GroupLink] {
         let index = from as usize * self.groups as usize + to as usize;
@@ -132,7 +131,7 @@ impl GroupLinks {
     }
 }
 
-/// The groups that the global ports of a group lead to, port by port.
+/// Returns the groups that the global ports of a group lead to, port by port.
 fn order(ends: Ends, arrangement: Arrangement, group: u32) -> Vec<u32> {
     let groups = ends.groups;
     let n_ports = u32::from(ends.switches) * u32::from(ends.globals);
@@ -141,7 +140,7 @@ fn order(ends: Ends, arrangement: Arrangement, group: u32) -> Vec<u32> {
     }
     let others = groups - 1;
     let full: Vec<u32> = (1..groups).collect();
-    // A distance and its opposite come together; half the circle is its own opposite.
+    // A distance and its opposite come together; half the number of groups is its own opposite.
     let rest = n_ports % others;
     let mut last: Vec<u32> = (1..=rest / 2).flat_map(|d| [d, groups - d]).collect();
     if rest % 2 == 1 && groups.is_multiple_of(2) {
@@ -163,7 +162,7 @@ fn order(ends: Ends, arrangement: Arrangement, group: u32) -> Vec<u32> {
     rounds.flatten().chain(last).collect()
 }
 
-/// Lays the cables between groups.
+/// Connects the cables between groups.
 pub(crate) fn connect_groups(
     builder: &mut Builder,
     links: &GroupLinks,
@@ -180,13 +179,14 @@ pub(crate) fn connect_groups(
     }
 }
 
-/// What is wrong with a number of groups that are joined by so many ports each.
+/// Returns the mistake if there are no groups or more than the global ports of a group can join.
 pub(crate) fn group_problems(groups: Option<u32>, ports_of_group: u64, ports: &str) -> Problems {
     match groups.map(u64::from) {
-        Some(0) => vec![("groups", "at least one".into())],
+        Some(0) => vec![("groups", "expected at least one group".into())],
         Some(n) if n > ports_of_group + 1 => {
             let message = format!(
-                "{n}, but a group has {ports_of_group} global ports ({ports}), so at most {} can be joined",
+                "expected at most {} groups, found {n}: a group has {ports_of_group} global ports \
+                 ({ports})",
                 ports_of_group + 1
             );
             vec![("groups", message)]

@@ -1,4 +1,4 @@
-//! The binary hypercube: a grid of side 2 in every dimension.
+//! Binary hypercubes: grids of side 2 in every dimension.
 
 use netloom_catalog::{Described, params};
 
@@ -6,7 +6,7 @@ use crate::blueprint::{Problems, note, refuse, too_large};
 use crate::{Blueprint, Grid, Topology};
 
 params! {
-    /// A hypercube: 2^d switches, each cabled to those whose number differs in one bit.
+    /// A hypercube: 2^d switches, with a cable between two whose numbers differ in one bit.
     #[derive(Clone, Debug)]
     pub struct Hypercube {
         /// Dimensions, that is, cables of each switch to other switches.
@@ -21,10 +21,13 @@ impl Hypercube {
     fn problems(&self) -> Problems {
         let mut problems = Problems::new();
         if !(1..=24).contains(&self.dimensions) {
-            problems.push(("dimensions", format!("{}; write 1 to 24", self.dimensions)));
+            problems.push((
+                "dimensions",
+                format!("expected 1 to 24 dimensions, found {}", self.dimensions),
+            ));
         }
         if self.hosts == 0 {
-            problems.push(("hosts", "every switch has at least one NIC".into()));
+            problems.push(("hosts", "expected at least one NIC per switch".into()));
         }
         if problems.is_empty() {
             let n_ports = u64::from(self.hosts) + u64::from(self.dimensions);
@@ -59,6 +62,7 @@ impl Blueprint for Hypercube {
 
 impl Described for Hypercube {
     const NAME: &'static str = "hypercube";
-    const SUMMARY: &'static str = "2^d switches, cabled where their numbers differ in one bit.";
+    const SUMMARY: &'static str =
+        "2^d switches, with a cable between two whose numbers differ in one bit.";
     const EXAMPLE: &'static str = "dimensions = 4\nhosts = 4";
 }

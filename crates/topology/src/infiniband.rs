@@ -1,7 +1,8 @@
-//! A real InfiniBand subnet, from what its tools print.
+//! A real InfiniBand subnet, read from the output of its tools.
 //!
-//! Ports have the numbers of the site: port 0 of a switch is its own and has no cable, so a switch of 36 ports has 37 here.
-//! Every port of a channel adapter with a cable is a NIC. Cables have the rates that were found, and a class for each rate.
+//! Ports keep the numbers of the site. Port 0 of a switch is its management port and has no cable,
+//! so a switch of 36 ports has 37 here. Every port of a channel adapter with a cable is a NIC.
+//! Cables have the rates that were found, with a class per rate.
 
 use std::sync::{Arc, OnceLock};
 
@@ -15,35 +16,37 @@ use crate::topology::Builder;
 use crate::{Blueprint, Peer, Structure, Topology};
 
 params! {
-    /// A real InfiniBand subnet, with the names, rates and tables that its files have.
+    /// A real InfiniBand subnet, with the names, rates and tables in its files.
     #[derive(Clone, Debug)]
     pub struct InfiniBand {
-        /// The files, beside the experiment, each read as what it is: what `ibnetdiscover` prints or opensm-subnet.lst;
-        /// forwarding tables (opensm-lfts.dump, `dump_fts`); SL2VL maps and arbitration tables (opensm-sl2vl.dump, `smpquery`);
-        /// service levels of paths (psl).
+        /// The files, relative to the experiment. The format of each is recognised: output of
+        /// `ibnetdiscover` or opensm-subnet.lst; forwarding tables (opensm-lfts.dump, `dump_fts`);
+        /// SL2VL maps and arbitration tables (opensm-sl2vl.dump, `smpquery`); service levels of
+        /// paths (psl).
         pub files: SiteFiles = SiteFiles::new(vec![]),
-        /// What `ibnetdiscover` prints, in place of files.
+        /// Output of `ibnetdiscover`, instead of files.
         pub text: Option<String> = None,
-        /// Beside `text`: forwarding tables, SL2VL maps and whatever else could be files, each as its tool prints it.
+        /// With `text`: forwarding tables, SL2VL maps and the contents of any other file, each in
+        /// the format of its tool.
         pub tables: Vec<String> = vec![],
     }
     check |it, section| {
         if it.files.names.is_empty() == it.text.is_none() {
             let place = section.place_of("files");
-            section.notes.error("E0200", place, "write either `files` or `text`").help("files = [\"ibnetdiscover.txt\", \"opensm-lfts.dump\"]");
+            section.notes.error("E0200", place, "expected either `files` or `text`").help("set files = [\"ibnetdiscover.txt\", \"opensm-lfts.dump\"]");
         }
         if it.text.is_none() && !it.tables.is_empty() {
             let place = section.place_of("tables");
-            section.notes.error("E0200", place, "`tables` are texts beside `text`").help("names of files stand in `files`, all together");
+            section.notes.error("E0200", place, "`tables` requires `text`").help("set `files` to the names of all files");
         }
     }
 }
 
 impl InfiniBand {
-    /// What the files or the text hold.
+    /// Returns the site described by the files or the text.
     ///
     /// # Errors
-    /// All mistakes in them, a line each.
+    /// All mistakes in them, one per line.
     pub fn site(&self) -> Result<Arc<Site>, String> {
         match &self.text {
             None => self.files.site(),
@@ -52,7 +55,7 @@ impl InfiniBand {
     }
 }
 
-/// Names of files, and what is in them once that was asked for.
+/// Names of files, and their contents once they have been read.
 #[derive(Clone, Debug)]
 pub struct SiteFiles {
     names: Vec<String>,
@@ -60,7 +63,7 @@ pub struct SiteFiles {
 }
 
 impl SiteFiles {
-    /// Files that nobody has read yet.
+    /// Files that have not been read yet.
     pub fn new(names: Vec<String>) -> Self {
         SiteFiles {
             names,
@@ -68,7 +71,7 @@ impl SiteFiles {
         }
     }
 
-    /// What they hold, read once.
+    /// Returns the site in the files, which are read once.
     pub fn site(&self) -> Result<Arc<Site>, String> {
         let read = || Site::read(&self.names).map(Arc::new);
         self.read.get_or_init(read).clone()
@@ -113,7 +116,7 @@ impl Blueprint for InfiniBand {
 
 impl Described for InfiniBand {
     const NAME: &'static str = "infiniband";
-    const SUMMARY: &'static str = "A real InfiniBand subnet, from what its tools print.";
+    const SUMMARY: &'static str = "A real InfiniBand subnet, read from the output of its tools.";
     const EXAMPLE: &'static str = r#"text = """
 Switch 2 "S-0000000000000001" # "leaf" base port 0 lid 1 lmc 0
 [1] "H-0000000000000010"[1](11) # "node0" lid 2 4xHDR
@@ -127,7 +130,7 @@ Ca 1 "H-0000000000000020" # "node1"
 """ # or files = ["ibnetdiscover.txt", "opensm-lfts.dump"]"#;
 }
 
-/// A kind of cable: whether it leads to a NIC, and its rate if that is known.
+/// A kind of cable: whether it leads to a NIC, and its rate if known.
 type CableClass = (bool, Option<Rate>);
 
 fn class_of(cable: &Cable, is_host: bool) -> CableClass {
@@ -135,7 +138,7 @@ fn class_of(cable: &Cable, is_host: bool) -> CableClass {
     (is_host, rate.map(|(speed, width)| speed.rate(width)))
 }
 
-/// The name of a class as files call it: `switch-HDR-x4`.
+/// Returns the name of a class, as in `switch-HDR-x4`.
 fn class_name(cable: &Cable, is_host: bool) -> String {
     let whose = if is_host { "host" } else { "switch" };
     match cable.speed.zip(cable.width) {
@@ -144,13 +147,13 @@ fn class_name(cable: &Cable, is_host: bool) -> String {
     }
 }
 
-/// The fabric of a site.
+/// Builds the fabric of a site.
 ///
 /// # Errors
 /// If there is nothing to simulate.
 pub(crate) fn topology(site: &Arc<Site>) -> Result<Topology, String> {
     if site.nics.is_empty() {
-        return Err("no host hangs on a switch: there is nothing to simulate".to_owned());
+        return Err("expected a host with a cable to a switch, found none".to_owned());
     }
     let node = |at: usize| &site.subnet.nodes[site.switches[at].index()];
     let mut switch_of = vec![None; site.subnet.nodes.len()];
@@ -158,7 +161,8 @@ pub(crate) fn topology(site: &Arc<Site>) -> Result<Topology, String> {
         switch_of[id.index()] = Some(SwitchId(at as u32));
     }
     let is_left_out = |cable: &Cable| site.left_out.contains(&(cable.node, cable.port));
-    // Host cables first, as everywhere; then by rate, so that the order is that of no file.
+    // Host cables come first, as in every fabric, then by rate, so that the order does not depend
+    // on the files.
     let mut classes: Vec<(CableClass, String)> = vec![];
     let mut cables = vec![];
     for at in 0..site.switches.len() {
@@ -176,10 +180,11 @@ pub(crate) fn topology(site: &Arc<Site>) -> Result<Topology, String> {
         }
     }
     classes.sort_by_key(|((is_host, rate), _)| (!is_host, *rate));
-    // The first class of every fabric is `host`: that of the slowest hosts, which are most often all of them.
+    // The first class of every fabric is `host`: here that of the slowest hosts, which are usually
+    // all of them.
     "host".clone_into(&mut classes[0].1);
     if classes.len() > 256 {
-        return Err("more than 256 kinds of cables".to_owned());
+        return Err("expected at most 256 kinds of cables".to_owned());
     }
     let mut builder = Builder::new(classes.iter().map(|(_, name)| name.clone()).collect());
     builder.class_rates(classes.iter().map(|((_, rate), _)| *rate).collect());
@@ -191,7 +196,7 @@ pub(crate) fn topology(site: &Arc<Site>) -> Result<Topology, String> {
         let class = classes.iter().position(|(own, _)| *own == class);
         let class = class.expect("every class was listed") as u8;
         match there {
-            // Each cable is seen from both of its ends.
+            // Each cable is listed at both of its ends.
             Some(to) => {
                 let to = (to, Port(u16::from(cable.port)));
                 if from < to {
@@ -210,18 +215,19 @@ pub(crate) fn topology(site: &Arc<Site>) -> Result<Topology, String> {
     Ok(builder.finish(Structure::Plain))
 }
 
-/// The numbers that devices of a made-up subnet have from their maker.
+/// The first GUIDs of the devices in a generated subnet.
 const SWITCH_GUIDS: u64 = 0x0002_c903_0020_0000;
 const HOST_GUIDS: u64 = 0x0002_c903_0010_0000;
 
-/// Any fabric as a subnet that could be built: port n of a switch is its port n + 1, and all cables have one speed.
+/// Describes any fabric as a subnet that could be built. Port n of a switch becomes its port n + 1,
+/// and all cables have the same speed.
 ///
 /// # Errors
-/// If a switch has more ports than InfiniBand numbers.
+/// If a switch has more ports than InfiniBand can number.
 pub fn as_subnet(topology: &Topology, speed: Speed, width: Width) -> Result<Subnet, String> {
     if topology.radix() > 253 {
         return Err(format!(
-            "a switch of InfiniBand has at most 253 ports, and here are some of {}",
+            "expected switches of at most 253 ports, as in InfiniBand, found some of {}",
             topology.radix()
         ));
     }

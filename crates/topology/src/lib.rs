@@ -1,8 +1,12 @@
-//! Fabrics: which port of which switch is cabled to what.
+//! Fabrics: switches, NICs, and the cables between their ports.
 //!
-//! A [`Blueprint`] is what a file says (a kind and its parameters); [`Blueprint::build`] makes a
-//! [`Topology`] of it: flat arrays that say for every port what is at the other end of its cable. The
+//! A [`Blueprint`] is the description in a file: a kind and its parameters. [`Blueprint::build`]
+//! turns it into a [`Topology`]: flat arrays with the other end of the cable of every port. The
 //! [`Structure`] keeps what arithmetic routings need to know about regular fabrics.
+//!
+//! This crate may depend on the catalog, the units, random numbers and the InfiniBand reader, but
+//! not on routing or simulation. Start with [`Topology`], then `grid.rs` as a simple kind. The
+//! kinds are registered in `blueprint.rs`.
 //!
 //! ```
 //! use netloom_topology::{Blueprint, FatTree, Peer};

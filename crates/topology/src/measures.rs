@@ -1,4 +1,4 @@
-//! What a fabric amounts to, in numbers.
+//! Measures of a fabric: counts and diameter.
 
 use std::fmt;
 
@@ -6,50 +6,46 @@ use netloom_units::SwitchId;
 
 use crate::{Peer, Structure, Topology};
 
-/// How a number was found.
+/// How a number was determined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Certainty {
     /// By looking at every pair.
     Exhaustive,
     /// By a formula for fabrics of this structure.
     Formula,
-    /// The largest found from that many switches: the true value may be larger.
+    /// The maximum over a sample of this many switches; the true value may be larger.
     Sampled(u32),
 }
 
 impl fmt::Display for Certainty {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Certainty::Exhaustive => write!(f, "every pair"),
-            Certainty::Formula => write!(f, "formula"),
-            Certainty::Sampled(n) => write!(f, "at least, from {n} switches"),
+            Certainty::Exhaustive => write!(f, "exact"),
+            Certainty::Formula => write!(f, "by formula"),
+            Certainty::Sampled(n) => write!(f, "lower bound from {n} switches"),
         }
     }
 }
 
-/// What a fabric amounts to.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Measures {
-    /// Number of switches.
     pub switches: u32,
-    /// Number of NICs.
     pub nics: u32,
-    /// Number of cables, those to NICs included.
+    /// Cables, including those of NICs.
     pub cables: u32,
     /// Ports of the largest switch.
     pub radix: u16,
     /// Ports without a cable.
     pub unused_ports: u64,
-    /// Cables on the shortest path between the two NICs farthest apart, their own cables included.
+    /// Cables on the shortest path between the two NICs farthest apart, including their own cables.
     pub diameter: u32,
-    /// How the diameter was found.
     pub diameter_by: Certainty,
 }
 
-/// Steps of breadth-first search we spend on a diameter before sampling.
+/// Steps of breadth-first search for a diameter; larger fabrics are sampled.
 const EFFORT: u64 = 200_000_000;
 
-/// The switches a large fabric is sampled from.
+/// Number of switches in the sample of a large fabric.
 const SAMPLE: u32 = 64;
 
 /// Measures a fabric.
@@ -78,7 +74,7 @@ fn diameter(topology: &Topology) -> (u32, Certainty) {
     }
     match topology.structure() {
         Structure::Tree(tree) => {
-            // Up to the highest level that joins anything, and down again.
+            // Up to the highest level that joins different subtrees, and down again.
             let top = (1..=tree.levels())
                 .rfind(|&l| tree.m[l - 1] > 1)
                 .unwrap_or(1);
@@ -112,7 +108,7 @@ fn by_search(topology: &Topology) -> (u32, Certainty) {
         let most = ends.iter().map(|&s| farthest(s).1).max().unwrap_or(0);
         return (most + 2, Certainty::Exhaustive);
     }
-    // The switch farthest from anywhere is a good place to look from next.
+    // The switch farthest from the last one is a good next start.
     let (mut most, mut from) = (0, ends[0]);
     for i in 1..=SAMPLE {
         let (far, distance) = farthest(from);

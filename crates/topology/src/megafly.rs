@@ -1,4 +1,4 @@
-//! Megaflies (dragonfly+): groups of two levels, hosts below and cables to other groups above.
+//! Megaflies (dragonfly+): groups of leaves with hosts and spines with cables to other groups.
 
 use std::fmt;
 
@@ -11,7 +11,8 @@ use crate::group_links::{Ends, connect_groups, group_problems};
 use crate::{Arrangement, Blueprint, Builder, GroupLinks, Structure, Topology};
 
 params! {
-    /// A megafly: in a group every leaf is cabled to every spine; NICs are at leaves, cables to other groups at spines.
+    /// A megafly: in a group, every leaf is cabled to every spine. NICs are on leaves, cables to
+    /// other groups on spines.
     #[derive(Clone, Debug)]
     pub struct Megafly {
         /// NICs of each leaf.
@@ -22,10 +23,10 @@ params! {
         pub spines: u16,
         /// Cables of each spine to other groups.
         pub globals: u16,
-        /// Groups; without it as many as can be joined, spines * globals + 1. With fewer, groups are joined by
-        /// several cables as far as they go round.
+        /// Groups; by default the maximum, spines * globals + 1. With fewer groups, several cables
+        /// join each pair as far as the ports suffice.
         pub groups: Option<u32> = None,
-        /// In which order the global ports of a group lead to the other groups.
+        /// The order in which the global ports of a group lead to the other groups.
         pub arrangement: Arrangement = Arrangement::PalmTree,
     }
     check |it, section| { note(it.problems(), section); }
@@ -33,49 +34,44 @@ params! {
 
 /// The arithmetic of a megafly.
 ///
-/// Numbering. Group by group, in each the leaves first, then the spines; NIC = leaf * hosts + host, with
-/// leaves counted through the fabric.
+/// Numbering: group by group, in each the leaves first, then the spines. NIC = leaf * hosts + host,
+/// with leaves counted through the fabric.
 ///
-/// Ports. A leaf has its NICs, then the spines by number; a spine has the leaves by number, then its cables to
-/// other groups.
+/// Ports: a leaf has its NICs, then the spines by number. A spine has the leaves by number, then
+/// its cables to other groups.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MegaflyShape {
-    /// NICs of each leaf.
     pub hosts: u16,
-    /// Leaves of each group.
     pub leaves: u16,
-    /// Spines of each group.
     pub spines: u16,
-    /// Global ports of each spine.
     pub globals: u16,
-    /// Number of groups.
     pub groups: u32,
-    /// Cables between groups.
     pub links: GroupLinks,
 }
 
 impl MegaflyShape {
-    /// Switches of a group.
+    /// Returns the number of switches of a group.
     pub fn switches(&self) -> u16 {
         self.leaves + self.spines
     }
 
-    /// The group of a switch.
+    /// Returns the group of a switch.
     pub fn group(&self, switch: SwitchId) -> u32 {
         switch.0 / u32::from(self.switches())
     }
 
-    /// A switch's number in its group, leaves first.
+    /// Returns the index of a switch in its group, leaves first.
     pub fn index(&self, switch: SwitchId) -> u16 {
         (switch.0 % u32::from(self.switches())) as u16
     }
 
-    /// A switch of a group.
+    /// Returns the switch at an index of a group.
     pub fn switch(&self, group: u32, index: u16) -> SwitchId {
         SwitchId(group * u32::from(self.switches()) + u32::from(index))
     }
 
-    /// The port of a switch to another one of its group; none between two leaves or two spines.
+    /// Returns the port of a switch that leads to another switch of its group; `None` between two
+    /// leaves or two spines.
     pub fn local_port(&self, switch: SwitchId, other: u16) -> Option<Port> {
         match (self.index(switch) < self.leaves, other < self.leaves) {
             (true, false) => Some(Port(self.hosts + other - self.leaves)),
@@ -132,9 +128,17 @@ impl Megafly {
     fn problems(&self) -> Problems {
         let mut problems = Problems::new();
         for (key, number, message) in [
-            ("hosts", self.hosts, "every leaf has at least one NIC"),
-            ("leaves", self.leaves, "a group has at least one leaf"),
-            ("spines", self.spines, "a group has at least one spine"),
+            ("hosts", self.hosts, "expected at least one NIC per leaf"),
+            (
+                "leaves",
+                self.leaves,
+                "expected at least one leaf per group",
+            ),
+            (
+                "spines",
+                self.spines,
+                "expected at least one spine per group",
+            ),
         ] {
             if number == 0 {
                 problems.push((key, message.into()));
@@ -200,8 +204,8 @@ impl Blueprint for Megafly {
 
 impl Described for Megafly {
     const NAME: &'static str = "megafly";
-    const SUMMARY: &'static str =
-        "Groups of leaves and spines that are all joined by their spines (dragonfly+).";
+    const SUMMARY: &'static str = "Groups of leaves and spines, with cables between the spines of \
+         every two groups (dragonfly+).";
     const PAPER: Option<&'static str> = Some(
         "M. Flajslik, E. Borch, M. Parker, \"Megafly: a topology for exascale systems\", ISC 2018; A. Shpiner et \
          al., \"Dragonfly+: low cost topology for scaling datacenters\", HiPINEB 2017",

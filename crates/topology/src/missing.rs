@@ -6,7 +6,7 @@ use netloom_units::{Port, SwitchId};
 use crate::Pgft;
 
 impl Pgft {
-    /// The cables up from the switches of a level, each by its lower end.
+    /// Returns the cables up from the switches of a level, each by its lower end.
     pub fn cables_up(&self, level: usize) -> impl Iterator<Item = (SwitchId, Port)> + use<> {
         let first = self.first_switches();
         let up = self.n_down(level)..self.n_down(level) + self.n_up(level);
@@ -16,10 +16,10 @@ impl Pgft {
         })
     }
 
-    /// Draws a share of the cables up from the switches of a level, rounded to a whole number of them.
+    /// Draws a fraction of the cables up from the switches of a level, rounded to a whole number.
     ///
-    /// `nth` tells apart several draws of one run. Of one seed, the cables of a smaller share are among those of a larger
-    /// one.
+    /// `nth` distinguishes several draws of one run. For a given seed, the cables of a smaller
+    /// fraction are among those of a larger one.
     pub fn draw_cables_up(
         &self,
         level: usize,
@@ -59,7 +59,7 @@ mod tests {
         let Structure::Tree(shape) = whole.structure() else {
             panic!("a tree");
         };
-        // 12 leaves of 6 cables up.
+        // 12 leaves with 6 cables up.
         assert_eq!(shape.cables_up(1).count(), 72);
         let draw = |share, nth, seed| shape.draw_cables_up(1, share, nth, seed);
         assert_eq!(draw(0.0, 0, 1), []);

@@ -1,10 +1,10 @@
-//! Splitting a fabric: parts of like size with few cables between them.
+//! Partitioning of a fabric into parts of similar size with few cables between them.
 
 use netloom_units::SwitchId;
 
 use crate::{Grid, Peer, Pgft, Structure, Topology};
 
-/// Partition of each switch.
+/// Returns the partition of each switch.
 pub(crate) fn partitions(topology: &Topology, n: usize) -> Vec<u16> {
     let n_switches = topology.n_switches() as usize;
     let n = n.clamp(1, n_switches.clamp(1, usize::from(u16::MAX)));
@@ -27,7 +27,7 @@ pub(crate) fn partitions(topology: &Topology, n: usize) -> Vec<u16> {
     parts
 }
 
-/// Ports with a cable, and one for the switch itself.
+/// Returns the number of ports with a cable, plus one for the switch itself.
 fn weight(topology: &Topology, switch: SwitchId) -> u64 {
     let ports = topology.ports(switch);
     1 + ports
@@ -35,13 +35,13 @@ fn weight(topology: &Topology, switch: SwitchId) -> u64 {
         .count() as u64
 }
 
-/// Cuts an order of switches into `n` blocks of like weight, none of them empty.
+/// Cuts an order of switches into `n` nonempty blocks of similar weight.
 fn blocks(order: &[u32], n: usize, weights: &[u64], parts: &mut [u16]) {
     let total: u64 = order.iter().map(|&s| weights[s as usize]).sum();
     let (mut part, mut before, mut in_part) = (0usize, 0u64, 0usize);
     for (i, &switch) in order.iter().enumerate() {
         let weight = weights[switch as usize];
-        // Where the middle of this switch lies decides, unless a part would stay empty.
+        // The middle of a switch decides its block, unless a block would stay empty.
         let middle = ((2 * before + weight) * n as u64 / (2 * total)) as usize;
         let left = order.len() - i;
         if in_part > 0 && part + 1 < n && (middle > part || left < n - part) {
@@ -54,12 +54,12 @@ fn blocks(order: &[u32], n: usize, weights: &[u64], parts: &mut [u16]) {
     }
 }
 
-/// Lower levels by top-level subtree, roots wherever weight is missing.
+/// Assigns the lower levels by top-level subtree, and roots to the parts with the least weight.
 fn split_tree(tree: &Pgft, n: usize, weights: &[u64], parts: &mut [u16]) {
     let first = tree.first_switches();
     let levels = tree.levels();
     let (first_root, end) = (first[levels - 1], first[levels]);
-    // Leaves and middle switches in order of the NICs below them, so that subtrees stay together.
+    // Order leaves and middle switches by the NICs below them, so that subtrees stay together.
     let mut order: Vec<(u64, u32)> = Vec::with_capacity(first_root as usize);
     for level in 1..levels {
         let (siblings, below) = (tree.siblings(level), tree.nics_below(level));
@@ -77,7 +77,7 @@ fn split_tree(tree: &Pgft, n: usize, weights: &[u64], parts: &mut [u16]) {
             .collect();
         return blocks(&all, n, weights, parts);
     }
-    // Whole subtrees if the roots can level them out, otherwise cuts between leaves.
+    // Use whole subtrees if the roots can balance them, otherwise cuts between leaves.
     let subtrees = tree.m[levels - 1] as usize;
     let total: u64 = weights.iter().sum();
     let lower: u64 = order.iter().map(|&(_, s)| weights[s as usize]).sum();
@@ -105,8 +105,8 @@ fn split_tree(tree: &Pgft, n: usize, weights: &[u64], parts: &mut [u16]) {
     }
 }
 
-/// Whole groups, which are as heavy as each other and numbered one after the other; cuts through groups only
-/// if there are more parts than groups.
+/// Assigns whole groups, which have equal weight and consecutive numbers. Groups are cut only if
+/// there are more parts than groups.
 fn split_groups(groups: u32, n: usize, weights: &[u64], parts: &mut [u16]) {
     let (groups, n_switches) = (groups as usize, parts.len());
     if n > groups {
@@ -119,7 +119,7 @@ fn split_groups(groups: u32, n: usize, weights: &[u64], parts: &mut [u16]) {
     }
 }
 
-/// Switches slab by slab across the longest dimension.
+/// Returns the switches slab by slab along the longest dimension.
 fn slabs(grid: &Grid) -> Vec<u32> {
     let longest = (0..grid.sides.len())
         .max_by_key(|&d| grid.sides[d])
@@ -134,7 +134,7 @@ fn slabs(grid: &Grid) -> Vec<u32> {
     order
 }
 
-/// Every switch in breadth-first order, starting far out.
+/// Returns every switch in breadth-first order, starting far from the centre.
 fn breadth_first(topology: &Topology) -> Vec<u32> {
     let far = topology
         .breadth_first(SwitchId(0))

@@ -1,4 +1,4 @@
-//! Parallel-ports generalised fat trees: their arithmetic and numbering.
+//! Parallel-ports generalised fat trees: arithmetic and numbering.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -10,28 +10,28 @@ use crate::{Builder, ParallelFatTree, Peer, Structure, Topology};
 /// PGFT(h; m; w; p), a parallel-ports generalised fat tree (Zahavi, "D-Mod-K routing providing
 /// non-blocking traffic for shift permutations on real life fat trees", 2010).
 ///
-/// Level 0 are the NICs, level 1 the leaf switches, level h the roots. A switch of level l has `m[l-1]`
-/// children and `w[l]` parents, with `p[l]` parallel cables to each parent.
+/// Level 0 consists of the NICs, level 1 of the leaf switches, level h of the roots. A switch of
+/// level l has `m[l-1]` children and `w[l]` parents, with `p[l]` parallel cables to each parent.
 ///
-/// Numbering. A switch of level l has one digit per level i: below `w[i-1]` for i <= l, below `m[i-1]` for
-/// i > l. Its index within the level reads these digits with the lowest level fastest; levels follow each
-/// other from the leaves up. Parent and child agree in all digits but that of the parent's level. So the
-/// NICs below a switch are a contiguous range, and a k-ary n-tree is numbered as spec 2.2.1 says.
+/// Numbering: a switch of level l has one digit per level i, below `w[i-1]` for i <= l and below
+/// `m[i-1]` for i > l. The index within the level reads these digits with that of the lowest level
+/// fastest; levels follow each other from the leaves up. Parent and child agree in all digits
+/// except that of the parent's level. So the NICs below a switch are a contiguous range.
 ///
-/// Ports. Down port `c + q * m` leads to child c by parallel cable q; they are followed by the up ports:
-/// the u-th leads to parent `u mod w` by parallel cable `u div w`.
+/// Ports: down port `c + q * m` leads to child c by parallel cable q. The up ports follow: the u-th
+/// leads to parent `u mod w` by parallel cable `u div w`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Pgft {
     /// Children of a switch of each level, leaves first.
     pub m: Vec<u32>,
-    /// Parents of a node of the level below; the first is that of NICs and is 1.
+    /// Parents of a node of the level below. The first entry is that of NICs and is 1.
     pub w: Vec<u32>,
-    /// Parallel cables to each parent; the first is that of NICs and is 1.
+    /// Parallel cables to each parent. The first entry is that of NICs and is 1.
     pub p: Vec<u32>,
 }
 
 impl Pgft {
-    /// Number of levels of switches.
+    /// Returns the number of levels of switches.
     pub fn levels(&self) -> usize {
         self.m.len()
     }
@@ -43,33 +43,32 @@ impl Pgft {
             && self.p.iter().all(|&p| p == 1)
     }
 
-    /// Number of NICs below a switch of a level (level 0: the NIC itself).
+    /// Returns the number of NICs below a switch of a level (level 0: the NIC itself).
     pub fn nics_below(&self, level: usize) -> u64 {
         self.m[..level].iter().map(|&m| u64::from(m)).product()
     }
 
-    /// Number of switches of a level that share their NICs below.
+    /// Returns the number of switches of a level with the same NICs below.
     pub fn siblings(&self, level: usize) -> u64 {
         self.w[..level].iter().map(|&w| u64::from(w)).product()
     }
 
-    /// Number of NICs.
     pub fn n_nics(&self) -> u64 {
         self.nics_below(self.levels())
     }
 
-    /// Number of switches of a level, counted from 1.
+    /// Returns the number of switches of a level, counted from 1.
     pub fn n_switches(&self, level: usize) -> u64 {
         let subtrees: u64 = self.m[level..].iter().map(|&m| u64::from(m)).product();
         subtrees * self.siblings(level)
     }
 
-    /// Number of down ports of a switch of a level.
+    /// Returns the number of down ports of a switch of a level.
     pub fn n_down(&self, level: usize) -> u32 {
         self.m[level - 1] * self.p[level - 1]
     }
 
-    /// Number of up ports of a switch of a level.
+    /// Returns the number of up ports of a switch of a level.
     pub fn n_up(&self, level: usize) -> u32 {
         match level < self.levels() {
             true => self.w[level] * self.p[level],
@@ -77,7 +76,7 @@ impl Pgft {
         }
     }
 
-    /// First switch of each level, and one past the last, leaves first.
+    /// Returns the first switch of each level, leaves first, and one past the last.
     pub fn first_switches(&self) -> Vec<u32> {
         let mut first = vec![0];
         for level in 1..=self.levels() {
@@ -86,7 +85,7 @@ impl Pgft {
         first
     }
 
-    /// The level of a switch, and the first of the contiguous NICs below it.
+    /// Returns the level of a switch and the first of the contiguous NICs below it.
     pub fn level_and_first_nic(&self, switch: SwitchId) -> (usize, NicId) {
         let first = self.first_switches();
         let level = first.partition_point(|&f| f <= switch.0);
@@ -95,11 +94,11 @@ impl Pgft {
         (level, NicId(nic as u32))
     }
 
-    /// The shape of a fabric whose switches, ports and NICs are numbered as those of a fat tree, some cables between
-    /// switches missing or none; otherwise where it differs from one.
+    /// Finds the fat tree whose numbering of switches, ports and NICs a fabric follows. Cables
+    /// between switches may be missing.
     ///
     /// # Errors
-    /// If the fabric is not such a tree.
+    /// If the fabric is not such a tree. The error says where they differ.
     pub fn recognise(topology: &Topology) -> Result<Pgft, String> {
         let shape = Pgft::fitting(topology)?;
         let blueprint = ParallelFatTree {
@@ -108,9 +107,7 @@ impl Pgft {
             links: shape.p.clone(),
         };
         if !blueprint.problems().is_empty() {
-            return Err(format!(
-                "{shape}, which its switches would make, is too large"
-            ));
+            return Err(format!("its switches form {shape}, which is too large"));
         }
         let (n_nics, n_switches) = (topology.n_nics(), topology.n_switches());
         let expected: u64 = (1..=shape.levels())
@@ -118,7 +115,7 @@ impl Pgft {
             .sum();
         if shape.n_nics() != u64::from(n_nics) || expected != u64::from(n_switches) {
             return Err(format!(
-                "its switches have as many children and parents as in {shape}, expected {} hosts and {expected} \
+                "its switches match {shape}, which has {} hosts and {expected} \
                  switches, found {n_nics} and {n_switches}",
                 shape.n_nics()
             ));
@@ -129,7 +126,8 @@ impl Pgft {
             let (n_ports, found) = (whole.n_ports(at), topology.n_ports(at));
             if found < n_ports {
                 return Err(format!(
-                    "{name} has {found} ports, expected {n_ports} as in {shape}; write `switch {name} ports {n_ports}`"
+                    "{name} has {found} ports, expected {n_ports} as in {shape}; use `switch \
+                     {name} ports {n_ports}`"
                 ));
             }
             let words = |peer| match peer {
@@ -157,7 +155,7 @@ impl Pgft {
         Ok(shape)
     }
 
-    /// The least shape with as many levels, children, parents and parallel cables as are found.
+    /// Returns the smallest shape with the levels, children, parents and parallel cables found.
     fn fitting(topology: &Topology) -> Result<Pgft, String> {
         let mut tier = vec![None; topology.n_switches() as usize];
         let mut n_hosts = vec![0; tier.len()];
@@ -195,7 +193,7 @@ impl Pgft {
                     Ordering::Less => down.push(other),
                     Ordering::Equal => {
                         let [a, b] = [at, other].map(|switch| topology.switch_name(switch));
-                        return Err(format!("{a} and {b} are of the same level, and cabled"));
+                        return Err(format!("a cable joins {a} and {b} of the same level"));
                     }
                 }
             }
@@ -216,11 +214,11 @@ impl Pgft {
         }
         match shape.m.len() == shape.w.len() {
             true => Ok(shape),
-            false => Err("levels without children".to_owned()),
+            false => Err("a level has no children".to_owned()),
         }
     }
 
-    /// Builds the fabric; the numbers are known to be sound.
+    /// Builds the fabric from numbers known to be sound.
     pub(crate) fn build(self) -> Topology {
         let classes = (0..self.levels()).map(|l| match l {
             0 => "host".to_owned(),

@@ -1,9 +1,9 @@
 //! Random regular graphs of switches.
 //!
-//! Cables are drawn one after the other between two free ports of switches that are not neighbours yet
-//! (Steger and Wormald, "Generating random regular graphs quickly", 1999); a draw that gets stuck or is not
-//! connected starts over. Dense graphs are drawn as the complement of sparse ones, and rings as a random
-//! order of the switches, which nearly every other draw of degree 2 would not be.
+//! Cables are drawn one by one between two free ports of switches that are not neighbours yet
+//! (Steger and Wormald, "Generating random regular graphs quickly", 1999). A draw that gets stuck
+//! or is not connected starts over. Dense graphs are drawn as the complement of sparse ones. Rings
+//! are drawn as a random order of the switches, since few other draws of degree 2 are connected.
 
 use netloom_catalog::{Described, params};
 use netloom_random::{Purpose, Stream, permutation};
@@ -26,7 +26,7 @@ params! {
     check |it, section| { note(it.problems(), section); }
 }
 
-/// Draws until a graph is connected; the chance to fail this often is nil for any sound description.
+/// Draws until a graph is connected. For any sound description the chance of failure is negligible.
 const ATTEMPTS: u32 = 10_000;
 
 type Neighbours = Vec<Vec<u32>>;
@@ -36,16 +36,16 @@ impl RandomRegular {
         let (n, degree) = (self.switches, self.degree);
         let mut problems = Problems::new();
         if n == 0 {
-            problems.push(("switches", "at least one".into()));
+            problems.push(("switches", "expected at least one switch".into()));
         }
         if self.hosts == 0 {
-            problems.push(("hosts", "every switch has at least one NIC".into()));
+            problems.push(("hosts", "expected at least one NIC per switch".into()));
         }
         if !problems.is_empty() {
             return problems;
         }
         if degree >= n {
-            let message = format!("{degree}, but a switch has only {} others", n - 1);
+            let message = format!("expected a degree of at most {}, found {degree}", n - 1);
             problems.push(("degree", message));
         } else if (u64::from(n) * u64::from(degree)) % 2 == 1 {
             let message = format!("{n} switches of degree {degree} have an odd number of ports");
@@ -60,7 +60,7 @@ impl RandomRegular {
         problems
     }
 
-    /// The neighbours of every switch, in ascending order.
+    /// Draws the neighbours of every switch, in ascending order.
     fn draw(&self, stream: &Stream) -> Option<Neighbours> {
         let (n, degree) = (self.switches, self.degree);
         for attempt in 0..ATTEMPTS {
@@ -80,7 +80,7 @@ impl RandomRegular {
     }
 }
 
-/// One attempt at a simple graph; `None` if no two free ports may be cabled any more.
+/// Tries once to draw a simple graph; `None` if no two free ports can be joined any more.
 fn regular(stream: &Stream, attempt: u32, n: u32, degree: u32) -> Option<Neighbours> {
     let mut neighbours: Neighbours = vec![vec![]; n as usize];
     let mut free: Vec<u32> = (0..n)
@@ -104,7 +104,7 @@ fn regular(stream: &Stream, attempt: u32, n: u32, degree: u32) -> Option<Neighbo
             continue;
         }
         misses += 1;
-        // Near the end only few pairs are left: look whether there is one at all.
+        // Near the end only few pairs are left, so check whether there is one at all.
         if misses > 200 {
             misses = 0;
             let mut left = free.clone();
@@ -159,7 +159,7 @@ impl Blueprint for RandomRegular {
     fn build(&self, seed: u64) -> Result<Topology, String> {
         refuse(self.problems())?;
         let stream = Stream::new(seed, Purpose::Topology);
-        let neighbours = self.draw(&stream).ok_or("no connected graph was drawn")?;
+        let neighbours = self.draw(&stream).ok_or("cannot draw a connected graph")?;
         let mut builder = Builder::new(vec!["host".into(), "switch".into()]);
         builder.switches(self.switches, self.hosts + self.degree as u16);
         for switch in (0..self.switches).map(SwitchId) {
@@ -199,7 +199,7 @@ impl Blueprint for RandomRegular {
 impl Described for RandomRegular {
     const NAME: &'static str = "random-regular";
     const SUMMARY: &'static str =
-        "A random simple connected graph with as many neighbours for every switch.";
+        "A random simple connected graph in which every switch has the same number of neighbours.";
     const PAPER: Option<&'static str> = Some(
         "A. Steger, N. Wormald, \"Generating random regular graphs quickly\", Combinatorics, Probability \
          and Computing 8, 1999",

@@ -9,7 +9,7 @@ params! {
     /// One switch with a NIC on every port.
     #[derive(Clone, Debug)]
     pub struct SingleSwitch {
-        /// Ports of the switch, and NICs.
+        /// Ports of the switch, and number of NICs.
         pub ports: u32,
     }
     check |it, section| { note(it.problems(), section); }
@@ -19,7 +19,7 @@ impl SingleSwitch {
     fn problems(&self) -> Problems {
         match self.ports {
             1..=65535 => vec![],
-            n => vec![("ports", format!("{n} ports; write 1 to 65535"))],
+            n => vec![("ports", format!("expected 1 to 65535 ports, found {n}"))],
         }
     }
 }
@@ -27,7 +27,7 @@ impl SingleSwitch {
 impl Blueprint for SingleSwitch {
     fn build(&self, _seed: u64) -> Result<Topology, String> {
         refuse(self.problems())?;
-        // The smallest tree, so that tree routings take it too.
+        // The smallest tree, so that tree routings accept it.
         let shape = Pgft {
             m: vec![self.ports],
             w: vec![1],

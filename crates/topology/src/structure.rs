@@ -1,24 +1,24 @@
-//! What is regular about a fabric.
+//! Regular structure of fabrics.
 
 use crate::{DragonflyShape, Grid, MegaflyShape, Pgft};
 
-/// What arithmetic routings need to know about a fabric.
+/// Regular structure of a fabric, for arithmetic routings.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Structure {
-    /// A fat tree, numbered as [`Pgft`] says.
+    /// A fat tree, numbered as in [`Pgft`].
     Tree(Pgft),
-    /// A mesh, torus or hypercube, numbered as [`Grid`] says.
+    /// A mesh, torus or hypercube, numbered as in [`Grid`].
     Grid(Grid),
-    /// A dragonfly, numbered as [`DragonflyShape`] says.
+    /// A dragonfly, numbered as in [`DragonflyShape`].
     Dragonfly(DragonflyShape),
-    /// A megafly, numbered as [`MegaflyShape`] says.
+    /// A megafly, numbered as in [`MegaflyShape`].
     Megafly(MegaflyShape),
-    /// Nothing regular is known.
+    /// No structure is known.
     Plain,
 }
 
 impl Structure {
-    /// What a person calls it, with its numbers.
+    /// Returns a phrase with the numbers of the structure.
     pub fn words(&self) -> String {
         match self {
             Structure::Tree(tree) => tree.to_string(),
@@ -29,10 +29,10 @@ impl Structure {
         }
     }
 
-    /// A fabric of it, as a sentence goes on after "for".
+    /// Returns a phrase for a fabric of this structure, for use in a sentence.
     pub fn fabric(&self) -> String {
         match self {
-            Structure::Plain => "a fabric of no regular structure".to_owned(),
+            Structure::Plain => "a fabric without regular structure".to_owned(),
             regular => regular.words(),
         }
     }

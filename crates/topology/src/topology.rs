@@ -1,4 +1,4 @@
-//! The fabric as flat arrays: eight bytes per port, eight per NIC.
+//! A fabric as flat arrays: eight bytes per port, eight per NIC.
 
 use std::sync::Arc;
 
@@ -8,25 +8,23 @@ use netloom_infiniband::Site;
 
 use crate::Structure;
 
-/// What is at the other end of a port's cable.
+/// What the cable of a port leads to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Peer {
     /// A port of another switch.
     Switch(SwitchId, Port),
-    /// A NIC.
     Nic(NicId),
-    /// Nothing: the port has no cable.
+    /// The port has no cable.
     Unused,
 }
 
-/// One port: eight bytes.
+/// A port, in eight bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct End {
     /// The switch or NIC at the other end.
     id: u32,
-    /// The port there, if it is a switch.
+    /// The port at the other end, if it is a switch's.
     port: Port,
-    /// The class of the cable.
     class: u8,
     kind: EndKind,
 }
@@ -48,7 +46,8 @@ const UNUSED: End = End {
 
 /// A fabric: switches, NICs and the cables between their ports.
 ///
-/// Cables are symmetric (the peer of the peer of a port is that port) and every NIC has exactly one.
+/// Cables are symmetric (the peer of the peer of a port is that port), and every NIC has exactly
+/// one.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Topology {
     /// First port of each switch in `ends`, and one past the last.
@@ -56,10 +55,10 @@ pub struct Topology {
     ends: Vec<End>,
     attachments: Vec<(SwitchId, Port)>,
     classes: Vec<String>,
-    /// Names given by a file; empty if there are none.
+    /// Names from a file; empty if there are none.
     switch_names: Vec<String>,
     nic_names: Vec<String>,
-    /// By class of cables, where the fabric itself tells; empty if it does not.
+    /// Rate of each class of cables, if the fabric determines it; otherwise empty.
     class_rates: Vec<Option<Rate>>,
     site: Option<Arc<Site>>,
     radix: u16,
@@ -68,41 +67,39 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// Number of NICs.
     #[inline]
     pub fn n_nics(&self) -> u32 {
         self.attachments.len() as u32
     }
 
-    /// Number of switches.
     #[inline]
     pub fn n_switches(&self) -> u32 {
         self.offsets.len() as u32 - 1
     }
 
-    /// Number of ports of a switch, unused ones included.
+    /// Returns the number of ports of a switch, unused ones included.
     #[inline]
     pub fn n_ports(&self, switch: SwitchId) -> u16 {
         (self.offsets[switch.index() + 1] - self.offsets[switch.index()]) as u16
     }
 
-    /// Number of ports of all switches together.
+    /// Returns the number of ports of all switches.
     pub fn n_ports_in_all(&self) -> usize {
         self.ends.len()
     }
 
-    /// A port's place when the ports of all switches are counted through, for arrays by port.
+    /// Returns the index of a port among those of all switches.
     #[inline]
     pub fn port_index(&self, switch: SwitchId, port: Port) -> usize {
         self.offsets[switch.index()] as usize + port.index()
     }
 
-    /// Number of ports of the largest switch.
+    /// Returns the number of ports of the largest switch.
     pub fn radix(&self) -> u16 {
         self.radix
     }
 
-    /// Number of cables, those to NICs included.
+    /// Returns the number of cables, including those of NICs.
     pub fn n_cables(&self) -> u32 {
         self.n_cables
     }
@@ -113,7 +110,7 @@ impl Topology {
         &self.ends[self.port_index(switch, port)]
     }
 
-    /// What is at the other end of a port's cable.
+    /// Returns what the cable of a port leads to.
     #[inline]
     pub fn peer(&self, switch: SwitchId, port: Port) -> Peer {
         let end = self.end(switch, port);
@@ -124,54 +121,51 @@ impl Topology {
         }
     }
 
-    /// The switch and port a NIC is cabled to.
+    /// Returns the switch and port that a NIC is cabled to.
     #[inline]
     pub fn attachment(&self, nic: NicId) -> (SwitchId, Port) {
         self.attachments[nic.index()]
     }
 
-    /// The class of the cable at a port, an index into [`Topology::link_classes`].
+    /// Returns the class of the cable at a port, an index into [`Topology::link_classes`].
     #[inline]
     pub fn link_class(&self, switch: SwitchId, port: Port) -> u8 {
         self.end(switch, port).class
     }
 
-    /// The classes of cables; an experiment gives rates and delays by class. The first is `host`.
+    /// Returns the classes of cables, by which an experiment sets rates and delays. The first is
+    /// `host`.
     pub fn link_classes(&self) -> &[String] {
         &self.classes
     }
 
-    /// The rate of a class of cables, where the fabric tells it: cables of a real site have theirs.
+    /// Returns the rate of a class of cables, if the fabric determines it, as a real site does.
     pub fn class_rate(&self, class: u8) -> Option<Rate> {
         self.class_rates.get(usize::from(class)).copied().flatten()
     }
 
-    /// The real subnet that this is, where it was read from one.
+    /// Returns the real subnet that the fabric was read from.
     pub fn site(&self) -> Option<&Arc<Site>> {
         self.site.as_ref()
     }
 
-    /// What is regular about this fabric.
     pub fn structure(&self) -> &Structure {
         &self.structure
     }
 
-    /// All switches in order.
     pub fn switches(&self) -> impl DoubleEndedIterator<Item = SwitchId> + use<> {
         (0..self.n_switches()).map(SwitchId)
     }
 
-    /// All NICs in order.
     pub fn nics(&self) -> impl DoubleEndedIterator<Item = NicId> + use<> {
         (0..self.n_nics()).map(NicId)
     }
 
-    /// All ports of a switch in order.
     pub fn ports(&self, switch: SwitchId) -> impl DoubleEndedIterator<Item = Port> + use<> {
         (0..self.n_ports(switch)).map(Port)
     }
 
-    /// The ports of a switch that lead to other switches: (port, switch, port there).
+    /// Returns the ports of a switch that lead to other switches, as (port, switch, port there).
     pub fn neighbours(
         &self,
         switch: SwitchId,
@@ -183,25 +177,28 @@ impl Topology {
             })
     }
 
-    /// The name of a switch: the one its file gave, or `s` and its number.
+    /// Returns the name of a switch: the one from its file, or `s` and its number.
     pub fn switch_name(&self, switch: SwitchId) -> String {
         name(&self.switch_names, 's', switch.0)
     }
 
-    /// The name of a NIC: the one its file gave, or `n` and its number.
+    /// Returns the name of a NIC: the one from its file, or `n` and its number.
     pub fn nic_name(&self, nic: NicId) -> String {
         name(&self.nic_names, 'n', nic.0)
     }
 
-    /// Partition of each switch for a run in `n` parts: balanced by ports, cutting few cables.
+    /// Returns the partition of each switch for a run in `n` parts, balanced by ports and with few
+    /// cables cut.
     ///
-    /// Trees go by top-level subtree with the roots spread evenly, grids by slabs, dragonflies and megaflies by whole groups, everything else by
-    /// blocks of breadth-first order. If there are at least `n` switches, no part is empty.
+    /// Trees are split by top-level subtree with the roots spread evenly, grids by slabs,
+    /// dragonflies and megaflies by whole groups, and other fabrics by blocks of breadth-first
+    /// order. With at least `n` switches, no part is empty.
     pub fn partitions(&self, n: usize) -> Vec<u16> {
         crate::partitions::partitions(self, n)
     }
 
-    /// Hop counts (cables between switches) from a switch to every switch; `None` if out of reach.
+    /// Returns the hop counts (cables between switches) from a switch to every switch; `None` if
+    /// out of reach.
     pub fn distances(&self, from: SwitchId) -> Vec<Option<u32>> {
         let mut distances = vec![None; self.n_switches() as usize];
         for (order, &(switch, distance)) in self.breadth_first(from).iter().enumerate() {
@@ -211,7 +208,7 @@ impl Topology {
         distances
     }
 
-    /// The switches within reach of one, nearest first, each with its distance.
+    /// Returns the switches within reach of a switch with their distances, nearest first.
     pub fn breadth_first(&self, from: SwitchId) -> Vec<(SwitchId, u32)> {
         let mut seen = vec![false; self.n_switches() as usize];
         let mut queue = Vec::with_capacity(seen.len());
@@ -229,13 +226,14 @@ impl Topology {
         queue
     }
 
-    /// The same fabric without the cables at these ports.
+    /// Returns the fabric without the cables at these ports.
     ///
-    /// A tree keeps its structure, so that it keeps its routings; any other fabric is of no regular structure then.
+    /// A tree keeps its structure, and thus its routings; any other fabric becomes one without
+    /// structure.
     ///
     /// # Panics
     ///
-    /// If a port has the cable of a NIC, or none.
+    /// If a port has no cable, or the cable of a NIC.
     pub fn without(&self, cables: &[(SwitchId, Port)]) -> Topology {
         let mut left = self.clone();
         for &(switch, port) in cables {
@@ -254,8 +252,8 @@ impl Topology {
         left
     }
 
-    /// Whether two fabrics have the same switches, ports, NICs, cables and classes, whatever is known
-    /// about their structure and names.
+    /// Whether two fabrics have the same switches, ports, NICs, cables and classes. Structure and
+    /// names are ignored.
     pub fn has_same_wiring(&self, other: &Topology) -> bool {
         self.offsets == other.offsets
             && self.ends == other.ends
@@ -271,13 +269,13 @@ fn name(names: &[String], letter: char, id: u32) -> String {
         .unwrap_or_else(|| format!("{letter}{id}"))
 }
 
-/// Makes a [`Topology`] switch by switch and cable by cable.
+/// Builds a [`Topology`] switch by switch and cable by cable.
 pub struct Builder {
     made: Topology,
 }
 
 impl Builder {
-    /// A fabric without switches, with its classes of cables; the first is that of host cables.
+    /// Creates a fabric without switches. The first class of cables is that of host cables.
     pub fn new(classes: Vec<String>) -> Self {
         assert!(
             !classes.is_empty() && classes.len() <= 256,
@@ -300,7 +298,7 @@ impl Builder {
         }
     }
 
-    /// Adds a switch with a number of ports, all unused for now.
+    /// Adds a switch whose ports are all unused.
     pub fn switch(&mut self, n_ports: u16) -> SwitchId {
         let ends = &mut self.made.ends;
         ends.resize(ends.len() + usize::from(n_ports), UNUSED);
@@ -310,7 +308,7 @@ impl Builder {
         SwitchId(self.made.n_switches() - 1)
     }
 
-    /// Adds that many equal switches.
+    /// Adds `count` equal switches.
     pub fn switches(&mut self, count: u32, n_ports: u16) {
         self.made
             .ends
@@ -320,7 +318,7 @@ impl Builder {
         }
     }
 
-    /// Cables the ports of two switches.
+    /// Connects the ports of two switches.
     pub fn connect(&mut self, a: (SwitchId, Port), b: (SwitchId, Port), class: u8) {
         assert!(a != b, "{} {} cabled to itself", a.0, a.1);
         for (here, there) in [(a, b), (b, a)] {
@@ -337,7 +335,7 @@ impl Builder {
         self.made.n_cables += 1;
     }
 
-    /// Adds the next NIC and cables it to a port.
+    /// Adds the next NIC and connects it to a port.
     pub fn nic(&mut self, at: (SwitchId, Port), class: u8) -> NicId {
         let nic = NicId(self.made.n_nics());
         self.put(
@@ -367,7 +365,7 @@ impl Builder {
         *old = end;
     }
 
-    /// Gives the switches and NICs their names. Names that say what the numbers say are dropped.
+    /// Sets the names of switches and NICs. Names that equal the default ones are dropped.
     pub fn names(&mut self, switches: Vec<String>, nics: Vec<String>) {
         let plain = |names: &[String], letter: char| {
             names
@@ -383,7 +381,7 @@ impl Builder {
         }
     }
 
-    /// Gives classes of cables rates of their own, in the order of the classes.
+    /// Sets the rates of the classes of cables, in their order.
     pub fn class_rates(&mut self, rates: Vec<Option<Rate>>) {
         assert_eq!(
             rates.len(),
@@ -393,14 +391,14 @@ impl Builder {
         self.made.class_rates = rates;
     }
 
-    /// Says which real subnet this is.
+    /// Sets the real subnet that this fabric describes.
     pub fn site(&mut self, site: Arc<Site>) {
         assert_eq!(site.switches.len(), self.made.n_switches() as usize);
         assert_eq!(site.nics.len(), self.made.n_nics() as usize);
         self.made.site = Some(site);
     }
 
-    /// The fabric as it is now, with what is regular about it.
+    /// Returns the fabric, with its structure.
     pub fn finish(mut self, structure: Structure) -> Topology {
         self.made.structure = structure;
         self.made

@@ -1,4 +1,4 @@
-//! Fat trees as kinds: k-ary n-trees by two numbers, generalised ones by their lists.
+//! Kinds of fat trees: k-ary n-trees, and generalised ones described by lists.
 
 use netloom_catalog::{Described, params};
 
@@ -31,10 +31,13 @@ impl FatTree {
 
     fn problems(&self) -> Problems {
         if self.arity == 0 {
-            return vec![("arity", "a switch needs at least one child".into())];
+            return vec![("arity", "expected at least one child per switch".into())];
         }
         if !(1..=32).contains(&self.levels) {
-            return vec![("levels", format!("{} levels; write 1 to 32", self.levels))];
+            return vec![(
+                "levels",
+                format!("expected 1 to 32 levels, found {}", self.levels),
+            )];
         }
         let (k, n) = (u64::from(self.arity), self.levels);
         let n_switches = k
@@ -61,7 +64,8 @@ impl Blueprint for FatTree {
 
 impl Described for FatTree {
     const NAME: &'static str = "fat-tree";
-    const SUMMARY: &'static str = "A k-ary n-tree: equal switches, as many parents as children.";
+    const SUMMARY: &'static str =
+        "A k-ary n-tree of equal switches with as many parents as children.";
     const PAPER: Option<&'static str> = Some(
         "F. Petrini, M. Vanneschi, \"k-ary n-trees: high performance networks for massively parallel \
          architectures\", IPPS 1997",
@@ -70,14 +74,15 @@ impl Described for FatTree {
 }
 
 params! {
-    /// A parallel-ports generalised fat tree, PGFT(h; m; w; p), given level by level from the leaves up.
+    /// A parallel-ports generalised fat tree, PGFT(h; m; w; p), described level by level from the
+    /// leaves up.
     #[derive(Clone, Debug)]
     pub struct ParallelFatTree {
-        /// Children of a switch of each level (m); their product is the number of NICs.
+        /// Children of a switch of each level (m). Their product is the number of NICs.
         pub children: Vec<u32>,
-        /// Parents of a node of the level below (w); the first is that of a NIC, which has one.
+        /// Parents of a node of the level below (w). The first is that of a NIC and is 1.
         pub parents: Vec<u32>,
-        /// Parallel cables to each parent (p); left out, one everywhere (an XGFT).
+        /// Parallel cables to each parent (p); by default one everywhere (an XGFT).
         pub links: Vec<u32> = vec![],
     }
     check |it, section| { note(it.problems(), section); }
@@ -102,13 +107,14 @@ impl ParallelFatTree {
         if !(1..=32).contains(&shape.levels()) {
             problems.push((
                 "children",
-                "write one number for each of 1 to 32 levels".into(),
+                "expected 1 to 32 levels, one number each".into(),
             ));
         }
         for (key, list) in [("parents", &shape.w), ("links", &shape.p)] {
             if list.len() != shape.levels() {
                 let (have, want) = (list.len(), shape.levels());
-                problems.push((key, format!("{have} numbers for {want} levels")));
+                let message = format!("expected {want} numbers, one per level, found {have}");
+                problems.push((key, message));
             }
         }
         for (key, list) in [
@@ -117,18 +123,21 @@ impl ParallelFatTree {
             ("links", &shape.p),
         ] {
             if list.contains(&0) {
-                problems.push((key, "every number is at least 1".into()));
+                problems.push((key, "expected numbers of at least 1".into()));
             }
         }
         for (key, list) in [("parents", &shape.w), ("links", &shape.p)] {
             if list.first().is_some_and(|&first| first > 1) {
-                problems.push((key, "the first number must be 1: a NIC has one port".into()));
+                problems.push((
+                    key,
+                    "expected 1 as the first number: a NIC has one port".into(),
+                ));
             }
         }
         if !problems.is_empty() {
             return problems;
         }
-        // Multiplying everything bounds every product of a part.
+        // A bound on the product of all numbers bounds every partial product.
         let all = |list: &[u32]| {
             list.iter()
                 .try_fold(1u64, |product, &n| product.checked_mul(u64::from(n)))
@@ -184,7 +193,7 @@ impl Blueprint for ParallelFatTree {
 impl Described for ParallelFatTree {
     const NAME: &'static str = "pgft";
     const SUMMARY: &'static str =
-        "A generalised fat tree: children, parents and parallel links given level by level.";
+        "A generalised fat tree with the children, parents and parallel links of each level.";
     const PAPER: Option<&'static str> = Some(
         "E. Zahavi, \"D-Mod-K routing providing non-blocking traffic for shift permutations on real life \
          fat trees\", 2010",

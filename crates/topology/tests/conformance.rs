@@ -1,4 +1,4 @@
-//! What every kind of topology promises.
+//! Properties that every kind of topology must have.
 
 use netloom_catalog::{Document, Kind, Notes, Section};
 use netloom_topology::{Blueprint, KINDS, Peer, Topology};
@@ -14,7 +14,7 @@ fn read(kind: &Kind<dyn Blueprint>, text: &str) -> Box<dyn Blueprint> {
     blueprint.expect("no notes, hence a value")
 }
 
-/// The promises of [`Topology`].
+/// Checks the invariants of [`Topology`].
 fn check(name: &str, topology: &Topology) {
     let mut attached = vec![0; topology.n_nics() as usize];
     let mut ends = 0;
@@ -130,7 +130,11 @@ fn kinds_are_named_once() {
 fn impossible_numbers_are_refused_at_their_key() {
     let cases = [
         ("fat-tree", "arity = 0\nlevels = 3", "at least one child"),
-        ("fat-tree", "arity = 64\nlevels = 9", "switch ports in all"),
+        (
+            "fat-tree",
+            "arity = 64\nlevels = 9",
+            "switch ports in total",
+        ),
         (
             "pgft",
             "children = [4, 4]\nparents = [2, 4]",
@@ -139,7 +143,7 @@ fn impossible_numbers_are_refused_at_their_key() {
         (
             "pgft",
             "children = [4, 4]\nparents = [1]",
-            "1 numbers for 2 levels",
+            "expected 2 numbers, one per level, found 1",
         ),
         (
             "pgft",
@@ -151,12 +155,12 @@ fn impossible_numbers_are_refused_at_their_key() {
         (
             "mesh",
             "sides = [65535, 65535, 65535, 65535, 65535]",
-            "switch ports in all",
+            "switch ports in total",
         ),
         (
             "mesh",
             "sides = [4]\nhosts = 60000\ntrunk = 60000",
-            "ports; 65535 is the most",
+            "at most 65535 ports per switch",
         ),
         ("hypercube", "dimensions = 0", "1 to 24"),
         ("single-switch", "ports = 0", "1 to 65535"),
@@ -168,7 +172,7 @@ fn impossible_numbers_are_refused_at_their_key() {
         (
             "random-regular",
             "switches = 4\ndegree = 4",
-            "only 3 others",
+            "at most 3, found 4",
         ),
         (
             "random-regular",
@@ -189,7 +193,7 @@ fn impossible_numbers_are_refused_at_their_key() {
         (
             "dragonfly",
             "hosts = 2\nswitches = 4\nglobals = 2\ngroups = 10",
-            "10, but a group has 8 global ports (switches * globals), so at most 9 can be joined",
+            "expected at most 9 groups, found 10: a group has 8 global ports (switches * globals)",
         ),
         (
             "dragonfly",
@@ -199,12 +203,12 @@ fn impossible_numbers_are_refused_at_their_key() {
         (
             "dragonfly",
             "hosts = 2\nswitches = 4\nglobals = 2\nports = 6",
-            "7 are needed; write at least 7",
+            "expected at least 7 ports (hosts + switches - 1 + globals), found 6",
         ),
         (
             "dragonfly",
             "hosts = 2\nswitches = 4000\nglobals = 2000",
-            "switch ports in all",
+            "switch ports in total",
         ),
         (
             "megafly",
@@ -214,7 +218,7 @@ fn impossible_numbers_are_refused_at_their_key() {
         (
             "megafly",
             "hosts = 2\nleaves = 2\nspines = 2\nglobals = 2\ngroups = 6",
-            "6, but a group has 4 global ports (spines * globals), so at most 5 can be joined",
+            "expected at most 5 groups, found 6: a group has 4 global ports (spines * globals)",
         ),
     ];
     for (name, text, expected) in cases {
@@ -246,7 +250,7 @@ mod any_shape {
         (1u32..5, 1u32..4, 1u32..3)
     }
 
-    /// The largest number of cables between two NICs, by looking.
+    /// Returns the largest number of cables between two NICs, by breadth-first search.
     fn diameter(topology: &netloom_topology::Topology) -> u32 {
         let ends = topology.nics().map(|nic| topology.attachment(nic).0);
         let farthest = |s: SwitchId| {
@@ -266,7 +270,8 @@ mod any_shape {
         Arrangement::Random,
     ];
 
-    /// Cables between groups: where the arithmetic says, shared out evenly, and as many as there can be.
+    /// Checks that the cables between groups match the arithmetic, are evenly distributed, and use
+    /// all ports.
     fn check_groups(
         topology: &Topology,
         links: &GroupLinks,
@@ -301,12 +306,12 @@ mod any_shape {
             let used: usize = joined[a as usize].iter().sum();
             let unused = ports_of_group - used;
             assert!(groups == 1 || unused <= 1, "{unused} unused global ports");
-            // A port is left over only if they are odd in number.
+            // A port is left over only if their number is odd.
             assert!(groups == 1 || unused == 0 || groups % 2 == 1 && ports_of_group % 2 == 1);
         }
     }
 
-    /// Whole groups, if there are as many.
+    /// Checks that parts consist of whole groups, if there are enough groups.
     fn check_split(topology: &Topology, groups: u32) {
         for n in 2..=(groups as usize).min(9) {
             let parts = topology.partitions(n);
@@ -415,7 +420,8 @@ mod any_shape {
             if topology.n_nics() > 1 {
                 prop_assert_eq!(measures(&topology).diameter, diameter(&topology));
             }
-            // The NICs below a switch, found by walking down, are the range the arithmetic says.
+            // The NICs below a switch, found by walking down, are the range that the arithmetic
+            // gives.
             let Structure::Tree(shape) = topology.structure() else { panic!() };
             let mut below: Vec<Vec<u32>> = vec![vec![]; topology.n_switches() as usize];
             for switch in topology.switches() {

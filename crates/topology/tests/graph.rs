@@ -1,4 +1,4 @@
-//! The plain-text description.
+//! The plain-text description of fabrics.
 
 use netloom_topology::graph::{parse, write};
 use netloom_topology::{Blueprint, Graph, Peer, Structure, Torus};
@@ -62,14 +62,17 @@ link a";
         lines,
         [
             (2, "unknown statement `swich`; did you mean `switch`?"),
-            (4, "port 0 of `a` has a cable already"),
-            (5, "`x` is no port number"),
+            (4, "port 0 of `a` already has a cable"),
+            (5, "expected a port number, found `x`"),
             (6, "`a` is linked to itself"),
             (7, "`a` has 2 ports, counted from 0; there is no port 5"),
-            (9, "NIC `m` has a cable already, in line 8; it has one port"),
+            (
+                9,
+                "NIC `m` already has a cable, in line 8; a NIC has one port"
+            ),
             (11, "`a` has no free port: all 2 have a cable"),
             (12, "`a` has no free port: all 2 have a cable"),
-            (13, "write `link A[:port] B[:port] [class NAME]`"),
+            (13, "expected `link A[:port] B[:port] [class NAME]`"),
         ]
     );
 }

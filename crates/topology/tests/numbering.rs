@@ -24,7 +24,7 @@ fn v001_1_size_of_the_2_ary_3_tree() {
     assert_eq!(names, ["host", "level-1", "level-2"]);
 }
 
-/// Spec 2.2.1: up port k+u of (s, w) leads to (s+1, w with digit s replaced by u), port dig(w, s).
+/// Up port k+u of (s, w) leads to (s+1, w with digit s replaced by u), port dig(w, s).
 #[test]
 fn k_ary_n_trees_are_wired_as_the_specification_says() {
     for (k, n) in [(2u32, 3u32), (4, 3), (4, 4), (16, 2), (3, 1)] {
@@ -77,7 +77,7 @@ fn a_fat_tree_is_a_special_pgft() {
     assert_eq!(generalised.build(0).unwrap(), fat);
 }
 
-/// The fabric of paper 003: 16 leaves of 32 hosts, 16 roots, two cables between each pair.
+/// The fabric of paper 003: 16 leaves with 32 hosts each, 16 roots, two cables between each pair.
 #[test]
 fn pgft_of_paper_003() {
     let pgft = ParallelFatTree {
@@ -200,7 +200,7 @@ fn diameters() {
     assert_eq!(cube.diameter, 6);
 }
 
-/// Cables between switches of different parts.
+/// Counts the cables between switches of different parts.
 fn cut(topology: &Topology, parts: &[u16]) -> usize {
     let ends = topology.switches().flat_map(|a| {
         topology
@@ -210,7 +210,7 @@ fn cut(topology: &Topology, parts: &[u16]) -> usize {
     ends.count() / 2
 }
 
-/// Used ports of each part.
+/// Returns the used ports of each part.
 fn loads(topology: &Topology, parts: &[u16], n: usize) -> Vec<usize> {
     let mut loads = vec![0; n];
     for s in topology.switches() {
@@ -319,7 +319,7 @@ fn paper_002() -> Dragonfly {
     }
 }
 
-/// V002-9: 5 * 11 * 56 = 3080; 11 * 5 + 1 = 56 groups; 5 + 10 + 5 = 20 ports.
+/// 5 * 11 * 56 = 3080; 11 * 5 + 1 = 56 groups; 5 + 10 + 5 = 20 ports.
 #[test]
 fn v002_9_size_of_the_dragonfly() {
     for placement in [Placement::InOrder, Placement::Random] {
@@ -391,7 +391,7 @@ fn dragonflies_are_arranged_as_the_literature_says() {
     assert!(!paper_002().is_random());
 }
 
-/// Paper 002 draws which port serves what, switch by switch; a CI size leaves one of eight ports unused.
+/// Paper 002 draws the roles of ports for each switch. One of the eight ports is unused here.
 #[test]
 fn ports_of_a_dragonfly_are_placed_at_random() {
     let fabric = Dragonfly {

@@ -1,4 +1,4 @@
-//! Sizes from a cumulative distribution: a table in a file, or one that is built in.
+//! Message sizes from a cumulative distribution: a table in a file, or a built-in one.
 //!
 //! ```text
 //! bytes,probability
@@ -6,8 +6,8 @@
 //! 4,0.1512
 //! ```
 //!
-//! A line says which share of messages has at most so many bytes. Between two lines the logarithm of the
-//! size grows evenly with the share; what lies below the first line has its size.
+//! A line gives the share of messages of at most this size. Between two lines the logarithm of the
+//! size grows linearly with the share. Below the first line, all messages have its size.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,15 +20,15 @@ use crate::Sizes;
 use crate::flow_list::{Mistake, bytes_of, line_of};
 
 choice! {
-    /// A table of sizes that needs no file.
+    /// The built-in tables of sizes.
     pub enum Builtin {
-        /// Remote procedure calls of a search service (spec 8.3).
+        /// Remote procedure calls of a search service.
         SearchRpc = "search-rpc",
     }
 }
 
-/// Bytes and the share of messages that have at most so many: Google_SearchRPC of the simulations of Homa
-/// (Montazeri et al., SIGCOMM 2018), at a few points (spec 8.3).
+/// Bytes and the share of messages of at most this size: Google_SearchRPC of the simulations of
+/// Homa (Montazeri et al., SIGCOMM 2018), at a few points.
 const SEARCH_RPC: [(u32, f64); 14] = [
     (2, 0.0756),
     (4, 0.1512),
@@ -47,31 +47,35 @@ const SEARCH_RPC: [(u32, f64); 14] = [
 ];
 
 params! {
-    /// Sizes from a cumulative distribution, which a CSV file holds (columns `bytes` and `probability`) or
-    /// which is built in. Between two lines of the table the logarithm of the size grows evenly.
+    /// Sizes from a cumulative distribution: a CSV file (columns `bytes` and `probability`), or a
+    /// built-in table. Between two lines of the table the logarithm of the size grows linearly.
     #[derive(Clone, Debug)]
     pub struct Cdf {
-        /// A CSV file with the columns bytes and probability: which share of messages has at most so many bytes.
+        /// A CSV file with the columns bytes and probability: the share of messages of at most this
+        /// size.
         pub file: Option<String> = None,
-        /// A table that needs no file.
+        /// A built-in table, without a file.
         pub builtin: Option<Builtin> = None,
-        /// Every size is multiplied by this: fewer, larger messages at the same load.
+        /// Factor of every size: fewer, larger messages at the same load.
         pub scale: u32 = 1,
     }
     check |it, section| {
         if it.file.is_some() == it.builtin.is_some() {
             let (place, message) = match it.file {
-                Some(_) => (section.place_of("builtin"), "both `file` and `builtin`"),
-                None => (section.place(), "neither `file` nor `builtin`"),
+                Some(_) => (section.place_of("builtin"), "`file` and `builtin` are both set"),
+                None => (section.place(), "neither `file` nor `builtin` is set"),
             };
-            section.notes.error("E0604", place, message).help("write one of file = \"sizes.csv\" and builtin = \"search-rpc\"");
+            let help = "use one of file = \"sizes.csv\" and builtin = \"search-rpc\"";
+            section.notes.error("E0604", place, message).help(help);
         }
         if it.scale == 0 {
             let place = section.place_of("scale");
-            section.notes.error("E0603", place, "messages of no bytes").help("write at least scale = 1");
+            let message = "a scale of 0 makes empty messages";
+            section.notes.error("E0603", place, message).help("use at least scale = 1");
         } else if it.builtin.is_some() && u64::from(it.scale) * 3_529_904 > u64::from(u32::MAX) {
             let place = section.place_of("scale");
-            section.notes.error("E0603", place, format!("{} times 3529904 bytes", it.scale)).help("a message is smaller than 4 GiB: write at most scale = 1216");
+            let message = format!("{} times 3529904 bytes is 4 GiB or more", it.scale);
+            section.notes.error("E0603", place, message).help("use at most scale = 1216");
         }
     }
 }
@@ -88,12 +92,15 @@ impl Described for Cdf {
 }
 
 impl Cdf {
-    /// The built-in table.
+    /// Returns the built-in table.
     ///
     /// # Panics
-    /// If the sizes come from a file: [`Sizes::open`] reads it, and gives another law.
+    /// If the sizes come from a file: [`Sizes::open`] reads it, and returns another law.
     fn table(&self) -> SizeTable {
-        assert!(self.builtin.is_some(), "sizes of a file are opened first");
+        assert!(
+            self.builtin.is_some(),
+            "sizes of a file must be opened first"
+        );
         SizeTable::new(&SEARCH_RPC, self.scale)
     }
 }
@@ -117,7 +124,7 @@ impl Sizes for Cdf {
         };
         let text = read_text(&directory.join(file), MOST_LIST).map_err(|error| {
             let builtin = nearest(file, ["search-rpc"])
-                .map(|near| format!("; the built-in table is builtin = \"{near}\""));
+                .map(|near| format!("; use builtin = \"{near}\" for the built-in table"));
             vec![format!("{file}: {error}{}", builtin.unwrap_or_default())]
         })?;
         match parse(&text, self.scale) {
@@ -130,7 +137,7 @@ impl Sizes for Cdf {
     }
 }
 
-/// Reads a table, or tells every mistake in it.
+/// Reads a table, or returns every error in it.
 fn parse(text: &str, scale: u32) -> Result<SizeTable, Vec<Mistake>> {
     let mut reader = csv::ReaderBuilder::new()
         .flexible(true)
@@ -145,7 +152,7 @@ fn parse(text: &str, scale: u32) -> Result<SizeTable, Vec<Mistake>> {
     let at = |name: &str| names.iter().position(|own| own == name);
     let (Some(bytes), Some(probability), 2) = (at("bytes"), at("probability"), names.len()) else {
         return Err(whole_file(format!(
-            "columns `{}`; write a first line bytes,probability",
+            "expected the columns bytes,probability, found `{}`",
             names.join(",")
         )));
     };
@@ -158,19 +165,20 @@ fn parse(text: &str, scale: u32) -> Result<SizeTable, Vec<Mistake>> {
         last_line = line;
         let mut wrong = |message| mistakes.push(Mistake { line, message });
         if record.len() != 2 {
-            wrong(format!("{} fields where the header has 2", record.len()));
+            let message = format!("expected 2 fields as in the header, found {}", record.len());
+            wrong(message);
             continue;
         }
         let size = bytes_of(&record[bytes]).and_then(|size| match size.checked_mul(scale) {
             Some(_) => Ok(size),
             None => Err(format!(
-                "{scale} times {size} bytes; a message is smaller than 4 GiB"
+                "{scale} times {size} bytes is too large; a message is smaller than 4 GiB"
             )),
         });
         let share = match record[probability].parse::<f64>() {
             Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
             _ => Err(format!(
-                "`{}` is no probability; write a number from 0 to 1",
+                "`{}` is not a probability; use a number from 0 to 1",
                 &record[probability]
             )),
         };
@@ -185,13 +193,13 @@ fn parse(text: &str, scale: u32) -> Result<SizeTable, Vec<Mistake>> {
         if let Some(&(before, share_before)) = points.last() {
             if size < before {
                 wrong(format!(
-                    "{size} bytes after {before}; write sizes in rising order"
+                    "{size} bytes follows {before}; sort the sizes in ascending order"
                 ));
             }
             if share < share_before {
                 wrong(format!(
-                    "probability {share} after {share_before}; it says how many messages have at most so \
-                     many bytes, and never falls"
+                    "probability {share} follows {share_before}; cumulative probabilities cannot \
+                     decrease"
                 ));
             }
         }
@@ -200,9 +208,9 @@ fn parse(text: &str, scale: u32) -> Result<SizeTable, Vec<Mistake>> {
     if mistakes.is_empty() && points.last().is_none_or(|&(_, share)| share != 1.0) {
         let message = match points.last() {
             Some((size, share)) => format!(
-                "the table ends with probability {share} at {size} bytes; the largest size has 1"
+                "the table ends with probability {share} at {size} bytes; the last one must be 1"
             ),
-            None => "no sizes; write lines like 64,0.5".to_owned(),
+            None => "the table has no sizes; add lines like 64,0.5".to_owned(),
         };
         mistakes.push(Mistake {
             line: last_line,
@@ -215,9 +223,9 @@ fn parse(text: &str, scale: u32) -> Result<SizeTable, Vec<Mistake>> {
     }
 }
 
-/// How many random words there are.
+/// The number of random words.
 const WORDS: u64 = 1 << 32;
-/// Sizes that are looked up for a mean.
+/// Maximum of sizes examined for a mean.
 const MOST_STEPS: u64 = 1 << 22;
 
 /// A table of sizes, ready for the run: the inverse of the cumulative distribution.
@@ -230,14 +238,14 @@ pub struct SizeTable {
 #[derive(Clone, Copy, Debug)]
 struct Point {
     bytes: f64,
-    /// Share of messages with at most so many bytes.
+    /// Share of messages of at most this size.
     share: f64,
-    /// Logarithm of the size over that of the point before.
+    /// Logarithm of the ratio of the size to that of the previous point.
     rise: f64,
 }
 
 impl SizeTable {
-    /// A table from rising pairs of bytes and share; the last share is 1.
+    /// Returns a table from ascending pairs of bytes and share; the last share is 1.
     fn new(points: &[(u32, f64)], scale: u32) -> SizeTable {
         let mut before = points.first().map_or(1.0, |point| f64::from(point.0));
         let points = points
@@ -252,9 +260,9 @@ impl SizeTable {
         SizeTable { points, scale }
     }
 
-    /// The size before scaling.
+    /// Returns the size before scaling.
     fn unscaled(&self, word: u32) -> u32 {
-        // The middle of what the word stands for.
+        // The middle of the range of the word.
         let share = (f64::from(word) + 0.5) * (1.0 / WORDS as f64);
         let at = self.points.partition_point(|point| point.share < share);
         let point = self.points[at];
@@ -267,7 +275,8 @@ impl SizeTable {
         (bytes.clamp(before.bytes, point.bytes) + 0.5) as u32
     }
 
-    /// How many words give less than so many bytes; exact but for the rounding of logarithms.
+    /// Returns the number of words that give fewer bytes than `bytes`; exact except for the
+    /// rounding of logarithms.
     fn words_below(&self, bytes: u64) -> u64 {
         // Sizes are rounded before they are scaled.
         let bytes = bytes.div_ceil(u64::from(self.scale)) as f64 - 0.5;
@@ -281,14 +290,14 @@ impl SizeTable {
                 before.share + part * (point.share - before.share)
             }
         };
-        // A word stands for the share in its middle.
+        // A word represents the share in its middle.
         (share * WORDS as f64 + 0.5) as u64
     }
 }
 
 impl Sizes for SizeTable {
-    /// Over all words: every size at which a message needs more flits is looked up; of millions of them, so many that
-    /// the rest is between two of them.
+    /// Returns the mean over all words: examines every size at which a message needs more flits. If
+    /// there are millions of them, it examines a part and interpolates.
     fn mean_flits(&self, segmentation: &Segmentation) -> f64 {
         let largest = u64::from(self.largest());
         let (flit, header) = (segmentation.flit.0, segmentation.header.0);
@@ -303,14 +312,14 @@ impl Sizes for SizeTable {
         while bytes <= largest {
             let needed = segmentation.flits_of(bytes as u32);
             let words = WORDS - self.words_below(bytes);
-            // Where steps are left out, as many words as in the middle of both ends.
+            // For skipped steps, assume the mean of both ends.
             let fitting = match stride {
                 1 => words,
                 _ => before.midpoint(words),
             };
             sum += u128::from(needed - flits) * u128::from(fitting);
             (flits, before) = (needed, words);
-            // What the last packet still takes without another flit.
+            // The free bytes of the last packet that need no further flit.
             let rest = (bytes - 1) % mtu + 1;
             let room = ((rest + header).div_ceil(flit) * flit - header).min(mtu);
             bytes += room - rest + 1 + (stride - 1) * flit;
@@ -384,7 +393,7 @@ mod tests {
                 assert!(table.bytes(word as u32 + 2) >= bytes);
             }
         }
-        // Half way between the shares of 256 and 512 bytes lies their geometric mean, 362.
+        // Half-way between the shares of 256 and 512 bytes is their geometric mean, 362.
         let middle = (0.4638 + 0.9104) / 2.0 * WORDS as f64;
         assert_eq!(table.bytes(middle as u32), 362);
     }
@@ -398,26 +407,25 @@ mod tests {
         };
         assert_eq!(
             mistakes("size,cdf\n1,1\n"),
-            ["1: columns `size,cdf`; write a first line bytes,probability"]
+            ["1: expected the columns bytes,probability, found `size,cdf`"]
         );
         assert_eq!(
             mistakes("bytes,probability\n# few\n64,0.5\n0,1.5\n32,0.4\n3 GiB,1\n"),
             [
-                "4: an empty message",
-                "4: `1.5` is no probability; write a number from 0 to 1",
-                "5: 32 bytes after 64; write sizes in rising order",
-                "5: probability 0.4 after 0.5; it says how many messages have at most so many bytes, and \
-                 never falls",
-                "6: 2 times 3221225472 bytes; a message is smaller than 4 GiB",
+                "4: the message is empty",
+                "4: `1.5` is not a probability; use a number from 0 to 1",
+                "5: 32 bytes follows 64; sort the sizes in ascending order",
+                "5: probability 0.4 follows 0.5; cumulative probabilities cannot decrease",
+                "6: 2 times 3221225472 bytes is too large; a message is smaller than 4 GiB",
             ]
         );
         assert_eq!(
             mistakes("bytes,probability\n64,0.5\n"),
-            ["2: the table ends with probability 0.5 at 64 bytes; the largest size has 1"]
+            ["2: the table ends with probability 0.5 at 64 bytes; the last one must be 1"]
         );
         assert_eq!(
             mistakes("bytes,probability\n"),
-            ["1: no sizes; write lines like 64,0.5"]
+            ["1: the table has no sizes; add lines like 64,0.5"]
         );
     }
 
@@ -437,8 +445,8 @@ mod tests {
                 .collect();
             let table = SizeTable::new(&points, scale);
             let cutting = cutting(mtu, header);
-            // One word of every 2^18. Flits never fall from word to word, so the two means differ by no
-            // more than the largest message over the number of words looked at.
+            // One word of every 2^18. Flits never decrease from word to word, so the two means
+            // differ by at most the largest message over the number of words examined.
             let step = 1u64 << 18;
             let words = (0..WORDS / step).map(|at| (at * step + step / 2) as u32);
             let sum: u64 = words.map(|word| cutting.flits_of(table.bytes(word))).sum();

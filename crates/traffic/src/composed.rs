@@ -1,4 +1,4 @@
-//! Pattern, arrivals and sizes put together: the messages of a class, one after another.
+//! Combines pattern, arrivals and sizes into the messages of a class, one after another.
 
 use std::sync::Arc;
 
@@ -21,12 +21,12 @@ impl Source for Silent {
 pub(crate) enum Windows {
     /// All at the same time.
     Same(Window),
-    /// Each at its own; a NIC that is no source has an empty one.
+    /// Each at its own time; a NIC that is not a source has an empty window.
     Own(Vec<Window>),
 }
 
 impl Windows {
-    /// The window of the class, narrowed by the pattern and to the sources.
+    /// Returns the window of the class, limited by the pattern and to the sources.
     pub(crate) fn new(
         class: Window,
         context: &Context<'_>,
@@ -69,9 +69,9 @@ impl Composed {
         self.stream.draw([nic.0, u32::from(self.class), number, 0])
     }
 
-    /// All messages of a burst go where the draw of its first one says.
+    /// Returns the destination of all messages of a burst: that of its first message.
     ///
-    /// Apart, because two draws in one function keep their round keys on the stack.
+    /// A separate function, because two draws in one function keep their round keys on the stack.
     #[inline(never)]
     fn destination_of_burst(&self, nic: NicId, burst: u32, cycle: u64) -> Option<NicId> {
         let first = self.draw(nic, burst * self.at_once);

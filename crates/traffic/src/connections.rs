@@ -1,54 +1,53 @@
-//! Connections with a constant rate: every one has its own destination, gap and phase.
+//! Connections with a constant rate: each has its own destination, gap and phase.
 //!
 //! ```text
 //!  flow 0   │····│····│····│····│····       all flows of one NIC and class are merged into one sequence:
 //!  flow 1   ··│·········│·········│··       by cycle, and within a cycle by flow
 //! ```
 //!
-//! Message `k` of a flow comes in cycle `floor(phase + k * gap)`, with phase and gap as exact fractions of a
-//! cycle: it never drifts. Nothing is kept between two messages: the next one is found from the cycle and
-//! flow of the last, by looking at every flow of the NIC, with a few multiplications each.
+//! Message `k` of a flow is created in cycle `floor(phase + k * gap)`, with phase and gap as exact
+//! fractions of a cycle, so it never drifts. No state is kept between two messages. The next
+//! message follows from the cycle and flow of the last one, by a few multiplications for every flow
+//! of the NIC.
 
 use netloom_packet::{Arrival, Cursor, Source};
 use netloom_random::{Purpose, Stream};
 use netloom_units::{Bytes, NicId, Rate, Ratio, Sl};
 
-/// Flows of one NIC and class, at most: a packet carries their number in 8 bits.
+/// Maximum of flows per NIC and class: a packet carries their number in 8 bits.
 pub const MOST_FLOWS: usize = 256;
 
-/// Tells these phases from those of other periodic sources.
+/// Distinguishes these phases from those of other periodic sources.
 const CONNECTIONS: u32 = 4;
 
-/// A connection as its source sees it.
+/// A connection from the view of its source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Flow {
-    /// Who sends.
     pub source: NicId,
-    /// Who receives.
     pub destination: NicId,
     /// Payload per second.
     pub bandwidth: Rate,
 }
 
-/// What a set of connections has in common.
+/// The common values of a set of connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FlowSetting {
     /// Payload of every message.
     pub payload: Bytes,
     /// Rate of the NICs' links.
     pub link: Rate,
-    /// What such a link moves in a cycle.
+    /// Bytes that such a link moves per cycle.
     pub flit: Bytes,
     /// Number of NICs of the fabric.
     pub n_nics: u32,
-    /// What phases are drawn from.
+    /// Seed of the phases.
     pub seed: u64,
-    /// Service level, which keeps the phases of several sets apart.
+    /// Service level, which distinguishes the phases of several sets.
     pub sl: Sl,
 }
 
 impl FlowSetting {
-    /// Cycles between two messages of a flow with this bandwidth, exactly.
+    /// Returns the exact number of cycles between two messages of a flow with this bandwidth.
     ///
     /// # Panics
     /// If the bandwidth is zero.
@@ -58,22 +57,24 @@ impl FlowSetting {
     }
 }
 
-/// A flow ready for the run: message `k` comes `(phase + k * gap) / den` cycles after the start.
+/// A flow ready for the run: message `k` is created `(phase + k * gap) / den` cycles after the
+/// start.
 #[derive(Clone, Copy, Debug)]
 struct Periodic {
-    /// Below the gap.
+    /// Smaller than the gap.
     phase: u64,
     /// At most [`LARGEST`], like `den`.
     gap: u64,
     den: u64,
-    /// `2^(64 + shift) / gap`, rounded down to 64 bits: a quotient by multiplication, one too small at most.
+    /// `2^(64 + shift) / gap`, rounded down to 64 bits: gives a quotient by multiplication, at most
+    /// one too small.
     per_gap: u64,
     /// Bits of the gap, less one.
     shift: u32,
     destination: NicId,
 }
 
-/// Gaps and denominators leave room for twice as much.
+/// Gaps and denominators can be doubled without overflow.
 const LARGEST: u128 = 1 << 62;
 
 impl Periodic {
@@ -94,14 +95,15 @@ impl Periodic {
         }
     }
 
-    /// From the start of a cycle to the first message in or after it, in units of `1 / den` of a cycle.
+    /// Returns the time from the start of a cycle to the first message in or after it, in units of
+    /// `1 / den` of a cycle.
     #[inline]
     fn wait(&self, cycle: u64) -> u64 {
         let reached = u128::from(cycle) * u128::from(self.den);
         let Some(since) = reached.checked_sub(u128::from(self.phase)) else {
             return self.phase - reached as u64;
         };
-        // How far the cycle is into a gap; nearly always without a division.
+        // The position of the cycle within a gap; nearly always without a division.
         let into = match u64::try_from(since) {
             Ok(since) => {
                 let product = u128::from(since) * u128::from(self.per_gap);
@@ -121,23 +123,23 @@ impl Periodic {
 
 /// Connections of one class, ready for the run.
 pub struct Connections {
-    /// The flows of NIC `i` stand from `starts[i]` to `starts[i + 1]`.
+    /// The flows of NIC `i` are at `starts[i]` to `starts[i + 1]`.
     starts: Vec<u32>,
     flows: Vec<Periodic>,
     payload: u32,
 }
 
 impl Connections {
-    /// Flows in the order in which they are numbered at their source. Phases are uniform in [0, gap)
-    /// (G004-3), the same for the same seed, service level, source and number.
+    /// Creates connections from flows in the order of their numbers at their source. Phases are
+    /// uniform in [0, gap), and the same for the same seed, service level, source and number.
     ///
     /// # Panics
-    /// If a NIC has more than [`MOST_FLOWS`], a source or destination is not of the fabric, a bandwidth is
-    /// zero, the payload exceeds 32 bits, or payload times rate 62 bits.
+    /// If a NIC has more than [`MOST_FLOWS`], a source or destination is not in the fabric, a
+    /// bandwidth is zero, the payload exceeds 32 bits, or payload times rate 62 bits.
     pub fn new(flows: &[Flow], setting: &FlowSetting) -> Connections {
         let stream = Stream::new(setting.seed, Purpose::Phase);
         let mut sorted: Vec<&Flow> = flows.iter().collect();
-        // Stable: flows of one source keep their order.
+        // A stable sort: flows of one source keep their order.
         sorted.sort_by_key(|flow| flow.source);
         let starts: Vec<u32> = (0..=setting.n_nics)
             .map(|nic| sorted.partition_point(|flow| flow.source.0 < nic) as u32)
@@ -168,21 +170,21 @@ impl Connections {
     }
 }
 
-/// A uniform number below `n` from 64 random bits.
+/// Returns a uniform number below `n` from 64 random bits.
 fn scaled(n: u128, bits: u64) -> u128 {
     let (high, low) = (n >> 64, n & u128::from(u64::MAX));
     let bits = u128::from(bits);
     high * bits + ((low * bits) >> 64)
 }
 
-/// The next message: its cycle and flow. Flows before `next_flow` are past in this cycle.
+/// Returns the next message: its cycle and flow. Flows before `next_flow` are past in this cycle.
 #[inline]
 fn earliest(flows: &[Periodic], cycle: u64, next_flow: usize) -> Option<(u64, usize)> {
     let mut best: Option<(u64, usize)> = None;
     for (flow, periodic) in flows.iter().enumerate() {
         let from = cycle + u64::from(flow < next_flow);
         let wait = periodic.wait(from);
-        // Only one that is earlier than the best so far is worth a division.
+        // Only one that is earlier than the best so far needs a division.
         let is_later = best.is_some_and(|(best, _)| {
             let ahead = u128::from(best.saturating_sub(from));
             u128::from(wait) >= ahead * u128::from(periodic.den)
@@ -278,7 +280,7 @@ mod tests {
             let exact = number as u64 * 800;
             assert!(from_first.abs_diff(exact) <= 2, "message {number}");
         }
-        // After 3 messages it is back on the same fraction of a cycle, for ever.
+        // After 3 messages it is back at the same fraction of a cycle, forever.
         assert!(
             arrivals
                 .windows(4)
@@ -313,7 +315,8 @@ mod tests {
     }
 
     proptest! {
-        /// Each flow sends as many messages as its rate says, within one; in order; none twice.
+        /// Each flow sends the number of messages given by its rate, within one; in order, without
+        /// duplicates.
         #[test]
         fn messages_are_conserved(
             bandwidths in prop::collection::vec((8_000u64..2_500_000_000, 0u32..2), 1..40),
@@ -343,10 +346,10 @@ mod tests {
         fn waits_are_exact(
             gap in prop_oneof![1u64..=1 << 62, (0u32..=62).prop_map(|bit| 1 << bit)], den in 1u64..=1 << 62, small: bool, phase: u64, cycle in 0u64..1 << 50,
         ) {
-            // Gaps as they are: some bits less, so that everything fits into 64 bits.
+            // Realistic gaps: with a few bits less, so everything fits in 64 bits.
             let (gap, den) = if small { (gap % 1_000_000 + 1, den % 10_000 + 1) } else { (gap, den) };
             let phase = phase % gap;
-            // Not through a fraction, which would be reduced.
+            // Not as a fraction, which would be reduced.
             let periodic = Periodic {
                 den,
                 ..Periodic::new(u128::from(phase), Ratio::whole(gap), NicId(0))

@@ -1,4 +1,4 @@
-//! What a pattern or an arrival process is told before a run.
+//! The information that a pattern or an arrival process gets before a run.
 
 use netloom_units::{NicId, Time};
 
@@ -7,10 +7,10 @@ use crate::GroupMembers;
 /// Later than every cycle of a run.
 pub(crate) const NEVER: u64 = u64::MAX;
 
-/// No run is longer, in nanoseconds.
+/// Maximum duration of a run, in nanoseconds.
 const LONGEST_RUN: u64 = 100_000_000_000;
 
-/// A stretch of time in cycles of a NIC: from the first to before the second.
+/// A time span in cycles of a NIC: from the first to before the second.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Window {
     /// The first cycle inside.
@@ -29,13 +29,13 @@ impl Window {
     /// No cycle at all.
     pub const EMPTY: Window = Window { from: 0, until: 0 };
 
-    /// Whether a cycle lies inside.
+    /// Returns whether a cycle is inside.
     #[inline]
     pub fn contains(self, cycle: u64) -> bool {
         self.from <= cycle && cycle < self.until
     }
 
-    /// The cycles that lie in both.
+    /// Returns the intersection of both.
     pub fn and(self, other: Window) -> Window {
         Window {
             from: self.from.max(other.from),
@@ -47,7 +47,7 @@ impl Window {
 /// The run that a class prepares for.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
-    /// NICs of the fabric.
+    /// Number of NICs of the fabric.
     pub n_nics: u32,
     /// The groups that sets of NICs may name.
     pub groups: &'a GroupMembers,
@@ -61,13 +61,13 @@ pub struct Context<'a> {
     pub destinations: Option<&'a [NicId]>,
     /// Mean flits of a message on the wire.
     pub mean_flits: f64,
-    /// Turns a time of the experiment file into cycles of a NIC.
+    /// Converts a time of the experiment file into cycles of a NIC.
     pub cycles: &'a dyn Fn(Time) -> u64,
 }
 
 impl Context<'_> {
-    /// The window between two times of the file, either of which may be missing. It ends when the longest run has
-    /// ended: a message that comes once in a thousand years has no instant in ticks.
+    /// Returns the window between two times of the file, either of which may be missing. It ends no
+    /// later than the longest run, because a message of the far future has no instant in ticks.
     pub fn window(&self, from: Option<Time>, until: Option<Time>) -> Window {
         let end = (self.cycles)(Time::from_nanos(LONGEST_RUN));
         Window {
@@ -76,12 +76,12 @@ impl Context<'_> {
         }
     }
 
-    /// For patterns that say themselves who receives.
+    /// For patterns that define the receivers themselves.
     pub(crate) fn refuse_destinations(&self, pattern: &str) -> Result<(), String> {
         match self.destinations {
             None => Ok(()),
             Some(_) => Err(format!(
-                "pattern \"{pattern}\" says itself who receives; leave `destinations` out"
+                "pattern \"{pattern}\" defines the destinations itself; remove `destinations`"
             )),
         }
     }

@@ -1,4 +1,4 @@
-//! Messages as a file lists them.
+//! Reads lists of messages from files.
 //!
 //! ```text
 //! time,source,destination,bytes,sl
@@ -6,9 +6,10 @@
 //! 1.5 us,3,7,64,0
 //! ```
 //!
-//! The header line names the columns, in any order. `time` holds times with their unit; `time_ns` instead
-//! holds plain nanoseconds. `bytes` is a plain number or an amount with its unit. `sl` may be left out,
-//! as a column or in a line; the class's own then holds. Lines that begin with `#` are skipped.
+//! The header line names the columns, in any order. `time` has times with their unit; `time_ns` has
+//! plain nanoseconds instead. `bytes` is a plain number or an amount with its unit. `sl` is
+//! optional, as a column or in a line; the default is the service level of the class. Lines that
+//! begin with `#` are skipped.
 
 use std::collections::BTreeMap;
 
@@ -20,25 +21,24 @@ use crate::class::LARGEST_SL;
 
 const COLUMNS: [&str; 6] = ["time", "time_ns", "source", "destination", "bytes", "sl"];
 
-/// A mistake in a list of messages.
+/// An error in a list of messages.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Mistake {
-    /// The line, counted from one.
+    /// The line, counted from 1.
     pub line: u64,
-    /// What is wrong there.
     pub message: String,
 }
 
 /// A list of messages, ready for the run.
 #[derive(Clone, Debug)]
 pub struct FlowList {
-    /// The messages of NIC `i` stand from `starts[i]` to `starts[i + 1]`, in order of time.
+    /// The messages of NIC `i` are at `starts[i]` to `starts[i + 1]`, in order of time.
     starts: Vec<u32>,
     arrivals: Vec<Arrival>,
 }
 
-/// The line of a record. The reader gives the place where it began to look for one, before the blank lines and
-/// comments that it skips.
+/// Returns the line of a record. The reader gives the position where it began to search, before the
+/// blank lines and comments that it skips.
 pub(crate) fn line_of(text: &str, began: &csv::Position) -> u64 {
     let rest = text.get(began.byte() as usize..).unwrap_or_default();
     let is_skipped = |line: &&str| line.is_empty() || line.starts_with('#');
@@ -46,7 +46,7 @@ pub(crate) fn line_of(text: &str, began: &csv::Position) -> u64 {
 }
 
 impl FlowList {
-    /// Reads a list for a fabric of `n_nics`, or tells every mistake in it.
+    /// Reads a list for a fabric of `n_nics`, or returns every error in it.
     pub fn parse(
         text: &str,
         n_nics: u32,
@@ -65,7 +65,7 @@ impl FlowList {
 
         let (mut flows, mut mistakes) = (vec![], vec![]);
         for record in reader.records() {
-            // The text is valid UTF-8 and lines may have any length, so there is nothing left to fail.
+            // The text is valid UTF-8 and lines may have any length, so no other error is possible.
             let record = record.map_err(|error| whole_file(error.to_string()))?;
             match columns.read(&record, n_nics) {
                 Ok(flow) => flows.push(flow),
@@ -93,8 +93,8 @@ impl FlowList {
         Ok(FlowList::new(arrivals, n_nics))
     }
 
-    /// The list of these messages, fewer than 2^32, in a fabric of `n_nics`. Messages of one source and instant
-    /// keep their order.
+    /// Returns the list of these messages, fewer than 2^32, in a fabric of `n_nics`. Messages of
+    /// one source and instant keep their order.
     pub fn new(mut arrivals: Vec<(NicId, Arrival)>, n_nics: u32) -> FlowList {
         arrivals.sort_by_key(|(source, arrival)| (*source, arrival.cycle));
         let starts = (0..=n_nics)
@@ -106,7 +106,8 @@ impl FlowList {
         }
     }
 
-    /// Bytes of the largest message of each service level; those that name none have their own.
+    /// Returns the bytes of the largest message of each service level; messages without one have
+    /// level `own`.
     pub fn largest(&self, own: Sl) -> BTreeMap<Sl, u32> {
         let mut largest = BTreeMap::new();
         for arrival in &self.arrivals {
@@ -116,12 +117,12 @@ impl FlowList {
         largest
     }
 
-    /// How many messages there are.
+    /// Returns the number of messages.
     pub fn len(&self) -> usize {
         self.arrivals.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.arrivals.is_empty()
     }
@@ -161,11 +162,11 @@ impl Flow {
     }
 }
 
-/// Where each column stands.
+/// The positions of the columns.
 struct Columns {
     n: usize,
     time: usize,
-    /// The unit of times that have none of their own.
+    /// Whether times are plain nanoseconds.
     is_nanos: bool,
     source: usize,
     destination: usize,
@@ -185,7 +186,7 @@ impl Columns {
                 };
                 messages.push(format!("unknown column `{name}`; {help}"));
             } else if names[..at].contains(name) {
-                messages.push(format!("column `{name}` stands twice"));
+                messages.push(format!("column `{name}` occurs twice"));
             }
         }
         let at = |name: &str| names.iter().position(|n| n == name);
@@ -206,7 +207,7 @@ impl Columns {
                 (0, false)
             }
             (Some(at), Some(_)) => {
-                messages.push("both `time` and `time_ns`".to_owned());
+                messages.push("the columns `time` and `time_ns` are both present".to_owned());
                 (at, false)
             }
         };
@@ -225,11 +226,11 @@ impl Columns {
         })
     }
 
-    /// One line as a message, or everything that is wrong with it.
+    /// Reads one line as a message, or returns every error in it.
     fn read(&self, record: &csv::StringRecord, n_nics: u32) -> Result<Flow, Vec<String>> {
         if record.len() != self.n {
             return Err(vec![format!(
-                "{} fields where the header has {}",
+                "expected {1} fields as in the header, found {0}",
                 record.len(),
                 self.n
             )]);
@@ -274,7 +275,7 @@ impl Columns {
     }
 }
 
-/// Keeps a value and puts a mistake aside.
+/// Returns the value, or notes the error.
 fn note<T>(wrong: &mut Vec<String>, read: Result<T, String>) -> Option<T> {
     read.map_err(|message| wrong.push(message)).ok()
 }
@@ -285,7 +286,7 @@ fn nic(column: &str, text: &str, n_nics: u32) -> Result<NicId, String> {
         Ok(id) => Err(format!(
             "{column} {id} does not exist: the fabric has {n_nics} NICs, counted from 0"
         )),
-        Err(_) => Err(format!("{column} `{text}` is no NIC number")),
+        Err(_) => Err(format!("{column} `{text}` is not a NIC number")),
     }
 }
 
@@ -295,10 +296,10 @@ pub(crate) fn bytes_of(text: &str) -> Result<u32, String> {
         Err(_) => text.parse::<Bytes>().map_err(|error| error.to_string())?.0,
     };
     match u32::try_from(bytes) {
-        Ok(0) => Err("an empty message".to_owned()),
+        Ok(0) => Err("the message is empty".to_owned()),
         Ok(bytes) => Ok(bytes),
         Err(_) => Err(format!(
-            "a message of {}; a message is smaller than 4 GiB",
+            "a message of {} is too large; a message is smaller than 4 GiB",
             Bytes(bytes)
         )),
     }
@@ -309,7 +310,7 @@ fn sl_of(text: &str) -> Result<Option<u8>, String> {
         _ if text.is_empty() => Ok(None),
         Ok(sl) if sl <= LARGEST_SL => Ok(Some(sl)),
         _ => Err(format!(
-            "`{text}` is no service level; they go from 0 to {LARGEST_SL}"
+            "`{text}` is not a service level; use 0 to {LARGEST_SL}"
         )),
     }
 }
@@ -323,9 +324,9 @@ mod tests {
     fn parse(text: &str) -> Result<FlowList, Vec<String>> {
         let cycles = |time: Time| time.as_nanos() as u64;
         FlowList::parse(text, 8, &cycles).map_err(|mistakes| {
-            // How a time is written is for `netloom_units` to say.
+            // The crate `netloom_units` defines how a time is written.
             let line = |m: Mistake| {
-                let message = m.message.split("; write it like").next();
+                let message = m.message.split("; use a value such as").next();
                 format!("{}: {}", m.line, message.unwrap_or_default())
             };
             mistakes.into_iter().map(line).collect()
@@ -388,14 +389,14 @@ mod tests {
             mistakes.unwrap_err(),
             [
                 "2: nic 0 sends to itself",
-                "3: `soon` is no time: it does not start with a number",
+                "3: expected a time, found `soon`, which does not start with a number",
                 "3: source 9 does not exist: the fabric has 8 NICs, counted from 0",
-                "3: destination `x` is no NIC number",
-                "3: an empty message",
-                "3: `99` is no service level; they go from 0 to 31",
+                "3: destination `x` is not a NIC number",
+                "3: the message is empty",
+                "3: `99` is not a service level; use 0 to 31",
                 "5: `1` has no unit",
-                "5: a message of 5 GiB; a message is smaller than 4 GiB",
-                "6: 3 fields where the header has 5",
+                "5: a message of 5 GiB is too large; a message is smaller than 4 GiB",
+                "6: expected 5 fields as in the header, found 3",
             ]
         );
     }

@@ -1,13 +1,13 @@
-//! Groups of NICs that a file names, and that have no NIC in common: the parts of a machine that jobs run on.
+//! Groups of NICs that a file names: disjoint parts of a machine on which jobs run.
 //!
 //! ```text
 //!   [groups]
 //!   hot-spots = "random 12"      12 NICs, drawn
 //!   aggressors = "random 48"     48 of those left
-//!   victims = "rest"             all others
+//!   aggressors = "random 48"     48 of the others
 //! ```
 //!
-//! A set of NICs then takes the name of a group wherever it takes a number: `sources = "victims"`.
+//! A set of NICs may use the name of a group in place of a number: `sources = "victims"`.
 
 use netloom_catalog::{FromToml, Notes, Resolved, ResolvedLine, Section, Value, ValueShape};
 use netloom_random::{Purpose, Stream, permutation};
@@ -16,16 +16,16 @@ use netloom_units::NicId;
 use crate::NicSet;
 use crate::nic_set::{WORDS, is_name};
 
-/// Which NICs a group has.
+/// The NICs of a group.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Members {
-    /// These.
+    /// This set.
     Set(NicSet),
-    /// The first so many that are left.
+    /// The first remaining NICs, this many.
     Next(u32),
-    /// So many of those left, drawn without putting back.
+    /// This many of the remaining NICs, drawn without replacement.
     Random(u32),
-    /// All that are left.
+    /// All remaining NICs.
     Rest,
 }
 
@@ -46,9 +46,10 @@ impl FromToml for Members {
             _ => {
                 let set = NicSet::read(value, notes)?;
                 if let Some(other) = set.groups().next() {
-                    let message = format!("\"{other}\" is no set of NICs");
-                    let help = "write \"random 48\" (drawn), \"next 48\" (the first that are left), \"rest\", or a \
-                                set of NICs like \"0-63\"; a group is not made of others, they have nothing in common";
+                    let message = format!("\"{other}\" is not a set of NICs");
+                    let help = "use \"random 48\" (drawn), \"next 48\" (the first remaining), \
+                                \"rest\", or a set of NICs like \"0-63\"; a group cannot contain \
+                                other groups";
                     notes.error("E0612", value.place, message).help(help);
                     return None;
                 }
@@ -58,8 +59,8 @@ impl FromToml for Members {
         match words[1].parse() {
             Ok(n) if n > 0 => Some(of(n)),
             _ => {
-                let message = format!("\"{}\" is no number of NICs", words[1]);
-                let help = format!("write \"{} 48\" for 48 of those left", words[0]);
+                let message = format!("\"{}\" is not a number of NICs", words[1]);
+                let help = format!("use \"{} 48\" for 48 of the remaining NICs", words[0]);
                 notes.error("E0612", value.place, message).help(help);
                 None
             }
@@ -90,7 +91,7 @@ pub struct GroupMembers {
 pub static NO_GROUPS: GroupMembers = GroupMembers { groups: vec![] };
 
 impl GroupMembers {
-    /// The members of a group, or what is wrong with its name.
+    /// Returns the members of a group, or an error about its name.
     pub fn members(&self, name: &str) -> Result<&[NicId], String> {
         let found = self.groups.iter().find(|(known, _)| known == name);
         found.map(|(_, members)| &members[..]).ok_or_else(|| {
@@ -98,19 +99,19 @@ impl GroupMembers {
             match names[..] {
                 [] => format!("there is no group \"{name}\": the file has no [groups]"),
                 _ => format!(
-                    "there is no group \"{name}\" among [groups]: {}",
+                    "there is no group \"{name}\"; [groups] has {}",
                     names.join(", ")
                 ),
             }
         })
     }
 
-    /// The names of all groups.
+    /// Returns the names of all groups.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.groups.iter().map(|(name, _)| name.as_str())
     }
 
-    /// All groups.
+    /// Returns all groups.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[NicId])> {
         self.groups
             .iter()
@@ -118,14 +119,12 @@ impl GroupMembers {
     }
 }
 
-/// What is wrong with one group in a fabric.
+/// An error of one group in a fabric.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BadGroup {
-    /// Its name.
     pub name: String,
-    /// Another group that has to do with it.
+    /// Another group that is involved.
     pub other: Option<String>,
-    /// What is wrong.
     pub problem: String,
 }
 
@@ -133,14 +132,14 @@ pub struct BadGroup {
 const DRAWING: u32 = u32::MAX;
 
 impl Groups {
-    /// Reads `[groups]` from the top of a file.
+    /// Reads `[groups]` from the root of a file.
     pub fn read(root: &mut Section<'_>) -> Option<Groups> {
         let Some(value) = root.raw("groups") else {
             return Some(Groups::default());
         };
         let ValueShape::Table(entries) = &value.shape else {
             let message = format!("expected a table, found {}", value.shape.word());
-            let help = "write [groups] and below it a name for each: victims = \"random 100\"";
+            let help = "use [groups] with a line per group, like victims = \"random 100\"";
             root.notes.error("E0101", value.place, message).help(help);
             return None;
         };
@@ -151,7 +150,7 @@ impl Groups {
             if !is_good {
                 let message = format!("\"{name}\" cannot name a group");
                 let help = format!(
-                    "a name begins with a letter, goes on with letters, digits, - and _, and is none of {}",
+                    "use a letter, then letters, digits, - and _; do not use the words {}",
                     WORDS.join(", ")
                 );
                 root.notes.error("E0612", *place, message).help(help);
@@ -173,23 +172,25 @@ impl Groups {
         groups.map(Groups)
     }
 
-    /// Whether other seeds give other members.
+    /// Returns whether other seeds give other members.
     pub fn are_random(&self) -> bool {
         let is_random = |(_, members): &(String, Members)| matches!(members, Members::Random(_));
         self.0.iter().any(is_random)
     }
 
-    /// Whether another seed can give a group other members: it draws, or has what draws have left.
+    /// Returns whether another seed can give a group other members: it draws, or takes the rest of
+    /// draws.
     pub fn is_drawn(&self, name: &str) -> bool {
         let group = self.0.iter().find(|(known, _)| known == name);
         self.are_random() && group.is_some_and(|(_, members)| !matches!(members, Members::Set(_)))
     }
 
-    /// The members of every group for a seed, or everything that is wrong with them.
+    /// Returns the members of every group for a seed, or every error.
     ///
-    /// Sets come first; then every group takes from what is left, in the order written; "rest" is last. Random ones
-    /// take from one random order of all NICs, so a further group changes none of those before it. How many members
-    /// a group has does not depend on the seed.
+    /// Sets are assigned first. Then every group takes from the remaining NICs, in the order
+    /// written; "rest" is last. Random groups use one random order of all NICs, so a further group
+    /// does not change those before it. The number of members of a group does not depend on the
+    /// seed.
     pub fn draw(&self, n_nics: u32, seed: u64) -> Result<GroupMembers, Vec<BadGroup>> {
         let mut owners: Vec<Option<usize>> = vec![None; n_nics as usize];
         let mut bad = vec![];
@@ -211,7 +212,7 @@ impl Groups {
                     if let Some(nic) = taken {
                         let other = owners[nic.index()];
                         let name = other.map_or("", |at| &self.0[at].0);
-                        wrong(at, other, format!("{nic} is in `{name}` as well"));
+                        wrong(at, other, format!("{nic} is also in `{name}`"));
                     }
                     nics.iter().for_each(|nic| owners[nic.index()] = Some(at));
                 }
@@ -232,7 +233,7 @@ impl Groups {
                 .take(n as usize)
                 .collect();
             if free.len() < n as usize {
-                let problem = format!("{n} NICs, of which {} are left", free.len());
+                let problem = format!("cannot take {n} NICs: {} are left", free.len());
                 wrong(at, None, problem);
             }
             free.iter().for_each(|nic| owners[*nic as usize] = Some(at));
@@ -245,7 +246,7 @@ impl Groups {
             }
             free.for_each(|owner| *owner = Some(at));
             for second in rest {
-                wrong(second, Some(at), "two groups have all the rest".to_owned());
+                wrong(second, Some(at), "two groups take the rest".to_owned());
             }
         }
         if !bad.is_empty() {
@@ -311,7 +312,7 @@ mod tests {
         let mut all: Vec<NicId> = drawn.iter().flat_map(|(_, nics)| nics).copied().collect();
         all.sort_unstable();
         assert!(all.into_iter().eq((0..3080).map(NicId)), "each NIC in one");
-        // Scattered: of 31 stretches of a hundred NICs, 48 fall into most of what chance would reach.
+        // Scattered: of 31 intervals of a hundred NICs, 48 fall into most that chance would reach.
         let mut stretches: Vec<u32> = drawn
             .members("aggressors")
             .unwrap()
@@ -347,25 +348,25 @@ mod tests {
             [
                 "\"all\" cannot name a group",
                 "\"7up\" cannot name a group",
-                "\"many\" is no number of NICs",
-                "\"0\" is no number of NICs",
-                "\"more\" is no set of NICs",
-                "expected a set of NICs, found a whole number",
+                "\"many\" is not a number of NICs",
+                "\"0\" is not a number of NICs",
+                "\"more\" is not a set of NICs",
+                "expected a set of NICs, found an integer",
             ]
         );
         assert_eq!(
             read("groups = 3").unwrap_err(),
-            ["expected a table, found a whole number"]
+            ["expected a table, found an integer"]
         );
         let text = "[groups]\na = \"0-3\"\nb = \"3-4\"\nc = \"9\"\nd = \"random 4\"\ne = \"rest\"\nf = \"rest\"";
         assert_eq!(
             problems(text, 8),
             [
-                "b: nic 3 is in `a` as well",
+                "b: nic 3 is also in `a`",
                 "c: nic 9 does not exist: the fabric has NICs 0 to 7",
-                "d: 4 NICs, of which 3 are left",
+                "d: cannot take 4 NICs: 3 are left",
                 "e: no NIC is left",
-                "f: two groups have all the rest",
+                "f: two groups take the rest",
             ]
         );
         assert_eq!(
@@ -378,7 +379,7 @@ mod tests {
             .unwrap();
         assert_eq!(
             drawn.members("c").unwrap_err(),
-            "there is no group \"c\" among [groups]: a, b"
+            "there is no group \"c\"; [groups] has a, b"
         );
     }
 

@@ -13,7 +13,7 @@ pub struct TrafficKinds {
     pub arrivals: Vec<Kind<dyn ArrivalProcess>>,
     /// Laws of sizes.
     pub sizes: Vec<Kind<dyn Sizes>>,
-    /// What says everything about its messages.
+    /// Workloads that define all their messages.
     pub workloads: Vec<Kind<dyn Generator>>,
 }
 

@@ -1,11 +1,11 @@
-//! Traffic: who talks to whom, when, and how much. It knows no switch.
+//! Traffic: destinations, times and sizes of messages. It does not depend on switches.
 //!
-//! A traffic [`Class`] is a [`Pattern`] (to whom) times an [`ArrivalProcess`] (when) times [`Sizes`] (how
-//! much), with a service level, a load and a set of sources; or it is a list of messages from a file
-//! ([`FlowList`]) or from a workload that says everything about them ([`Generator`]); a workload can also be
-//! [`programs`] of ranks, whose messages wait for each other. Building a class gives a
-//! [`netloom_packet::Source`], which the NICs ask for one message after another. Who takes part in a class is a
-//! [`NicSet`], which may name [`Groups`] of the file.
+//! A traffic [`Class`] combines a [`Pattern`] (destinations), an [`ArrivalProcess`] (times) and
+//! [`Sizes`], with a service level, a load and a set of sources. Alternatively, a file
+//! ([`FlowList`]) or a workload ([`Generator`]) lists its messages. A workload can also be
+//! [`programs`] of ranks, whose messages wait for each other. A class builds a
+//! [`netloom_packet::Source`], from which the NICs take one message after another. The participants
+//! of a class are a [`NicSet`], which may name [`Groups`] of the file.
 //!
 //! ```text
 //!   (seed, NIC, class, message number)
@@ -16,9 +16,9 @@
 //!      Gaps   Destinations    Sizes   ──►  Arrival { cycle, destination, bytes }
 //! ```
 //!
-//! A message depends on its name only, never on what was drawn before, on ticks, on routing or on an
-//! arbiter: two runs with the same seed see the same traffic, and can be compared pair by pair. Time here
-//! is the NIC's own: one cycle is one flit of the NIC's link. The load of a class is the fraction of that
+//! A message depends only on its identity, not on earlier draws, ticks, routing or arbiters. Two
+//! runs with the same seed see the same traffic, and can be compared pair by pair. Time is that of
+//! the NIC: one cycle is one flit of the NIC's link. The load of a class is the fraction of that
 //! link that each of its sources fills, in flits on the wire, headers included.
 
 mod arrival;

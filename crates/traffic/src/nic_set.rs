@@ -1,5 +1,5 @@
-//! A set of NICs as a file writes it: `"all"`, `"0-63"`, `[3, 7, 11]`, the name of a group, or terms one after
-//! another: `"3 mod 4, not 123, 122"`.
+//! A set of NICs in a file: `"all"`, `"0-63"`, `[3, 7, 11]`, the name of a group, or a sequence of
+//! terms: `"3 mod 4, not 123, 122"`.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -19,16 +19,15 @@ pub enum NicSet {
     Range(NicId, NicId),
     /// These, in the order written.
     List(Vec<NicId>),
-    /// What is left after every term has put its NICs in or taken them out, in the order written.
+    /// The result of all terms, each of which adds or removes NICs, in the order written.
     Terms(Vec<Term>),
 }
 
 /// One term of [`NicSet::Terms`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Term {
-    /// Whether its NICs are taken out.
+    /// Whether its NICs are removed.
     pub is_out: bool,
-    /// Which NICs.
     pub of: Part,
 }
 
@@ -39,11 +38,11 @@ pub enum Part {
     All,
     /// All from the first to the last, both included.
     Range(NicId, NicId),
-    /// Those whose number leaves this rest when divided by this modulus.
+    /// Those whose number has this remainder when divided by this modulus.
     Residue {
-        /// The rest.
+        /// The remainder.
         rest: u32,
-        /// The modulus, larger than the rest.
+        /// The modulus, larger than the remainder.
         modulus: u32,
     },
     /// Those of a group of the file (see [`Groups`](crate::Groups)).
@@ -51,7 +50,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// The largest number that it names.
+    /// Returns the largest number that it names.
     fn last(&self) -> Option<NicId> {
         match self {
             Part::Range(_, last) => Some(*last),
@@ -71,7 +70,7 @@ impl Part {
 
     fn parse(text: &str) -> Result<Part, String> {
         let number = |text: &str| text.trim().parse::<u32>().ok();
-        let unknown = || format!("\"{text}\" is no set of NICs");
+        let unknown = || format!("\"{text}\" is not a set of NICs");
         if text == "all" {
             return Ok(Part::All);
         }
@@ -94,10 +93,10 @@ impl Part {
     }
 }
 
-/// Words of sets and groups, which therefore cannot name a group.
+/// Keywords of sets and groups, which cannot name a group.
 pub(crate) const WORDS: [&str; 6] = ["all", "not", "mod", "rest", "random", "next"];
 
-/// Whether a text can name a group, unless it is one of [`WORDS`].
+/// Returns whether a text can name a group, unless it is one of [`WORDS`].
 pub(crate) fn is_name(text: &str) -> bool {
     let is_inside = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.chars().all(is_inside)
@@ -117,12 +116,12 @@ impl fmt::Display for Term {
 }
 
 impl NicSet {
-    /// The members in ascending order, each once, or what is wrong with them in a fabric of `n_nics` with these
-    /// groups.
+    /// Returns the members in ascending order, each once, or an error in a fabric of `n_nics` with
+    /// these groups.
     pub fn members(&self, n_nics: u32, groups: &GroupMembers) -> Result<Vec<NicId>, String> {
         let mut members: Vec<NicId> = match self {
             NicSet::All => (0..n_nics).map(NicId).collect(),
-            // Beyond the fabric one wrong member is enough to be told of.
+            // One wrong member beyond the fabric is enough for an error.
             NicSet::Range(first, last) => (first.0..=last.0.min(n_nics)).map(NicId).collect(),
             NicSet::List(list) => list.clone(),
             NicSet::Terms(terms) => {
@@ -141,7 +140,7 @@ impl NicSet {
         members.dedup();
         let last = match self {
             NicSet::Range(_, last) => Some(*last),
-            // A number beyond the fabric is a mistake even where it is taken out.
+            // A number beyond the fabric is an error even if it is removed.
             NicSet::Terms(terms) => {
                 let named = terms.iter().filter_map(|term| term.of.last()).max();
                 named
@@ -159,7 +158,7 @@ impl NicSet {
                 ),
             }),
             Some(_) => Ok(members),
-            None => Err("no NIC at all".to_owned()),
+            None => Err("the set has no NICs".to_owned()),
         }
     }
 
@@ -171,7 +170,7 @@ impl NicSet {
         terms.iter().map(|term| &term.of)
     }
 
-    /// The groups that it names.
+    /// Returns the groups that it names.
     pub fn groups(&self) -> impl Iterator<Item = &str> {
         self.parts().filter_map(|part| match part {
             Part::Group(name) => Some(name.as_str()),
@@ -179,22 +178,22 @@ impl NicSet {
         })
     }
 
-    /// Whether it names NICs by their numbers.
+    /// Returns whether it names NICs by their numbers.
     pub fn has_numbers(&self) -> bool {
         let is_number = |part: &Part| matches!(part, Part::Range(..) | Part::Residue { .. });
         matches!(self, NicSet::Range(..) | NicSet::List(_)) || self.parts().any(is_number)
     }
 
-    /// Whether the file leaves the choice open.
+    /// Returns whether it contains all NICs.
     pub fn is_all(&self) -> bool {
         *self == NicSet::All
     }
 }
 
-const HELP: &str = "write \"all\", a range like \"0-63\", a list like [3, 7, 11], the name of one of \
+const HELP: &str = "use \"all\", a range like \"0-63\", a list like [3, 7, 11], the name of one of \
                     [groups], or terms like \"3 mod 4, not 123, 122\"";
 
-/// A set as text: one or several terms.
+/// Parses a set from text: one or several terms.
 fn parse(text: &str) -> Result<NicSet, String> {
     let mut terms = vec![];
     for term in text.split(',').map(str::trim) {
@@ -208,7 +207,7 @@ fn parse(text: &str) -> Result<NicSet, String> {
         });
     }
     match &terms[..] {
-        [term] if term.is_out => Err(format!("\"{text}\" takes NICs out of nothing")),
+        [term] if term.is_out => Err(format!("\"{text}\" removes NICs from an empty set")),
         [Term { of: Part::All, .. }] => Ok(NicSet::All),
         [
             Term {
@@ -217,7 +216,7 @@ fn parse(text: &str) -> Result<NicSet, String> {
             },
         ] if text.contains('-') => Ok(NicSet::Range(*first, *last)),
         [first, ..] if first.is_out => Err(format!(
-            "\"{text}\" begins with what is taken out; terms go from left to right"
+            "\"{text}\" begins with a removal; terms apply from left to right"
         )),
         _ => Ok(NicSet::Terms(terms)),
     }
@@ -239,7 +238,7 @@ impl FromToml for NicSet {
         match &value.shape {
             ValueShape::Text(text) => parse(text).map_err(&mut wrong).ok(),
             ValueShape::List(list) if list.is_empty() => {
-                wrong("a set without NICs".to_owned());
+                wrong("the set has no NICs".to_owned());
                 None
             }
             ValueShape::List(_) => {
@@ -250,7 +249,7 @@ impl FromToml for NicSet {
                     notes.error(
                         "E0601",
                         value.place,
-                        format!("NIC {} stands in the list twice", twice[0]),
+                        format!("NIC {} is in the list twice", twice[0]),
                     );
                     return None;
                 }
@@ -310,29 +309,29 @@ mod tests {
         );
         assert_eq!(
             read("\"half of all\"").unwrap_err(),
-            "\"half of all\" is no set of NICs"
+            "\"half of all\" is not a set of NICs"
         );
-        assert_eq!(read("\"rest\"").unwrap_err(), "\"rest\" is no set of NICs");
+        assert_eq!(
+            read("\"rest\"").unwrap_err(),
+            "\"rest\" is not a set of NICs"
+        );
         assert_eq!(
             read("\"0-7, not 9 mod 4\"").unwrap_err(),
             "no number leaves 9 when divided by 4"
         );
         assert_eq!(
             read("\"not 3, 4\"").unwrap_err(),
-            "\"not 3, 4\" begins with what is taken out; terms go from left to right"
+            "\"not 3, 4\" begins with a removal; terms apply from left to right"
         );
         assert_eq!(
             read("\"not 3\"").unwrap_err(),
-            "\"not 3\" takes NICs out of nothing"
+            "\"not 3\" removes NICs from an empty set"
         );
-        assert_eq!(
-            read("[1, 2, 1]").unwrap_err(),
-            "NIC 1 stands in the list twice"
-        );
-        assert_eq!(read("[]").unwrap_err(), "a set without NICs");
+        assert_eq!(read("[1, 2, 1]").unwrap_err(), "NIC 1 is in the list twice");
+        assert_eq!(read("[]").unwrap_err(), "the set has no NICs");
         assert_eq!(
             read("3").unwrap_err(),
-            "expected a set of NICs, found a whole number"
+            "expected a set of NICs, found an integer"
         );
     }
 
@@ -367,7 +366,13 @@ mod tests {
             members("\"0-3, not 9\"", 8).unwrap_err(),
             "nic 9 does not exist: the fabric has NICs 0 to 7"
         );
-        assert_eq!(members("\"0-3, not all\"", 8).unwrap_err(), "no NIC at all");
-        assert_eq!(members("\"5 mod 6\"", 4).unwrap_err(), "no NIC at all");
+        assert_eq!(
+            members("\"0-3, not all\"", 8).unwrap_err(),
+            "the set has no NICs"
+        );
+        assert_eq!(
+            members("\"5 mod 6\"", 4).unwrap_err(),
+            "the set has no NICs"
+        );
     }
 }

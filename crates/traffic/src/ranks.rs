@@ -1,4 +1,4 @@
-//! What a class says about the ranks of its program: where they run, and how long they compute.
+//! The ranks of a class's program: their NICs, and their computing times.
 
 use netloom_catalog::{Section, params};
 use netloom_units::Time;
@@ -7,28 +7,29 @@ use crate::Setting;
 use crate::programs::{ComputeLaw, Computing, Mapping, Placed};
 
 params! {
-    /// What a class of a program says about its ranks.
+    /// The ranks of a class whose workload is a program.
     #[derive(Clone, Debug, Default)]
     pub struct Ranks {
-        /// Of a program: how its ranks are put on its NICs; left out: "in-order".
+        /// For programs: assignment of ranks to NICs. Default: "in-order".
         pub mapping: Option<Mapping> = None,
-        /// Of a program: how long a rank computes between what it waited for and what it sends next, on average; left out: not at all.
+        /// For programs: mean time that a rank computes between a receive and its next send.
+        /// Default: none.
         pub compute: Option<Time> = None,
-        /// How computing varies around `compute`; left out: "constant".
+        /// Variation of computing around `compute`. Default: "constant".
         pub compute_law: Option<ComputeLaw> = None,
     }
     check |it, section| {
         if it.compute.is_none() && let Some(law) = section.raw("compute-law") {
             section
                 .notes
-                .error("E0604", law.place, "`compute-law` without `compute`")
-                .help("add compute = … (time), the mean of what a rank computes");
+                .error("E0604", law.place, "`compute-law` needs `compute`")
+                .help("add compute = … (time), the mean computing time of a rank");
         }
     }
 }
 
 impl Ranks {
-    /// The programs of a run with what is said here.
+    /// Applies these settings to the programs of a run.
     pub(crate) fn settle(&self, placed: Placed, setting: &Setting<'_>) -> Placed {
         let mapping = self.mapping.unwrap_or(Mapping::InOrder);
         let placed = placed.mapped(mapping, setting.seed, setting.class);
@@ -43,17 +44,17 @@ impl Ranks {
     }
 }
 
-/// Notes what is said about ranks beside a workload that has none.
+/// Notes keys about ranks with a workload that has no ranks.
 pub(crate) fn refuse_ranks(section: &mut Section<'_>) {
     let workload = section.raw("workload").map(|workload| workload.place);
     for key in ["mapping", "compute", "compute-law"] {
         if let Some(value) = section.raw(key) {
-            let message = format!("`{key}` is for programs of ranks");
+            let message = format!("`{key}` applies only to programs of ranks");
             let note = section.notes.error("E0604", value.place, message);
             if let Some(workload) = workload {
                 note.also(workload, "lists its messages before the run");
             }
-            note.help("programs are workloads such as \"minife\" or \"all-reduce\"");
+            note.help("remove it, or use a program such as \"minife\" or \"all-reduce\"");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A `[[traffic]]` table as a file holds it.
+//! Reads `[[traffic]]` tables.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::ranks::refuse_ranks;
 use crate::{Class, Fixed, Law, NicSet, Ranks, Script, Sizes, TrafficKinds, Workload};
 
 impl Class {
-    /// The keys of a `[[traffic]]` table.
+    /// Returns the keys of a `[[traffic]]` table.
     pub fn params() -> Vec<Param> {
         let kinds = KINDS_OF_A_LAW
             .iter()
@@ -31,8 +31,7 @@ impl Class {
         params.extend(Ranks::params());
         params.push(Param {
             name: "workload".to_owned(),
-            about: "A workload that says everything about its messages, instead of a law."
-                .to_owned(),
+            about: "A workload that defines all messages, instead of a law.".to_owned(),
             shape: Shape::Kind("workload"),
             default: Some(String::new()),
         });
@@ -84,16 +83,17 @@ impl Class {
             let place = section.place_of("sl");
             let (message, help) = match lister {
                 Some("flows") => (
-                    "several service levels for one list of messages",
-                    "give the list a column `sl`, and here the level of messages without one",
+                    "a list of messages cannot have several service levels",
+                    "add a column `sl` to the list, and set `sl` to the level of other messages",
                 ),
                 Some(_) => (
-                    "several service levels for one workload",
-                    "write one service level, or a class for each",
+                    "a workload cannot have several service levels",
+                    "use one service level, or a class for each",
                 ),
                 None => (
-                    "several service levels share a load, and an arrival process with a period has none",
-                    "write one service level, or a class for each",
+                    "several service levels share a load, but an arrival process with a period has \
+                     none",
+                    "use one service level, or a class for each",
                 ),
             };
             section.notes.error("E0604", place, message).help(help);
@@ -114,10 +114,11 @@ impl Class {
     }
 }
 
-/// Keys that say everything about the messages of a class.
+/// Keys that define all messages of a class.
 const LISTERS: [&str; 2] = ["flows", "workload"];
 
-/// Notes what has no meaning beside `management`: a service level, and lists that give one to each message.
+/// Notes a key that conflicts with `management`: a service level, or a list that gives one to each
+/// message.
 fn refuse_beside_management(refused: &str, section: &mut Section<'_>) {
     let place = section.place_of("management");
     let other = section.place_of(refused);
@@ -126,16 +127,16 @@ fn refuse_beside_management(refused: &str, section: &mut Section<'_>) {
         .error(
             "E0604",
             other,
-            format!("`{refused}` has no meaning beside `management`"),
+            format!("`{refused}` cannot be used with `management`"),
         )
-        .also(place, "its messages have VL15 and no level of data")
+        .also(place, "its messages use VL15 and SL15")
         .help(match refused {
-            "sl" => "take `sl` away, or write management = false",
-            _ => "write load, message and pattern instead",
+            "sl" => "remove `sl`, or set management = false",
+            _ => "use load, message and pattern instead",
         });
 }
 
-/// Divides the load of a class evenly over so many service levels, if it has one to divide.
+/// Divides the load of a class evenly over `n` service levels, if it has a load.
 fn share(workload: &mut Workload, n: usize) -> bool {
     match workload {
         Workload::Drawn(law) if law.arrival.pace().is_none() => {
@@ -146,7 +147,7 @@ fn share(workload: &mut Workload, n: usize) -> bool {
     }
 }
 
-/// Reads a workload that makes its messages.
+/// Reads a workload that generates its messages.
 fn read_script(section: &mut Section<'_>, kinds: &TrafficKinds) -> Option<Script> {
     let times = Times::read(section);
     let generator = read_kind(section, "workload", "workload", &kinds.workloads, None);
@@ -170,16 +171,16 @@ fn read_script(section: &mut Section<'_>, kinds: &TrafficKinds) -> Option<Script
     })
 }
 
-/// Notes times beside programs: a rank begins at once and goes on until it is done.
+/// Notes times with programs: a rank begins at once and runs until it is done.
 fn refuse_times(section: &mut Section<'_>) {
     let workload = section.place_of("workload");
     for key in ["from", "until"] {
         if let Some(value) = section.raw(key) {
-            let message = format!("`{key}` has no meaning beside a program of ranks");
-            section.notes.error("E0604", value.place, message).also(
-                workload,
-                "begins at once and goes on until every rank is done",
-            );
+            let message = format!("`{key}` cannot be used with a program of ranks");
+            section
+                .notes
+                .error("E0604", value.place, message)
+                .also(workload, "begins at once and runs until every rank is done");
         }
     }
 }
@@ -205,7 +206,7 @@ fn read_law(section: &mut Section<'_>, kinds: &TrafficKinds) -> Option<Law> {
     );
     let message = drawing.as_ref().and_then(|d| d.message.clone());
     let size = read_size(section, message, &kinds.sizes);
-    // Unknown where the arrival process is wrong.
+    // Unknown if the arrival process is wrong.
     let has_pace = arrival.as_ref().map(|arrival| arrival.pace().is_some());
     let load = match (section.raw("load"), has_pace) {
         (Some(load), Some(true)) => {
@@ -215,10 +216,10 @@ fn read_law(section: &mut Section<'_>, kinds: &TrafficKinds) -> Option<Law> {
                 .error(
                     "E0604",
                     load.place,
-                    "`load` has no meaning beside an arrival process with a period",
+                    "`load` cannot be used with an arrival process that has a period",
                 )
-                .also(arrival, "says how often messages come")
-                .help("take `load` away; the load follows from the period and the messages");
+                .also(arrival, "sets the rate of messages")
+                .help("remove `load`; it follows from the period and the messages");
             None
         }
         (None, Some(false)) => {
@@ -229,7 +230,7 @@ fn read_law(section: &mut Section<'_>, kinds: &TrafficKinds) -> Option<Law> {
                 .help("add load = … (number)");
             None
         }
-        // Until the class is settled.
+        // Unknown until the class is settled.
         (None, _) => Some(0.0),
         (Some(_), _) => drawing.as_ref().and_then(|d| Some(d.load.as_ref()?.0)),
     };
@@ -246,7 +247,7 @@ fn read_law(section: &mut Section<'_>, kinds: &TrafficKinds) -> Option<Law> {
     })
 }
 
-/// The size of every message where a file says nothing about sizes.
+/// The default size of every message.
 const DEFAULT_MESSAGE: Bytes = Bytes(2048);
 
 /// Reads `size`, or `message`: a fixed size, or a law as in `size`.
@@ -262,9 +263,9 @@ fn read_size(
             let (message, size) = (section.place_of("message"), section.place_of("size"));
             section
                 .notes
-                .error("E0604", size, "both `message` and `size`")
-                .also(message, "the other one")
-                .help("`message` is short for a fixed size; keep one of them");
+                .error("E0604", size, "the class has both `message` and `size`")
+                .also(message, "the other key")
+                .help("remove one of them; `message` is short for a fixed size");
             None
         }
         (true, false) => match message? {
@@ -280,8 +281,12 @@ fn read_size(
             }) {
                 section
                     .notes
-                    .error("E0604", size.place, "`size` takes a law, not one size")
-                    .help(format!("write message = {}", bytes.write()));
+                    .error(
+                        "E0604",
+                        size.place,
+                        "expected a law for `size`, found one size",
+                    )
+                    .help(format!("use message = {}", bytes.write()));
                 return None;
             }
             read_kind(section, "size", "message size", kinds, None).map(Arc::<dyn Sizes>::from)
@@ -295,12 +300,12 @@ fn read_size(
     }
 }
 
-/// Whether a resolved line is the value of a key.
+/// Returns whether a resolved line is the value of a key.
 fn is_value(line: &ResolvedLine, name: &str) -> bool {
     matches!(line, ResolvedLine::Value { key, .. } if key == name)
 }
 
-/// Writes the default down where a file would have it, behind the load.
+/// Adds the default to the resolved lines, after the load.
 fn resolve_default_message(section: &mut Section<'_>) {
     let lines = &mut section.resolved.lines;
     let load = lines.iter().position(|line| is_value(line, "load"));
@@ -313,7 +318,7 @@ fn resolve_default_message(section: &mut Section<'_>) {
     lines.insert(at, line);
 }
 
-/// Notes every key that has no meaning beside one that lists the messages.
+/// Notes every key that conflicts with one that lists the messages.
 fn refuse_beside(lister: &str, section: &mut Section<'_>) {
     let of_a_law = Drawing::params().into_iter().map(|param| param.name);
     let times = Times::params().into_iter().map(|param| param.name);
@@ -336,47 +341,51 @@ fn refuse_beside(lister: &str, section: &mut Section<'_>) {
                 .error(
                     "E0604",
                     value.place,
-                    format!("`{key}` has no meaning beside `{lister}`"),
+                    format!("`{key}` cannot be used with `{lister}`"),
                 )
-                .also(place, "says everything about the messages");
+                .also(place, "defines all messages");
         }
     }
 }
 
 params! {
-    /// What every class has.
+    /// The keys of every class.
     struct Common {
-        /// What results call the class; left out, it is called after its service level.
+        /// Name of the class in results. Default: a name from its service level.
         name: Option<String> = None,
-        /// Its service level; with a list of them, one class each, which share the load equally.
+        /// Service level. A list makes one class per level, which share the load equally.
         sl: ServiceLevels = ServiceLevels(vec![0]),
-        /// Whether it is subnet management: it travels on VL15, before all data whatever the arbiter, and takes SL15. A datagram has 256 bytes.
+        /// Whether the class is subnet management, which travels on VL15 with SL15, before all data
+        /// whatever the arbiter. A datagram has 256 bytes.
         management: bool = false,
-        /// A CSV file of messages (time or time_ns, source, destination, bytes, sl) instead of a law.
+        /// CSV file of messages (time or time_ns, source, destination, bytes, sl) instead of a law.
         flows: Option<String> = None,
     }
 }
 
 params! {
-    /// What every class has whose messages are drawn.
+    /// The keys of every class whose messages are drawn.
     struct Drawing {
-        /// Fraction of its link that each source fills, in flits on the wire, headers included. It must be there unless the arrival process has a period.
+        /// Fraction of its link that each source fills, in flits on the wire, headers included.
+        /// Required unless the arrival process has a period.
         load: Option<Load> = None,
-        /// Size of every message, short for `size = { kind = "fixed", bytes = … }`, or a law as in `size`; without either 2 KiB.
+        /// Size of every message, short for `size = { kind = "fixed", bytes = … }`, or a law as in
+        /// `size`. Default: 2 KiB.
         message: Option<Message> = None,
-        /// Who sends: "all", a range like "0-63", a list of NICs, the name of one of [groups], or terms like "3 mod 4, not 123, 122".
+        /// NICs that send: "all", a range like "0-63", a list of NICs, the name of one of [groups],
+        /// or terms like "3 mod 4, not 123, 122".
         sources: NicSet = NicSet::All,
-        /// Who may receive, where the pattern leaves that open.
+        /// NICs that may receive, if the pattern allows a choice.
         destinations: NicSet = NicSet::All,
     }
 }
 
 params! {
-    /// When a class sends.
+    /// The time of a class.
     struct Times {
-        /// When the class begins to send; left out: at once.
+        /// When the class begins to send. Default: at once.
         from: Option<Time> = None,
-        /// When it stops; left out: never.
+        /// When it stops. Default: never.
         until: Option<Time> = None,
     }
     check |it, section| {
@@ -387,11 +396,26 @@ params! {
     }
 }
 
-/// What stands beside the parameters of [`Drawing`], and has no meaning beside a list of messages.
+/// Keys next to the parameters of [`Drawing`], which conflict with a list of messages.
 const KINDS_OF_A_LAW: [(&str, &str, &str, Option<&str>); 3] = [
-    ("pattern", "pattern", "To whom.", Some("\"uniform\"")),
-    ("arrival", "arrival process", "When.", Some("\"bernoulli\"")),
-    ("size", "message size", "How much; or give `message`.", None),
+    (
+        "pattern",
+        "pattern",
+        "Law of destinations.",
+        Some("\"uniform\""),
+    ),
+    (
+        "arrival",
+        "arrival process",
+        "Law of arrival times.",
+        Some("\"bernoulli\""),
+    ),
+    (
+        "size",
+        "message size",
+        "Law of message sizes, or use `message`.",
+        None,
+    ),
 ];
 
 /// One service level or a list of them.
@@ -415,16 +439,16 @@ impl FromToml for ServiceLevels {
                 .help(format!("service levels go from 0 to {LARGEST_SL}"));
         };
         if levels.is_empty() {
-            wrong("no service level".to_owned());
+            wrong("the list of service levels is empty".to_owned());
             return None;
         }
         for (at, sl) in levels.iter().enumerate() {
             if *sl > LARGEST_SL {
-                wrong(format!("{sl} is no service level"));
+                wrong(format!("{sl} is not a service level"));
                 return None;
             }
             if levels[..at].contains(sl) {
-                wrong(format!("service level {sl} stands in the list twice"));
+                wrong(format!("service level {sl} is in the list twice"));
                 return None;
             }
         }
@@ -455,9 +479,9 @@ impl FromToml for Load {
                 .error(
                     "E0603",
                     value.place,
-                    format!("load {load} is no fraction of a link"),
+                    format!("load {load} is not a fraction of a link"),
                 )
-                .help("write a number from 0 to 1");
+                .help("use a number from 0 to 1");
             return None;
         }
         Some(Load(load))
@@ -471,7 +495,7 @@ impl FromToml for Load {
 /// The payload of a message.
 #[derive(Clone, PartialEq, Debug)]
 enum Message {
-    /// Always the same.
+    /// A fixed size.
     Fixed(Bytes),
     /// A table, which is read as a kind of size.
     Law,
@@ -489,8 +513,12 @@ impl FromToml for Message {
         let bytes = Bytes::read(value, notes)?;
         if bytes.0 == 0 || bytes.0 > u64::from(u32::MAX) {
             notes
-                .error("E0603", value.place, format!("a message of {bytes}"))
-                .help("a message has at least one byte and is smaller than 4 GiB");
+                .error(
+                    "E0603",
+                    value.place,
+                    format!("a message cannot have {bytes}"),
+                )
+                .help("use at least 1 byte and less than 4 GiB");
             return None;
         }
         Some(Message::Fixed(bytes))
@@ -499,7 +527,7 @@ impl FromToml for Message {
     fn write(&self) -> String {
         match self {
             Message::Fixed(bytes) => bytes.write(),
-            // The resolved table of the kind stands for it.
+            // The resolved table of the kind represents it.
             Message::Law => String::new(),
         }
     }

@@ -1,4 +1,4 @@
-//! How much: the payload of a message.
+//! Laws of message sizes: the payload of a message.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,23 +10,24 @@ use netloom_units::Bytes;
 use crate::Cdf;
 
 /// A law of message sizes.
+#[warn(missing_docs)]
 pub trait Sizes: Send + Sync {
-    /// The exact mean of flits on the wire per message.
+    /// Returns the exact mean of flits on the wire per message.
     fn mean_flits(&self, segmentation: &Segmentation) -> f64;
 
-    /// The largest message in bytes.
+    /// Returns the largest message in bytes.
     fn largest(&self) -> u32;
 
-    /// The size that one random word gives.
+    /// Returns the size for a random word.
     fn bytes(&self, word: u32) -> u32;
 
-    /// The law with its file read, where it names one, or what is wrong with that; `None` where the law is
-    /// ready as it is.
+    /// Returns the law with the contents of its file, or the errors of the file. Returns `None` if
+    /// the law needs no file.
     fn open(&self, _directory: &Path) -> Result<Option<Arc<dyn Sizes>>, Vec<String>> {
         Ok(None)
     }
 
-    /// What a file says that the text of an experiment only names.
+    /// Returns the contents of the file that the experiment names, if any.
     fn content(&self) -> Option<String> {
         None
     }
@@ -40,16 +41,16 @@ pub const SIZES: &[Kind<dyn Sizes>] = &[
     kind!(Cdf, dyn Sizes),
 ];
 
-/// Notes a size that is no message.
+/// Notes an error if the size is not valid for a message.
 fn check_size(section: &mut Section<'_>, key: &str, bytes: Bytes) {
     let place = section.place_of(key);
     if bytes.0 == 0 {
-        section.notes.error("E0603", place, "an empty message");
+        section.notes.error("E0603", place, "the message is empty");
     } else if bytes.0 > u64::from(u32::MAX) {
         section
             .notes
-            .error("E0603", place, format!("a message of {bytes}"))
-            .help("a message is smaller than 4 GiB");
+            .error("E0603", place, format!("a message cannot have {bytes}"))
+            .help("use less than 4 GiB");
     }
 }
 
@@ -86,7 +87,7 @@ impl Sizes for Fixed {
     }
 }
 
-/// So that the mean over all sizes can be taken exactly.
+/// Maximum of sizes, so the mean over all of them can be exact.
 const MOST_SIZES: u64 = 1 << 20;
 
 params! {
@@ -97,7 +98,7 @@ params! {
         pub min: Bytes,
         /// The largest message.
         pub max: Bytes,
-        /// Between one size and the next.
+        /// Distance from one size to the next.
         pub step: Bytes = Bytes(1),
     }
     check |it, section| {
@@ -106,11 +107,15 @@ params! {
         check_size(section, "step", it.step);
         let place = section.place_of("max");
         if it.min > it.max {
-            section.notes.error("E0603", place, format!("the largest message, {}, is below the smallest, {}", it.max, it.min));
+            let (max, min) = (it.max, it.min);
+            let message = format!("the largest message, {max}, is below the smallest, {min}");
+            section.notes.error("E0603", place, message);
         } else if it.step.0 > 0 && !(it.max.0 - it.min.0).is_multiple_of(it.step.0) {
-            section.notes.error("E0603", place, format!("steps of {} from {} do not reach {}", it.step, it.min, it.max));
+            let message = format!("steps of {} from {} do not reach {}", it.step, it.min, it.max);
+            section.notes.error("E0603", place, message);
         } else if it.step.0 > 0 && (it.max.0 - it.min.0) / it.step.0 >= MOST_SIZES {
-            section.notes.error("E0603", place, format!("more than {MOST_SIZES} sizes")).help("give a larger `step`");
+            let message = format!("there are more than {MOST_SIZES} sizes");
+            section.notes.error("E0603", place, message).help("use a larger `step`");
         }
     }
 }
@@ -122,7 +127,7 @@ impl Described for UniformSizes {
 }
 
 impl UniformSizes {
-    /// How many sizes there are.
+    /// Returns the number of sizes.
     fn count(&self) -> u32 {
         ((self.max.0 - self.min.0) / self.step.0) as u32 + 1
     }
@@ -153,18 +158,20 @@ params! {
     /// A few sizes, each with its weight.
     #[derive(Clone, Debug)]
     pub struct Mix {
-        /// Pairs of a size and how often it comes, as [bytes, weight]; weights need not add up to one.
+        /// Pairs of a size and its frequency, as [bytes, weight]; weights need not sum to 1.
         pub sizes: Vec<(Bytes, f64)>,
     }
     check |it, section| {
         let place = section.place_of("sizes");
         if it.sizes.is_empty() {
-            section.notes.error("E0603", place, "a mix of no sizes").help("write sizes = [[\"64 B\", 3], [\"2 KiB\", 1]]");
+            let help = "use sizes = [[\"64 B\", 3], [\"2 KiB\", 1]]";
+            section.notes.error("E0603", place, "the list of sizes is empty").help(help);
         }
         for &(bytes, weight) in &it.sizes {
             check_size(section, "sizes", bytes);
             if weight <= 0.0 {
-                section.notes.error("E0603", place, format!("the weight of {bytes} is {weight}")).help("weights are above zero");
+                let message = format!("the weight of {bytes} is {weight}");
+                section.notes.error("E0603", place, message).help("use a weight above 0");
             }
         }
     }
@@ -205,7 +212,7 @@ impl Sizes for Mix {
             }
             left -= weight;
         }
-        // Rounding can leave a hair beyond the last weight.
+        // Rounding can exceed the last weight slightly.
         self.sizes.last().map_or(0, |(bytes, _)| bytes.0 as u32)
     }
 }

@@ -1,4 +1,4 @@
-//! What every registered pattern, arrival process and law of sizes promises, in every combination.
+//! The rules for every registered pattern, arrival process and law of sizes, in every combination.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ const CUTTING: Segmentation = Segmentation {
     header: Bytes(8),
 };
 
-/// The example of a kind, read as a file would be.
+/// Returns the example of a kind, read as from a file.
 fn example<T: ?Sized>(kind: &Kind<T>) -> Arc<T> {
     let mut notes = Notes::new();
     let document = Document::parse(kind.name, kind.example, &mut notes);
@@ -42,7 +42,7 @@ fn setting(seed: u64, class: u8) -> Setting<'static> {
     }
 }
 
-/// Every pattern with every arrival process and every law of sizes, at a load.
+/// Returns every pattern with every arrival process and every law of sizes, at a load.
 fn all_laws(load: f64) -> impl Iterator<Item = (String, Law)> {
     PATTERNS.iter().flat_map(move |pattern| {
         ARRIVALS.iter().flat_map(move |arrival| {
@@ -64,7 +64,7 @@ fn all_laws(load: f64) -> impl Iterator<Item = (String, Law)> {
     })
 }
 
-/// What a law asks for: its load, or what follows from its own pace.
+/// Returns the requested load of a law: its load, or that of its own pace.
 fn asked(law: &Law) -> f64 {
     let class = Class::new("test", Sl(0), Workload::Drawn(law.clone()));
     let settled = class.settle(&setting(1, 0), &mut Notes::new());
@@ -80,7 +80,7 @@ fn build(law: &Law, seed: u64, class: u8) -> Box<dyn Source> {
     source.unwrap_or_else(|| panic!("{notes:?}"))
 }
 
-/// The messages of a NIC before a cycle.
+/// Returns the messages of a NIC before a cycle.
 fn messages(source: &dyn Source, nic: u32, until: u64) -> Vec<Arrival> {
     let mut cursor = Cursor::default();
     std::iter::from_fn(|| source.next(NicId(nic), &mut cursor))
@@ -114,7 +114,7 @@ fn destinations_are_valid_and_time_never_runs_back() {
             let in_order = messages.windows(2).all(|m| m[0].cycle <= m[1].cycle);
             assert!(in_order, "{name}: nic {nic}");
         }
-        assert!(n_senders > 0, "{name}: nobody sends");
+        assert!(n_senders > 0, "{name}: no NIC sends");
     }
 }
 
@@ -154,8 +154,8 @@ fn offered_load_lies_in_its_confidence_band() {
             let n = flits.len() as f64;
             let mean = flits.iter().sum::<f64>() / n;
             let variance = flits.iter().map(|f| (f - mean).powi(2)).sum::<f64>() / n;
-            // No process here varies more than bursts that come independently: the count of messages
-            // has at most the variance at_once * n, and sizes add their own.
+            // No process here varies more than independent bursts: the number of messages has at
+            // most the variance at_once * n, and sizes add their own.
             let deviation = ((at_once + variance / (mean * mean)) / n).sqrt();
             let measured = flits.iter().sum::<f64>() / (CYCLES as f64 * f64::from(n_senders));
             let error = (measured / load - 1.0).abs();
@@ -187,7 +187,7 @@ fn messages_of_a_burst_share_instant_and_destination() {
 
 #[test]
 fn fixed_patterns_keep_their_destination() {
-    // An incast draws for every message where its example says so.
+    // An incast draws for every message if its example says so.
     let random = ["uniform", "hot-spot", "pairs", "incast"];
     for (name, law) in all_laws(0.5) {
         let is_fixed = !random

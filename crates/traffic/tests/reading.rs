@@ -1,4 +1,4 @@
-//! `[[traffic]]` tables as people write them, and what is said about wrong ones.
+//! Typical `[[traffic]]` tables, and the messages about wrong ones.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use netloom_packet::{Cursor, Segmentation, Source};
 use netloom_traffic::{Class, Setting, TrafficKinds, Workload};
 use netloom_units::{Bytes, NicId, Sl, Time};
 
-/// Reads all traffic tables of a text; the messages come in order of place.
+/// Reads all traffic tables of a text; the messages are in order of place.
 fn read(text: &str) -> (Vec<Class>, Vec<String>) {
     let mut notes = Notes::new();
     let document = Document::parse("x.toml", text, &mut notes);
@@ -122,7 +122,7 @@ fn the_seven_classes_of_000() {
 
 #[test]
 fn the_hot_spot_of_001() {
-    // 64 of 256 NICs send to NIC 123 from 250 to 300 us, one flit being 64 ns there.
+    // 64 of 256 NICs send to NIC 123 from 250 to 300 us; one flit is 64 ns there.
     let (classes, said) = read(
         r#"
         [[traffic]]
@@ -152,7 +152,7 @@ fn the_hot_spot_of_001() {
 
 #[test]
 fn the_hot_spot_of_001_as_two_classes() {
-    // G001-5: the hot sources by their numbers, the others uniform; results then tell them apart.
+    // The hot sources by their numbers, the others uniform, so results distinguish them.
     let (classes, said) = read(
         r#"
         [[traffic]]
@@ -262,13 +262,13 @@ fn a_period_and_a_load_exclude_each_other() {
     assert_eq!(
         said,
         [
-            "E0604 `load` has no meaning beside an arrival process with a period (take `load` away; the load \
-             follows from the period and the messages)",
-            "E0603 bursts without time between them (write a time like period = \"1 ms\")",
-            "E0603 a burst of no messages (write at least messages = 1)",
+            "E0604 `load` cannot be used with an arrival process that has a period (remove `load`; \
+             it follows from the period and the messages)",
+            "E0603 the period is zero (use a time like period = \"1 ms\")",
+            "E0603 a burst needs at least one message (use at least messages = 1)",
             "E0105 `load` is missing (add load = … (number))",
-            "E0604 several service levels share a load, and an arrival process with a period has none (write \
-             one service level, or a class for each)",
+            "E0604 several service levels share a load, but an arrival process with a period has \
+             none (use one service level, or a class for each)",
         ]
     );
 }
@@ -306,9 +306,9 @@ fn sizes_come_from_a_file() {
     let mistakes = |class: usize| build(&classes[class], 4).err().expect("a mistake");
     assert_eq!(
         mistakes(1),
-        ["E0610 half.csv:3: `x` is no probability; write a number from 0 to 1"]
+        ["E0610 half.csv:3: `x` is not a probability; use a number from 0 to 1"]
     );
-    assert!(mistakes(2)[0].ends_with("; the built-in table is builtin = \"search-rpc\""));
+    assert!(mistakes(2)[0].ends_with("; use builtin = \"search-rpc\" for the built-in table"));
     let (_, said) = read(
         "[[traffic]]\nload = 0.5\nsize = \"cdf\"\n[[traffic]]\nload = 0.5\nmessage = { kind = \"cdf\", file \
          = \"a\", builtin = \"search-rpc\", scale = 0 }",
@@ -316,9 +316,11 @@ fn sizes_come_from_a_file() {
     assert_eq!(
         said,
         [
-            "E0604 neither `file` nor `builtin` (write one of file = \"sizes.csv\" and builtin = \"search-rpc\")",
-            "E0604 both `file` and `builtin` (write one of file = \"sizes.csv\" and builtin = \"search-rpc\")",
-            "E0603 messages of no bytes (write at least scale = 1)",
+            "E0604 neither `file` nor `builtin` is set (use one of file = \"sizes.csv\" and \
+             builtin = \"search-rpc\")",
+            "E0604 `file` and `builtin` are both set (use one of file = \"sizes.csv\" and builtin \
+             = \"search-rpc\")",
+            "E0603 a scale of 0 makes empty messages (use at least scale = 1)",
         ]
     );
 }
@@ -368,10 +370,12 @@ fn a_workload_replaces_the_law_and_keeps_its_window() {
     assert_eq!(
         said,
         [
-            "E0604 `load` has no meaning beside `workload`",
-            "E0604 several service levels for one workload (write one service level, or a class for each)",
-            "E0604 `size` has no meaning beside `workload`",
-            "E0604 several service levels for one workload (write one service level, or a class for each)",
+            "E0604 `load` cannot be used with `workload`",
+            "E0604 a workload cannot have several service levels (use one service level, or a \
+             class for each)",
+            "E0604 `size` cannot be used with `workload`",
+            "E0604 a workload cannot have several service levels (use one service level, or a \
+             class for each)",
         ]
     );
 }
@@ -393,13 +397,14 @@ fn all_mistakes_of_a_table_are_told_at_once() {
     assert_eq!(
         said,
         [
-            "E0603 40 is no service level (service levels go from 0 to 31)",
-            "E0603 load 1.5 is no fraction of a link (write a number from 0 to 1)",
+            "E0603 40 is not a service level (service levels go from 0 to 31)",
+            "E0603 load 1.5 is not a fraction of a link (use a number from 0 to 1)",
             "E0106 unknown key `patern` (did you mean `pattern`?)",
             "E0104 unknown arrival process \"poison\" (did you mean \"poisson\"?)",
-            "E0603 a message of 0 B (a message has at least one byte and is smaller than 4 GiB)",
-            "E0601 \"all of them\" is no set of NICs (write \"all\", a range like \"0-63\", a list \
-             like [3, 7, 11], the name of one of [groups], or terms like \"3 mod 4, not 123, 122\")",
+            "E0603 a message cannot have 0 B (use at least 1 byte and less than 4 GiB)",
+            "E0601 \"all of them\" is not a set of NICs (use \"all\", a range like \"0-63\", a \
+             list like [3, 7, 11], the name of one of [groups], or terms like \"3 mod 4, not 123, \
+             122\")",
         ]
     );
     let (_, said) = read(
@@ -410,7 +415,8 @@ fn all_mistakes_of_a_table_are_told_at_once() {
         said,
         [
             "E0603 `until` is not after `from`",
-            "E0604 both `message` and `size` (`message` is short for a fixed size; keep one of them)",
+            "E0604 the class has both `message` and `size` (remove one of them; `message` is short \
+             for a fixed size)",
         ]
     );
 }
@@ -429,8 +435,8 @@ fn what_does_not_fit_the_fabric_is_told_when_building() {
         ),
         [
             "E0601 `destinations`: nic 70 does not exist: the fabric has NICs 0 to 63",
-            "E0603 a packet of 16777216 flits (a packet has at most 65535 flits: give an MTU, larger \
-             flits or smaller messages)",
+            "E0603 a packet cannot have 16777216 flits (use at most 65535 flits: set an MTU, \
+             larger flits or smaller messages)",
         ]
         .map(str::to_owned)
         .into_iter()
@@ -442,7 +448,7 @@ fn what_does_not_fit_the_fabric_is_told_when_building() {
             "message = \"64 B\"\npattern = \"tornado\"\ndestinations = [7]",
             64
         ),
-        ["E0602 pattern \"tornado\" says itself who receives; leave `destinations` out"]
+        ["E0602 pattern \"tornado\" defines the destinations itself; remove `destinations`"]
     );
 }
 
@@ -475,15 +481,15 @@ fn a_list_of_messages_replaces_the_law() {
         build(&classes[1], 4).err().unwrap(),
         [
             "E0605 wrong.csv:2: destination 9 does not exist: the fabric has 4 NICs, counted from 0",
-            "E0605 wrong.csv:3: `99` is no service level; they go from 0 to 31",
+            "E0605 wrong.csv:3: `99` is not a service level; use 0 to 31",
         ]
     );
     let (_, said) = read("[[traffic]]\nflows = \"flows.csv\"\nload = 0.5\npattern = \"uniform\"");
     assert_eq!(
         said,
         [
-            "E0604 `load` has no meaning beside `flows`",
-            "E0604 `pattern` has no meaning beside `flows`",
+            "E0604 `load` cannot be used with `flows`",
+            "E0604 `pattern` cannot be used with `flows`",
         ]
     );
 }

@@ -1,4 +1,5 @@
-//! Programs of ranks: the sizes of skeletons at paper size, every message received, and no deadlock at any size.
+//! Programs of ranks: the sizes of skeletons at paper size, every message received, and no deadlock
+//! at any size.
 
 use std::path::Path;
 
@@ -61,7 +62,7 @@ fn programs(kind: &str, keys: &str) -> Programs {
     programs
 }
 
-/// All messages, as from, to, bytes.
+/// Returns all messages, as from, to, bytes.
 fn sends(programs: &Programs) -> impl Iterator<Item = (Rank, Rank, u32)> {
     (0..programs.n_ranks()).map(Rank).flat_map(|from| {
         programs.steps(from).filter_map(move |step| match step {
@@ -100,7 +101,7 @@ fn every_program_is_tested_and_its_example_is_small() {
     }
 }
 
-/// Ranks, rounds, messages in all and their bytes, and how many messages follow each other at most.
+/// Ranks, rounds, total messages and bytes, and the length of the longest chain of messages.
 struct Expected {
     ranks: u32,
     rounds: u32,
@@ -120,7 +121,8 @@ fn check(kind: &str, expected: Expected) {
     assert_eq!(played.end, expected.chain);
 }
 
-/// Messages of an all-reduce: an exchange at each doubling, and two for every rank that is folded in.
+/// Returns the messages of an all-reduce: an exchange at each doubling, and two for every folded
+/// rank.
 fn all_reduce(n: u64) -> u64 {
     let doubling = 1 << n.ilog2();
     doubling * u64::from(n.ilog2()) + 2 * (n - doubling)
@@ -177,7 +179,8 @@ fn fill_boundary_has_26_neighbours() {
     );
 }
 
-/// Pairs of neighbours with a common face, edge or corner in an open grid, both directions counted.
+/// Returns pairs of neighbours with a common face, edge or corner in an open grid, in both
+/// directions.
 fn neighbours(x: u64, y: u64, z: u64) -> [u64; 3] {
     let (a, b, c) = (x - 1, y - 1, z - 1);
     [
@@ -236,7 +239,7 @@ fn minife_iterates_a_hundred_times() {
             rounds: 100,
             messages: 100 * (faces + 2 * all_reduce(1152)),
             bytes: 100 * (8_192 * faces + 2 * 8 * all_reduce(1152)),
-            // A halo, then twice ten exchanges, of which one comes after folding in.
+            // A halo, then twice ten exchanges, one of them after folding in.
             chain: 100 * (1 + 2 * 11),
         },
     );
@@ -290,7 +293,7 @@ fn an_all_reduce_is_one_ring_of_all_its_nics() {
     assert_eq!(ring.largest(&setting), 5);
     let placed = placed(&*ring, &setting).unwrap();
     assert_eq!(placed.nics(), [4, 5, 6, 7, 8].map(NicId));
-    // Chunks of 5, 5, 5, 4, 4 bytes; rank 4 begins with its own and goes down.
+    // Chunks of 5, 5, 5, 4, 4 bytes; rank 4 begins with its own, in descending order.
     let sends = |step: u32| match placed.op(NicId(8), 2 * step) {
         Some(Op::Send { to, bytes }) => (to.0, bytes),
         other => panic!("{other:?}"),
@@ -325,8 +328,8 @@ fn amr_depends_on_the_seed_and_the_class() {
     assert_ne!(sends_of(1, 0), sends_of(1, 1));
 }
 
-/// Whether all messages are received, once each, by those that they are sent to: what `Programs` promises, found
-/// again through the steps alone.
+/// Returns whether all messages are received, once each, by their destinations: the guarantee of
+/// `Programs`, derived again from the steps alone.
 fn are_all_received(programs: &Programs) -> bool {
     let mut sent: Vec<(Rank, u32, Rank)> = vec![];
     let mut received = vec![];
@@ -401,7 +404,7 @@ fn ranks_are_mapped_to_the_nics_of_a_group_in_order() {
     let bigfft = read("bigfft", "grid = [2, 3]\nnics = \"job\"").unwrap();
     let placed = placed(&*bigfft, &setting(64, &drawn, 3)).unwrap();
     assert_eq!(placed.nics(), job);
-    // Rank 0 sends to rank 1, its row.
+    // Rank 0 sends to rank 1 in its row.
     let first = placed.op(job[0], 0);
     assert_eq!(
         first,
@@ -422,11 +425,11 @@ fn what_does_not_fit_is_told() {
     };
     assert_eq!(
         problem("bigfft", ""),
-        "1024 ranks for 64 NICs: make the job smaller or give it more `nics`"
+        "1024 ranks do not fit on 64 NICs; use fewer ranks or more `nics`"
     );
     assert_eq!(
         problem("amr", "ranks = 9\nnics = \"0-7\""),
-        "9 ranks for 8 NICs: make the job smaller or give it more `nics`"
+        "9 ranks do not fit on 8 NICs; use fewer ranks or more `nics`"
     );
     assert_eq!(
         problem("minife", "nics = \"job\""),
@@ -438,11 +441,11 @@ fn what_does_not_fit_is_told() {
     );
     assert_eq!(
         problem("all-reduce", "nics = [3]"),
-        "an all-reduce of one rank: name two or more `nics`"
+        "an all-reduce needs at least two ranks; add `nics`"
     );
     assert_eq!(
         problem("all-reduce", "bytes = \"63 B\""),
-        "63 B in 64 chunks: a chunk has at least one byte; write more `bytes` or name fewer `nics`"
+        "63 B in 64 chunks is less than a byte per chunk; use more `bytes` or fewer `nics`"
     );
     assert_eq!(
         problem("all-reduce", "nics = \"job\""),
@@ -455,11 +458,14 @@ fn what_does_not_fit_is_told() {
     let problems = |kind: &str, keys: &str| read(kind, keys).err().unwrap();
     assert_eq!(
         problems("all-reduce", "bytes = \"0 B\"\nrounds = 0"),
-        ["an all-reduce of 0 B", "no rounds"]
+        [
+            "an all-reduce needs at least one byte per rank",
+            "the number of rounds is 0"
+        ]
     );
     assert_eq!(
         problems("all-reduce", "algorithm = \"rign\""),
-        ["\"rign\" is none of ring"]
+        ["expected one of ring, found \"rign\""]
     );
     assert_eq!(
         problems("bigfft", "grid = [4, 4, 4]\nrounds = 0\npair = \"0 B\""),
@@ -467,15 +473,19 @@ fn what_does_not_fit_is_told() {
     );
     assert_eq!(
         problems("bigfft", "rounds = 0\npair = \"0 B\"\nsize-divisor = 0"),
-        ["no rounds", "a message of 0 B", "sizes divided by 0"]
+        [
+            "the number of rounds is 0",
+            "a message cannot have 0 B",
+            "the divisor is 0"
+        ]
     );
     assert_eq!(
         problems("minife", "grid = [1, 1, 1]"),
-        ["a grid of 1 ranks"]
+        ["the grid has 1 ranks"]
     );
     assert_eq!(
         problems("minife", "grid = [4000000000, 4000000000, 4000000000]"),
-        ["a grid of more ranks than can be counted"]
+        ["the grid has more ranks than can be counted"]
     );
     assert_eq!(
         problems(
@@ -483,13 +493,16 @@ fn what_does_not_fit_is_told() {
             "ranks = 1\nactive = 0\nneighbours = [5, 3]\nsizes = [\"4 KiB\", \"1 KiB\"]"
         ),
         [
-            "1 ranks",
-            "0 is no share of the ranks",
-            "from 5 to 3 neighbours",
-            "messages from 4 KiB to 1 KiB",
+            "the number of ranks is 1",
+            "0 is not a share of the ranks",
+            "expected 1 to 1000 neighbours, found 5 to 3",
+            "the smallest message, 4 KiB, is larger than 1 KiB",
         ]
     );
-    assert_eq!(problems("amg", "levels = 0"), ["a V-cycle of 0 levels"]);
+    assert_eq!(
+        problems("amg", "levels = 0"),
+        ["a V-cycle cannot have 0 levels"]
+    );
 }
 
 #[test]
@@ -514,8 +527,8 @@ fn a_class_of_a_skeleton_has_a_program_and_no_times() {
             .err()
             .unwrap(),
         [
-            "`from` has no meaning beside a program of ranks",
-            "`until` has no meaning beside a program of ranks"
+            "`from` cannot be used with a program of ranks",
+            "`until` cannot be used with a program of ranks"
         ]
     );
 }

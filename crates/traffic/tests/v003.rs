@@ -1,4 +1,5 @@
-//! The traffic of 003: messages of 1 to 5 KiB at equal distances, five service levels per host.
+//! The traffic of paper 003: messages of 1 to 5 KiB at equal distances, five service levels per
+//! host.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use netloom_units::{Bytes, NicId, Sl, Time};
 /// One flit of 64 bytes at 50 bytes per nanosecond.
 const CYCLE_NS: f64 = 1.28;
 
-/// The mean gap between messages of a class, in nanoseconds, over the first thousand.
+/// Returns the mean gap between messages of a class, in nanoseconds, over the first thousand.
 fn gap(bytes: u64, load: f64) -> f64 {
     let law = Law {
         load,

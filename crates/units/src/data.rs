@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Bytes(pub u64);
 
 impl Bytes {
-    /// How many flits of `flit` bytes hold this; the last one may be partly empty.
+    /// Returns the number of `flit`-sized flits that hold this; the last one may be partly empty.
     ///
     /// # Panics
     /// If `flit` is zero.

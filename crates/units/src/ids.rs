@@ -1,4 +1,4 @@
-//! Names of things: an id is not an integer.
+//! Typed ids of switches, NICs, ports, lanes, levels and channels.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ macro_rules! id {
         netloom_encoding::encoded!($name(_));
 
         impl $name {
-            /// The id as an index into an array of such things.
+            /// Returns the id as an array index.
             #[inline]
             pub fn index(self) -> usize {
                 self.0 as usize
@@ -28,15 +28,15 @@ macro_rules! id {
 }
 
 id!(
-    /// A switch, counted from zero over the fabric.
+    /// A switch of the fabric, counted from 0.
     SwitchId(u32), "switch "
 );
 id!(
-    /// A network interface of a host (an endpoint), counted from zero over the fabric.
+    /// A network interface of a host (an endpoint), counted from 0 over the fabric.
     NicId(u32), "nic "
 );
 id!(
-    /// A port of one switch, counted from zero on that switch.
+    /// A port of a switch, counted from 0 on that switch.
     Port(u16), "port "
 );
 id!(
@@ -48,7 +48,7 @@ id!(
     Sl(u8), "SL"
 );
 id!(
-    /// A service channel: one of the ways of a service level through the fabric (Omni-Path). It stands in
-    /// the packet and maps to a lane on every link.
+    /// A service channel (Omni-Path): one of a service level's channels through the fabric. The
+    /// packet carries it, and every link maps it to a lane.
     Sc(u8), "SC"
 );

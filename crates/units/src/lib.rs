@@ -1,8 +1,12 @@
-//! Quantities and ids: what the numbers of netloom mean.
+//! Physical quantities and ids.
 //!
-//! A file holds exact quantities with their units ([`Time`], [`Rate`], [`Bytes`]). Before a run they
-//! become whole [`Tick`]s of a length chosen for that run ([`Timebase`]); the engine knows only ticks.
-//! Nothing here is a float: the same file gives the same ticks on every machine.
+//! Files hold exact quantities with units ([`Time`], [`Rate`], [`Bytes`]). Before a run they are
+//! converted to whole [`Tick`]s, whose length is chosen for that run ([`Timebase`]); the engine
+//! knows
+//! only ticks. No quantity is a float, so a file gives the same ticks on every machine.
+//!
+//! This crate depends only on `netloom-encoding`. Start with [`Time`] and [`Timebase`]. The
+//! parser of quantities, with its error messages, is in `parse.rs`.
 
 mod data;
 mod ids;

@@ -1,7 +1,7 @@
 //! Quantities as text: `"400 Gbps"`, `"1.2 us"`, `"4 KiB"`, `"1.3 GHz"`.
 //!
-//! The unit is mandatory, the value is an exact decimal, and printing gives text that parses to the same
-//! quantity. Ambiguous units (`K`, `G`, `Gb`) are refused with what to write instead.
+//! The unit is mandatory and the value is an exact decimal. A printed quantity parses to the same
+//! quantity. Ambiguous units (`K`, `G`, `Gb`) are errors whose help names the alternatives.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,12 +9,10 @@ use std::str::FromStr;
 use crate::rate::lane_rate;
 use crate::{Bytes, Rate, Ratio, Time};
 
-/// Why a text is no quantity, and what to write instead.
+/// Why a string is not a quantity, and what to write instead.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnitError {
-    /// What is wrong with the text.
     pub message: String,
-    /// What would be accepted.
     pub help: String,
 }
 
@@ -26,7 +24,7 @@ impl fmt::Display for UnitError {
 
 impl std::error::Error for UnitError {}
 
-/// The shortest decimal of `num / den`, or the fraction itself where no decimal is exact.
+/// Returns the shortest decimal of `num / den`, or the fraction itself if no decimal is exact.
 pub(crate) fn decimal(num: u128, den: u128) -> String {
     let exact = Ratio::new(num, den);
     let (mut rest, den) = (exact.num() % exact.den(), exact.den());
@@ -59,24 +57,25 @@ fn split<'a>(text: &'a str, what: &str, example: &str) -> Result<(Ratio, &'a str
     let unit = unit.trim();
     let wrong = |message: String| UnitError {
         message,
-        help: format!("write it like {example}"),
+        help: format!("use a value such as {example}"),
     };
     if number.is_empty() {
         return Err(wrong(format!(
-            "`{text}` is no {what}: it does not start with a number"
+            "expected {what}, found `{text}`, which does not start with a number"
         )));
     }
     if unit.is_empty() {
         return Err(wrong(format!("`{text}` has no unit")));
     }
-    let value = exact(number).ok_or_else(|| wrong(format!("`{number}` is no exact number")))?;
+    let value = exact(number)
+        .ok_or_else(|| wrong(format!("expected an exact number, found `{number}`")))?;
     Ok((value, unit))
 }
 
-/// Parts of a fraction above this could leave 128 bits when they are scaled and compared.
+/// Larger parts of a fraction could overflow 128 bits when they are scaled and compared.
 const MOST: u128 = 1_000_000_000_000_000;
 
-/// An exact decimal (`1.25`) or fraction (`10/13`).
+/// Parses an exact decimal (`1.25`) or fraction (`10/13`).
 fn exact(number: &str) -> Option<Ratio> {
     let number = number.replace('_', "");
     if let Some((num, den)) = number.split_once('/') {
@@ -114,12 +113,12 @@ const BYTES_HELP: &str = "\"64 B\", \"4 KiB\" (1024) or \"4 KB\" (1000)";
 impl FromStr for Time {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        let (value, unit) = split(text, "time", TIME_HELP)?;
+        let (value, unit) = split(text, "a time", TIME_HELP)?;
         let hertz = |per_second: u128| {
             if value.is_zero() {
                 return Err(UnitError {
-                    message: format!("`{text}` never ticks"),
-                    help: format!("write {TIME_HELP}"),
+                    message: format!("expected a frequency above zero, found `{text}`"),
+                    help: format!("use a value such as {TIME_HELP}"),
                 });
             }
             Ok(Time::from_picos(
@@ -137,7 +136,9 @@ impl FromStr for Time {
             _ => {
                 return Err(UnitError {
                     message: format!("unknown unit of time `{unit}`"),
-                    help: format!("write {TIME_HELP}; a clock may be given as \"1.3 GHz\""),
+                    help: format!(
+                        "use a value such as {TIME_HELP}; a clock may be given as \"1.3 GHz\""
+                    ),
                 });
             }
         };
@@ -158,11 +159,11 @@ impl FromStr for Rate {
                 return Ok(Rate(rate * width));
             }
             return Err(UnitError {
-                message: format!("`{name}` is no width of an InfiniBand port"),
-                help: "widths are x1, x2, x4, x8 and x12".into(),
+                message: format!("expected the width of an InfiniBand port, found `{name}`"),
+                help: "use x1, x2, x4, x8 or x12".into(),
             });
         }
-        let (value, unit) = split(text, "data rate", RATE_HELP)?;
+        let (value, unit) = split(text, "a data rate", RATE_HELP)?;
         let scale: u128 = match unit {
             "bps" | "b/s" | "bit/s" => 1,
             "kbps" | "Kbps" | "kb/s" | "Kb/s" | "kbit/s" | "Kbit/s" => 1_000,
@@ -176,15 +177,17 @@ impl FromStr for Rate {
             _ => {
                 return Err(UnitError {
                     message: format!("unknown unit of data rate `{unit}`"),
-                    help: format!("write {RATE_HELP} (Gbps counts bits, GB/s bytes)"),
+                    help: format!("use a value such as {RATE_HELP} (Gbps counts bits, GB/s bytes)"),
                 });
             }
         };
         let bits = value * Ratio::new(scale, 1);
         if bits.is_zero() || bits.den() != 1 || bits > Ratio::whole(u64::MAX) {
             return Err(UnitError {
-                message: format!("`{text}` is no whole number of bits per second above zero"),
-                help: format!("write {RATE_HELP}"),
+                message: format!(
+                    "expected a whole number of bits per second above zero, found `{text}`"
+                ),
+                help: format!("use a value such as {RATE_HELP}"),
             });
         }
         Ok(Rate(bits.round()))
@@ -194,7 +197,7 @@ impl FromStr for Rate {
 impl FromStr for Bytes {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        let (value, unit) = split(text, "amount of data", BYTES_HELP)?;
+        let (value, unit) = split(text, "an amount of data", BYTES_HELP)?;
         let scale: u128 = match unit {
             "B" => 1,
             "KiB" => 1 << 10,
@@ -207,15 +210,15 @@ impl FromStr for Bytes {
             _ => {
                 return Err(UnitError {
                     message: format!("unknown unit of data `{unit}`"),
-                    help: format!("write {BYTES_HELP}"),
+                    help: format!("use a value such as {BYTES_HELP}"),
                 });
             }
         };
         let bytes = value * Ratio::new(scale, 1);
         if bytes.den() != 1 || bytes > Ratio::whole(u64::MAX) {
             return Err(UnitError {
-                message: format!("`{text}` is no whole number of bytes"),
-                help: format!("write {BYTES_HELP}"),
+                message: format!("expected a whole number of bytes, found `{text}`"),
+                help: format!("use a value such as {BYTES_HELP}"),
             });
         }
         Ok(Bytes(bytes.round()))
@@ -249,11 +252,12 @@ mod tests {
         let message = |e: UnitError| e.to_string();
         assert_eq!(
             message("100 Gpbs".parse::<Rate>().unwrap_err()),
-            "unknown unit of data rate `Gpbs`; write \"100 Gbps\", \"12.5 GB/s\" or \"NDR x4\" (Gbps counts bits, GB/s bytes)"
+            "unknown unit of data rate `Gpbs`; use a value such as \"100 Gbps\", \"12.5 GB/s\" or \
+             \"NDR x4\" (Gbps counts bits, GB/s bytes)"
         );
         assert_eq!(
             message("50".parse::<Time>().unwrap_err()),
-            "`50` has no unit; write it like \"5.12 ns\", \"1 us\" or \"2 ms\""
+            "`50` has no unit; use a value such as \"5.12 ns\", \"1 us\" or \"2 ms\""
         );
         assert!("4 K".parse::<Bytes>().is_err());
         assert!("0.3 B".parse::<Bytes>().is_err());

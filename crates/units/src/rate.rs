@@ -4,12 +4,12 @@ use std::fmt;
 
 use crate::{Bytes, Ratio, Time};
 
-/// Bits per second. Exact: every rate of the field is a whole number of them.
+/// Bits per second, exact: every data rate in use is a whole number of them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Rate(pub u64);
 
 impl Rate {
-    /// How long `bytes` take at this rate, exactly.
+    /// Returns the exact time that `bytes` take at this rate.
     ///
     /// # Panics
     /// If the rate is zero.
@@ -20,13 +20,13 @@ impl Rate {
         ))
     }
 
-    /// For printing and statistics only.
+    /// Returns the rate in Gbps, for printing and statistics only.
     pub fn as_gbps(self) -> f64 {
         self.0 as f64 / 1e9
     }
 }
 
-/// Data rates of one InfiniBand lane after line coding, by their names.
+/// Data rates of one InfiniBand lane after line coding, by name.
 const LANE_RATES: &[(&str, u64)] = &[
     ("SDR", 2_000_000_000),
     ("DDR", 4_000_000_000),
@@ -39,7 +39,7 @@ const LANE_RATES: &[(&str, u64)] = &[
     ("XDR", 200_000_000_000),
 ];
 
-/// The data rate of one InfiniBand lane after line coding, by its name: `HDR`.
+/// Returns the data rate of one InfiniBand lane after line coding, by its name, such as `HDR`.
 pub fn lane_rate(name: &str) -> Option<Rate> {
     let found = LANE_RATES.iter().find(|(known, _)| *known == name);
     found.map(|(_, rate)| Rate(*rate))

@@ -1,16 +1,16 @@
-//! Exact positive fractions, for periods that are no whole number of anything (1/1.3 ns, 8/30 ns).
+//! Exact nonnegative fractions, for periods such as 1/1.3 ns and 8/30 ns.
 
 use std::cmp::Ordering;
 use std::fmt;
 
-/// A fraction in lowest terms; the denominator is never zero.
+/// A fraction in lowest terms with a nonzero denominator.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Ratio {
     num: u128,
     den: u128,
 }
 
-/// Greatest common divisor; `gcd(0, n) = n`.
+/// Returns the greatest common divisor; `gcd(0, n) = n`.
 fn gcd(mut a: u128, mut b: u128) -> u128 {
     while b != 0 {
         (a, b) = (b, a % b);
@@ -19,10 +19,9 @@ fn gcd(mut a: u128, mut b: u128) -> u128 {
 }
 
 impl Ratio {
-    /// Nothing.
     pub const ZERO: Ratio = Ratio { num: 0, den: 1 };
 
-    /// `num / den` in lowest terms.
+    /// Returns `num / den` in lowest terms.
     ///
     /// # Panics
     /// If `den` is zero.
@@ -35,7 +34,6 @@ impl Ratio {
         }
     }
 
-    /// A whole number.
     pub fn whole(n: u64) -> Self {
         Ratio {
             num: u128::from(n),
@@ -43,28 +41,25 @@ impl Ratio {
         }
     }
 
-    /// The numerator in lowest terms.
     pub fn num(self) -> u128 {
         self.num
     }
 
-    /// The denominator in lowest terms.
     pub fn den(self) -> u128 {
         self.den
     }
 
-    /// What is left after taking `other` away; `None` if it is more.
+    /// Returns the difference, or `None` if `other` is larger.
     pub fn checked_sub(self, other: Ratio) -> Option<Ratio> {
         let left = (self.num * other.den).checked_sub(other.num * self.den)?;
         Some(Ratio::new(left, self.den * other.den))
     }
 
-    /// Whether this is nothing.
     pub fn is_zero(self) -> bool {
         self.num == 0
     }
 
-    /// `1 / self`.
+    /// Returns `1 / self`.
     ///
     /// # Panics
     /// If `self` is zero.
@@ -72,7 +67,8 @@ impl Ratio {
         Ratio::new(self.den, self.num)
     }
 
-    /// Greatest common divisor of two fractions: the longest step that divides both exactly.
+    /// Returns the greatest common divisor of two fractions: the longest step that divides both
+    /// exactly.
     pub fn gcd(self, other: Self) -> Self {
         Ratio::new(
             gcd(self.num * other.den, other.num * self.den),
@@ -80,22 +76,22 @@ impl Ratio {
         )
     }
 
-    /// The nearest whole number (halves go up).
+    /// Rounds to the nearest whole number; halves round up.
     pub fn round(self) -> u64 {
         u64::try_from((self.num * 2 + self.den) / (self.den * 2)).expect("a count below 2^64")
     }
 
-    /// The smallest whole number not below this.
+    /// Rounds up to a whole number.
     pub fn ceil(self) -> u64 {
         u64::try_from(self.num.div_ceil(self.den)).expect("a count below 2^64")
     }
 
-    /// The largest whole number not above this.
+    /// Rounds down to a whole number.
     pub fn floor(self) -> u64 {
         u64::try_from(self.num / self.den).expect("a count below 2^64")
     }
 
-    /// For printing and statistics only, never for time.
+    /// Converts to a float, for printing and statistics only.
     pub fn as_f64(self) -> f64 {
         self.num as f64 / self.den as f64
     }
@@ -133,7 +129,8 @@ impl PartialOrd for Ratio {
 
 impl Ord for Ratio {
     fn cmp(&self, other: &Self) -> Ordering {
-        // Whole parts first, then the rests turned over, as Euclid does: nothing can leave 128 bits.
+        // Compares the whole parts, then the reciprocals of the remainders (Euclid), so 128 bits
+        // never overflow.
         let (mut a, mut b) = ((self.num, self.den), (other.num, other.den));
         loop {
             let order = (a.0 / a.1).cmp(&(b.0 / b.1));

@@ -1,12 +1,12 @@
-//! Simulated time as the engine knows it.
+//! Simulated time in ticks.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
-/// A point of simulated time, in ticks since the start of the run.
+/// A point in simulated time, in ticks since the start of the run.
 ///
-/// Plain `u64` counts are durations in ticks; adding one to a `Tick` gives a `Tick`, and the difference
-/// of two `Tick`s is a count again.
+/// Durations are plain `u64` counts of ticks. A `Tick` plus a duration is a `Tick`, and the
+/// difference of two `Tick`s is a duration.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 #[repr(transparent)]
 pub struct Tick(pub u64);
@@ -14,12 +14,11 @@ pub struct Tick(pub u64);
 netloom_encoding::encoded!(Tick(_));
 
 impl Tick {
-    /// The start of the run.
     pub const ZERO: Tick = Tick(0);
-    /// Later than everything that happens.
+    /// Later than every event.
     pub const NEVER: Tick = Tick(u64::MAX);
 
-    /// Ticks since `earlier`, or zero if it is later than this.
+    /// Returns the ticks since `earlier`, or zero if `earlier` is later than this.
     #[inline]
     pub fn saturating_since(self, earlier: Tick) -> u64 {
         self.0.saturating_sub(earlier.0)
@@ -55,7 +54,7 @@ impl fmt::Display for Tick {
     }
 }
 
-/// When a component decides: on every `phase + n * period`.
+/// A clock with edges at `phase + n * period`, the times at which a component decides.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Clock {
     /// Ticks between two edges; never zero.
@@ -65,7 +64,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A clock with an edge at tick zero.
+    /// Creates a clock with an edge at tick zero.
     ///
     /// # Panics
     /// If the period is zero.
@@ -74,7 +73,7 @@ impl Clock {
         Clock { period, phase: 0 }
     }
 
-    /// The first edge at or after `t`.
+    /// Returns the first edge at or after `t`.
     #[inline]
     pub fn edge_at_or_after(self, t: Tick) -> Tick {
         if self.period == 1 {
@@ -86,7 +85,7 @@ impl Clock {
         Tick(self.phase + (t.0 - self.phase).div_ceil(self.period) * self.period)
     }
 
-    /// The last edge at or before `t`, or the first edge of all if there is none.
+    /// Returns the last edge at or before `t`, or the very first edge if there is none.
     #[inline]
     pub fn edge_at_or_before(self, t: Tick) -> Tick {
         if self.period == 1 {

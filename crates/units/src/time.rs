@@ -1,42 +1,40 @@
-//! Durations as written in a file, and the tick that a run chooses for them.
+//! Durations as written in a file, and their conversion to the ticks of a run.
 
 use std::fmt;
 
 use crate::{Ratio, Tick};
 
-/// An exact duration.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Time {
     picos: Ratio,
 }
 
 impl Time {
-    /// No time at all.
     pub const ZERO: Time = Time { picos: Ratio::ZERO };
 
-    /// A duration of so many picoseconds.
+    /// Creates a duration from picoseconds.
     pub fn from_picos(picos: Ratio) -> Self {
         Time { picos }
     }
 
-    /// A duration of so many whole nanoseconds.
+    /// Creates a duration from whole nanoseconds.
     pub fn from_nanos(nanos: u64) -> Self {
         Time {
             picos: Ratio::whole(nanos) * Ratio::whole(1000),
         }
     }
 
-    /// The exact number of picoseconds.
+    /// Returns the exact number of picoseconds.
     pub fn picos(self) -> Ratio {
         self.picos
     }
 
-    /// For printing and statistics only.
+    /// Returns nanoseconds, for printing and statistics only.
     pub fn as_nanos(self) -> f64 {
         self.picos.as_f64() / 1e3
     }
 
-    /// Whether this is no time at all.
+    /// Whether this is a duration of zero.
     pub fn is_zero(self) -> bool {
         self.picos.is_zero()
     }
@@ -79,7 +77,7 @@ impl fmt::Display for Time {
     }
 }
 
-/// Nanoseconds for people: three digits and the unit that suits them.
+/// Formats nanoseconds with three digits and a suitable unit.
 pub fn short_time(nanos: f64) -> String {
     let units = [(1e9, "s"), (1e6, "ms"), (1e3, "us")];
     let suits = units.into_iter().find(|(size, _)| nanos >= *size);
@@ -93,17 +91,17 @@ pub fn short_time(nanos: f64) -> String {
     format!("{value:.digits$} {unit}")
 }
 
-/// The length of one tick of a run, and how times turn into ticks.
+/// The length of a tick, and the conversion of times to ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Timebase {
     tick: Time,
 }
 
-/// No duration may be longer than this many ticks: it keeps the wheels short and 64 bits ample.
+/// The longest duration in ticks. It keeps the wheels short and 64 bits ample.
 const LONGEST: u64 = 1 << 20;
 
 impl Timebase {
-    /// A tick of a given length.
+    /// Creates a timebase with ticks of this length.
     ///
     /// # Panics
     /// If the length is zero.
@@ -112,10 +110,11 @@ impl Timebase {
         Timebase { tick }
     }
 
-    /// The longest tick that divides every duration, or, where that tick would be absurdly short, the
-    /// longest one of the form `shortest / n` that keeps every relative error below 1e-4.
+    /// Chooses the longest tick that divides every duration. If that tick would be absurdly short,
+    /// chooses the longest tick of the form `shortest / n` that keeps every relative error below
+    /// 1e-4.
     ///
-    /// Durations of zero are ignored; with none left the tick is a nanosecond.
+    /// Durations of zero are ignored. Without any other duration, the tick is a nanosecond.
     pub fn for_durations(durations: &[Time]) -> Self {
         let some: Vec<Time> = durations.iter().copied().filter(|d| !d.is_zero()).collect();
         let Some(&shortest) = some.iter().min() else {
@@ -148,18 +147,17 @@ impl Timebase {
         }
     }
 
-    /// The length of a tick.
     pub fn tick(self) -> Time {
         self.tick
     }
 
-    /// The nearest whole number of ticks, and at least one for a duration that is not zero.
+    /// Returns the nearest whole number of ticks, but at least one for a duration other than zero.
     pub fn ticks(self, duration: Time) -> u64 {
         let n = (duration.picos / self.tick.picos).round();
         if duration.is_zero() { 0 } else { n.max(1) }
     }
 
-    /// The relative error of [`Timebase::ticks`] for a duration; zero for an exact one.
+    /// Returns the relative error of [`Timebase::ticks`] for a duration; zero if it is exact.
     pub fn error(self, duration: Time) -> f64 {
         if duration.is_zero() {
             return 0.0;
@@ -171,17 +169,17 @@ impl Timebase {
         (self.ticks(duration) as f64 - exact.as_f64()).abs() / exact.as_f64()
     }
 
-    /// The exact duration of so many ticks.
+    /// Returns the exact duration of a number of ticks.
     pub fn time(self, ticks: u64) -> Time {
         self.tick * ticks
     }
 
-    /// Nanoseconds of so many ticks, for printing and statistics.
+    /// Converts ticks to nanoseconds, for printing and statistics.
     pub fn nanos(self, ticks: f64) -> f64 {
         ticks * self.tick.as_nanos()
     }
 
-    /// The first tick at or after a time of the run.
+    /// Returns the first tick at or after a time of the run.
     pub fn tick_at(self, time: Time) -> Tick {
         Tick((time.picos / self.tick.picos).ceil())
     }
@@ -216,7 +214,7 @@ mod tests {
 
     #[test]
     fn twelve_lanes_of_infiniband_are_exact() {
-        // 004 at 12x: 8 bits at 30 Gb/s = 0.2667 ns, beside a 20 ns delay.
+        // Paper 004 at 12x: 8 bits at 30 Gb/s = 0.2667 ns, with a 20 ns delay.
         let byte = Rate(30_000_000_000).time_for(Bytes(1));
         let base = Timebase::for_durations(&[byte, Time::from_nanos(20)]);
         assert_eq!(base.error(byte), 0.0);

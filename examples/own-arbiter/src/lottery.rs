@@ -40,8 +40,8 @@ impl Policy for Lottery {
     }
 }
 
-/// The arbiter of one output. Its register is the state of a small generator, so that a draw depends on
-/// what this output has sent and on nothing else.
+/// The arbiter of one output. Its register is the state of a small generator, so a draw depends
+/// only on what this output has sent.
 struct Drum {
     tickets: Vec<u32>,
     state: u32,

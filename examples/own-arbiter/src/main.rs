@@ -1,4 +1,4 @@
-//! Runs an experiment with an arbiter that netloom does not know.
+//! Runs an experiment with an arbiter from outside of netloom.
 
 mod lottery;
 
@@ -7,7 +7,7 @@ use netloom::arbitration::Policy;
 use netloom::catalog::kind;
 use netloom::{Control, Kinds, Request, RunOptions, load, render, run};
 
-/// Two lanes want more than a link can carry; lane 0 has three tickets, lane 1 has one.
+/// Two lanes offer more than a link can carry. Lane 0 has three tickets, lane 1 has one.
 const EXPERIMENT: &str = r#"
 netloom = 1
 name = "lottery"
@@ -42,7 +42,7 @@ length = "2 ms"
 "#;
 
 fn main() {
-    // The one registration.
+    // This is the only registration.
     let kinds = Kinds::default().with_arbiter(kind!(Lottery, dyn Policy));
     let loaded = load(&Request {
         kinds: &kinds,
@@ -64,5 +64,5 @@ fn main() {
         println!("{class}: {:.3} of a link delivered per host", load);
     }
     println!("share of the rich lane: {share:.3} (tickets: 0.750)");
-    assert!((share - 0.75).abs() < 0.02, "the lottery keeps its promise");
+    assert!((share - 0.75).abs() < 0.02, "the share follows the tickets");
 }

@@ -1,4 +1,4 @@
-//! The program, run: the lottery gives the lanes what their tickets say.
+//! Runs the program: the shares of lanes follow their tickets.
 
 use std::process::Command;
 

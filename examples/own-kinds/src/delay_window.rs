@@ -1,7 +1,8 @@
-//! A window of flits under way, ruled by the round trip: it grows with every acknowledgement that comes in time and
-//! shrinks, at most once for each window of packets, with one that comes late.
+//! A window of flits in flight, controlled by the round-trip time. It grows with every timely
+//! acknowledgement. A late one shrinks it, at most once per window of packets.
 //!
-//! Left out of Swift: pacing below one packet, and a target that follows the number of flows and of hops.
+//! Unlike Swift, it has no pacing below one packet, and its target does not depend on the number of
+//! flows and hops.
 
 use std::sync::Arc;
 
@@ -13,31 +14,32 @@ params! {
     /// When windows shrink and grow, and by how much.
     #[derive(Clone, Debug)]
     pub struct DelayWindow {
-        /// Flits under way to one destination at the start, and at most.
+        /// Flits in flight to one destination, at the start and at most.
         pub window: u32 = 1024,
-        /// The round trip that is late, in flit times of the NIC's link.
+        /// Round-trip time above which an acknowledgement is late, in flit times of the NIC's link.
         pub target: u64 = 1000,
-        /// Flits by which a window grows while one window of flits is acknowledged in time.
+        /// Flits by which a window grows per window of timely acknowledged flits.
         pub rise: u32 = 32,
-        /// The share of it that a late acknowledgement leaves.
+        /// Share of the window that remains after a late acknowledgement.
         pub keep: f64 = 0.7,
     }
     check |it, section| {
         if !(0.1..=0.99).contains(&it.keep) {
             let place = section.place_of("keep");
-            section.notes.error("E0102", place, format!("`keep` of {}", it.keep)).help("write 0.1 to 0.99");
+            section.notes.error("E0102", place, format!("expected a share, found {}", it.keep)).help("use 0.1 to 0.99");
         }
         if it.window > 1 << 20 || it.rise > 1 << 10 {
             let place = section.place_of("window");
-            section.notes.error("E0102", place, "a larger window than any fabric holds")
-                .help("write at most 1048576 for `window`, and 1024 for `rise`");
+            section.notes.error("E0102", place, "the window is too large")
+                .help("use at most 1048576 for `window`, and 1024 for `rise`");
         }
     }
 }
 
 impl Described for DelayWindow {
     const NAME: &'static str = "delay-window";
-    const SUMMARY: &'static str = "A window per destination grows with acknowledgements that come in time and shrinks with those that come late.";
+    const SUMMARY: &'static str = "A window per destination that grows with timely \
+        acknowledgements and shrinks with late ones.";
     const PAPER: Option<&'static str> = Some(
         "after G. Kumar et al., \"Swift: delay is simple and effective for congestion control in the datacenter\", SIGCOMM 2020",
     );
@@ -51,7 +53,7 @@ impl CongestionControl for DelayWindow {
             least: u64::from(link.largest) * FLIT,
             target: self.target * link.flit,
             rise: u64::from(self.rise) * FLIT,
-            // Thousandths: exact for what a person writes.
+            // In thousandths, which represent usual values exactly.
             keep: (self.keep * 1000.0).round() as u64,
         }))
     }
@@ -60,7 +62,9 @@ impl CongestionControl for DelayWindow {
         let is_too_small = self.window < link.largest;
         is_too_small.then(|| {
             let (window, largest) = (self.window, link.largest);
-            format!("a window of {window} flits, and the largest packet has {largest}: give `window` at least that")
+            format!(
+                "expected a window of at least {largest} flits, the largest packet, found {window}"
+            )
         })
     }
 }
@@ -68,8 +72,8 @@ impl CongestionControl for DelayWindow {
 /// One flit in the fixed point of windows.
 const FLIT: u64 = 1 << 16;
 
-/// The words of a flow: its window in 1/65536 of a flit, and the first packet of the NIC sent after the last cut. The
-/// endpoint keeps them, saves them and hands them back; there is no other state.
+/// The words of a flow: its window in 1/65536 of a flit, and the first packet of the NIC after the
+/// last decrease. The endpoint stores, saves and restores them; there is no other state.
 const SIZE: usize = 0;
 const AFTER: usize = 1;
 
@@ -91,7 +95,7 @@ impl Control for Window {
 
     fn admits(&self, flow: &FlowState, in_flight: u32, flits: u16, _now: Tick) -> Result<(), Tick> {
         let need = (u64::from(in_flight) + u64::from(flits)) * FLIT;
-        // Only an acknowledgement makes room.
+        // Only an acknowledgement can free the window.
         if need <= flow.0[SIZE] {
             Ok(())
         } else {

@@ -1,12 +1,12 @@
-//! Valiant routing on a full mesh: some packets go straight, the others by way of a switch that is drawn for each.
+//! Valiant routing on a full mesh: some packets go straight, the others through a random switch.
 //!
 //! ```text
 //!   straight:  source ──lane 0──► target
 //!   detour:    source ──lane 0──► drawn ──lane 1──► target
 //! ```
 //!
-//! A packet that is on lane 1 goes to its target and nowhere else, so no circle of waiting packets closes: `check` proves
-//! it from [`Route::choices`].
+//! A packet on lane 1 goes directly to its target, so waiting packets cannot form a cycle: `check`
+//! proves it from [`Route::choices`].
 
 use std::sync::Arc;
 
@@ -17,22 +17,22 @@ use netloom::topology::{Peer, Topology};
 use netloom::units::{NicId, Port, SwitchId};
 
 params! {
-    /// Which packets go straight.
+    /// The share of straight packets.
     #[derive(Clone, Debug)]
     pub struct Detour {
         /// The share of packets that go straight to the switch of their destination.
         pub straight: f64 = 0.5,
-        /// Lanes of a detour: with 1 in place of 2, `check` shows the circle in which packets wait for each other.
+        /// Number of lanes. With 1 lane, `check` shows a cycle of packets that wait for each other.
         pub lanes: u8 = 2,
     }
     check |it, section| {
         if !(0.0..=1.0).contains(&it.straight) {
             let place = section.place_of("straight");
-            section.notes.error("E0102", place, format!("{} is no share", it.straight)).help("write 0 to 1");
+            section.notes.error("E0102", place, format!("expected a share, found {}", it.straight)).help("use 0 to 1");
         }
         if !(1..=2).contains(&it.lanes) {
             let place = section.place_of("lanes");
-            section.notes.error("E0102", place, format!("{} lanes", it.lanes)).help("write 2");
+            section.notes.error("E0102", place, format!("expected 1 or 2 lanes, found {}", it.lanes)).help("use 2");
         }
     }
 }
@@ -40,7 +40,7 @@ params! {
 impl Described for Detour {
     const NAME: &'static str = "detour";
     const SUMMARY: &'static str =
-        "On full meshes: straight, or by way of a switch that is drawn for each packet.";
+        "On full meshes: straight, or through a switch that is drawn for each packet.";
     const PAPER: Option<&'static str> = Some(
         "L. G. Valiant, \"A scheme for fast parallel communication\", SIAM J. Comput. 11, 1982",
     );
@@ -61,7 +61,7 @@ impl Routing for Detour {
         if let Some(pair) = missing {
             let name = |s: usize| topology.switch_name(SwitchId(s as u32));
             return Err(format!(
-                "detour is for full meshes; no cable goes from {} to {}",
+                "expected a full mesh, found no cable from {} to {}",
                 name(pair / n),
                 name(pair % n)
             ));
@@ -82,7 +82,7 @@ impl Routing for Detour {
     }
 }
 
-/// The compiled form: answers depend on nothing but the question.
+/// The compiled form. Its results depend only on the arguments.
 #[derive(Debug)]
 struct Mesh {
     topology: Arc<Topology>,
@@ -125,14 +125,14 @@ impl Route for Mesh {
         if !self.is_injected(at, from) {
             return self.to(at, target, self.second);
         }
-        // Keyed by the packet, so that results are the same for any division into partitions.
+        // Keyed by the packet, so that the division into partitions does not affect results.
         let draw = self
             .stream
             .draw([occasion.source.0, occasion.sequence, 0, 0]);
         if draw.0[0] <= self.straight {
             return self.to(at, target, 0);
         }
-        // Any other switch; drawing the target is one more way to go straight.
+        // Any other switch. A packet that draws its target also goes straight.
         let other = draw.below(1, self.topology.n_switches() - 1);
         let other = SwitchId(if other < at.0 { other } else { other + 1 });
         self.to(at, other, 0)

@@ -1,4 +1,4 @@
-//! netloom with a routing and a congestion control of its own: every command, the same messages.
+//! netloom with an additional routing and congestion control, with all commands and messages.
 
 mod delay_window;
 mod detour;

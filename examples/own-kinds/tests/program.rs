@@ -1,4 +1,5 @@
-//! The program, run: its routing is proved, its study is the same for any division and is reported, and its kinds are listed.
+//! Runs the program: `check` proves its routing, partitions do not affect its study, a report shows
+//! it, and its kinds are listed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +9,7 @@ use netloom::{Request, load, render};
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/full-mesh.toml");
 
-/// A new empty folder of this test, and where it stands.
+/// Returns the path of a new folder for this test.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -22,7 +23,7 @@ fn own(arguments: &[&str]) -> Output {
         .expect("the program starts")
 }
 
-/// What the program prints when it ends well.
+/// Returns what the program prints, and checks that it succeeds.
 fn said(arguments: &[&str]) -> String {
     let output = own(arguments);
     assert!(
@@ -37,7 +38,7 @@ fn said(arguments: &[&str]) -> String {
 fn the_routing_is_proved_free_of_deadlock_and_refused_on_one_lane() {
     let proof = said(&["check", FILE]);
     assert!(proof.contains("detour: free of deadlock"), "{proof}");
-    // One lane lets packets wait for each other in a circle.
+    // With one lane, packets can wait for each other in a cycle.
     let refused = own(&["check", FILE, "--set", "routing.lanes=1", "-q"]);
     assert_eq!(
         refused.status.code(),
@@ -92,6 +93,6 @@ fn the_study_is_the_same_for_any_division_and_is_reported() {
 
 #[test]
 fn lists_and_schema_name_them() {
-    assert!(said(&["list", "routings"]).contains("detour"));
+    assert!(said(&["explain", "routings"]).contains("detour"));
     assert!(said(&["schema"]).contains("\"delay-window\""));
 }

@@ -1,19 +1,20 @@
-//! `--by KEY`: one study, cut into the values of one of its axes.
+//! `--by KEY`: divides a study by the values of one of its axes.
 
 use std::collections::BTreeMap;
 
 use netloom_catalog::nearest;
 use netloom_results::{Collection, Frame};
 
-/// A part for every value of an axis, in the order of the results. Each lacks that axis, and those that follow from
-/// it: axes with one value in every part.
+/// Returns a part for each value of an axis, in the order of the results. A part lacks that axis
+/// and all axes that depend on it: those with one value in every part.
 ///
 /// # Errors
 /// If the study has no such axis, or only one value on it.
 pub(super) fn parts(study: &Collection, key: &str) -> Result<Vec<Collection>, String> {
     let axis = axis(study, key)?;
     let folder = &study.folder;
-    let empty = || format!("{folder} has no results to compare; run `netloom merge` on it again");
+    let empty =
+        || format!("{folder} has no results to compare; run `netloom study merge` on it again");
     let mut parts: Vec<(String, BTreeMap<String, Frame>)> = vec![];
     for name in ["results", "points"] {
         let table = study.table(name).ok_or_else(empty)?;
@@ -32,7 +33,7 @@ pub(super) fn parts(study: &Collection, key: &str) -> Result<Vec<Collection>, St
     }
     if parts.len() < 2 {
         return Err(format!(
-            "{folder} has one value of {axis}: nothing to compare"
+            "cannot compare by {axis}: {folder} has only one value of it"
         ));
     }
     let follows = |other: &str| {
@@ -45,7 +46,7 @@ pub(super) fn parts(study: &Collection, key: &str) -> Result<Vec<Collection>, St
         folder: format!("{axis}: {value}"),
         axes: axes.clone(),
         tables,
-        // Said once, for the whole.
+        // Printed once for the whole study.
         warnings: vec![],
         ..study.clone()
     };
@@ -59,7 +60,7 @@ fn has_one_value(table: &Frame, axis: &str) -> bool {
     (1..table.len()).all(|line| column.values.datum(line) == column.values.datum(0))
 }
 
-/// The axis of that name, or the only one whose name ends so.
+/// Returns the axis with that name, or the only one whose name ends with it.
 fn axis<'a>(study: &'a Collection, key: &str) -> Result<&'a String, String> {
     let end = format!(".{key}");
     let exact = study.axes.iter().find(|axis| *axis == key);

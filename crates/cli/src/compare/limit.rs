@@ -1,4 +1,4 @@
-//! `--fail-if`: how far B may be from A.
+//! `--fail-if`: limits of the difference between B and A.
 
 use netloom_catalog::nearest;
 
@@ -8,9 +8,9 @@ use super::verdict::Difference;
 /// `CLASS:METRIC OP LIMIT`.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Limit {
-    /// As it was written.
+    /// The text on the command line.
     pub(super) text: String,
-    /// The class or [`TOTAL`]; without it, every class and the total.
+    /// A class or [`TOTAL`]; `None` means every class and the total.
     pub(super) scope: Option<String>,
     pub(super) metric: Metric,
     side: Side,
@@ -23,30 +23,30 @@ enum Side {
     Below,
 }
 
-/// On B minus A.
+/// A bound on B minus A.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Bound {
     /// In the unit of the metric.
     Absolute(f64),
-    /// As part of A.
+    /// As a fraction of A.
     Relative(f64),
 }
 
 impl Limit {
-    /// Reads `latency_p99_ns > +5%`, `delivered_load < -0.01`, `bulk:latency_mean_ns > 200`.
+    /// Parses `latency_p99_ns > +5%`, `delivered_load < -0.01`, `bulk:latency_mean_ns > 200`.
     ///
     /// # Errors
-    /// Says what is wrong and what to write instead.
+    /// If the text is not a limit; the message shows the syntax.
     pub(super) fn parse(text: &str) -> Result<Limit, String> {
         let wrong = |what: &str| {
             format!(
-                "--fail-if \"{text}\": {what}; write \"METRIC > LIMIT\" or \"CLASS:METRIC < LIMIT\" with a limit \
-                 like +5% or -0.01"
+                "--fail-if \"{text}\": {what}; use \"METRIC > LIMIT\" or \"CLASS:METRIC < LIMIT\" \
+                 with a limit such as +5% or -0.01"
             )
         };
         let at = text
             .rfind(['<', '>'])
-            .ok_or_else(|| wrong("neither < nor >"))?;
+            .ok_or_else(|| wrong("expected < or >"))?;
         let (left, right) = (text[..at].trim(), text[at + 1..].trim());
         let (scope, name) = match left.rsplit_once(':') {
             Some((scope, name)) => (Some(scope.trim().to_owned()), name.trim()),
@@ -57,7 +57,8 @@ impl Limit {
             None => (right, false),
         };
         let number = number.parse::<f64>().ok().filter(|n| n.is_finite());
-        let number = number.ok_or_else(|| wrong(&format!("\"{right}\" is no limit")))?;
+        let number =
+            number.ok_or_else(|| wrong(&format!("expected a number, found \"{right}\"")))?;
         Ok(Limit {
             text: text.trim().to_owned(),
             scope,
@@ -73,7 +74,7 @@ impl Limit {
         })
     }
 
-    /// Whether it is about this line.
+    /// Returns whether the limit applies to this line.
     pub(super) fn covers(&self, line: &Line) -> bool {
         let is_in_scope = self
             .scope
@@ -82,7 +83,7 @@ impl Limit {
         is_in_scope && self.metric == line.metric
     }
 
-    /// Whether the whole interval lies beyond it.
+    /// Returns whether the whole interval lies beyond the limit.
     pub(super) fn is_broken_by(&self, difference: &Difference) -> bool {
         let bound = match self.bound {
             Bound::Absolute(bound) => bound,
@@ -94,7 +95,7 @@ impl Limit {
         }
     }
 
-    /// What is wrong if its class is none of these.
+    /// Returns an error if its class is not one of `classes`.
     pub(super) fn unknown_class(&self, classes: &[&str]) -> Option<String> {
         let scope = self.scope.as_deref()?;
         let known = || classes.iter().copied().chain([TOTAL]);
@@ -103,39 +104,38 @@ impl Limit {
         }
         let instead = match nearest(scope, known()) {
             Some(near) => format!("did you mean \"{near}\"?"),
-            None => format!("there are {}", known().collect::<Vec<_>>().join(", ")),
+            None => format!("expected one of {}", known().collect::<Vec<_>>().join(", ")),
         };
         Some(format!(
-            "--fail-if \"{}\": no class of both is called \"{scope}\"; {instead}",
+            "--fail-if \"{}\": there is no common class \"{scope}\"; {instead}",
             self.text
         ))
     }
 }
 
-/// The metric of this name.
+/// Returns the metric with this name.
 ///
 /// # Errors
-/// Tells the nearest one.
+/// If there is no such metric; the message names similar ones.
 pub(super) fn metric(name: &str) -> Result<Metric, String> {
     Metric::named(name).ok_or_else(|| {
         let all = Metric::all();
         let known = || all.iter().map(|metric| metric.column.name);
         let instead = match nearest(name, known()) {
             Some(near) => format!("did you mean \"{near}\"?"),
-            // A part of a name, as `p99` is of `latency_p99_ns`.
+            // A part of a name, such as `p99` of `latency_p99_ns`.
             None => match known()
                 .filter(|known| known.contains(name))
                 .take(5)
                 .collect::<Vec<_>>()
             {
                 none if none.is_empty() => {
-                    "`netloom explain p99` finds names by their parts, the book lists all"
-                        .to_owned()
+                    "use `netloom explain p99` to find names by a part of them".to_owned()
                 }
                 some => format!("did you mean {}?", some.join(", ")),
             },
         };
-        format!("no metric is called \"{name}\"; {instead}")
+        format!("there is no metric \"{name}\"; {instead}")
     })
 }
 
@@ -201,12 +201,12 @@ mod tests {
     #[test]
     fn mistakes_tell_what_to_write() {
         for (text, part) in [
-            ("latency_p99_ns", "neither < nor >"),
-            ("latency_p99_ns > much", "\"much\" is no limit"),
-            ("latency_p99_ns >= 5", "\"= 5\" is no limit"),
-            ("latency_p99_ns > inf", "\"inf\" is no limit"),
+            ("latency_p99_ns", "expected < or >"),
+            ("latency_p99_ns > much", "expected a number, found \"much\""),
+            ("latency_p99_ns >= 5", "expected a number, found \"= 5\""),
+            ("latency_p99_ns > inf", "expected a number, found \"inf\""),
             ("latency_p9_ns > 5", "did you mean \"latency_p90_ns\"?"),
-            ("speed > 5", "finds names by their parts"),
+            ("speed > 5", "to find names by a part"),
         ] {
             let error = Limit::parse(text).unwrap_err();
             assert!(error.contains(part) && error.contains(text), "{error}");

@@ -1,8 +1,9 @@
-//! `netloom compare`: what differs between two result folders, and whether chance explains it.
+//! `netloom compare`: finds differences between two folders of results, and whether they may be due
+//! to chance.
 //!
 //! ```text
-//!  folders ─► points.rs: points and seeds that both have ─► pairs.rs: lines ─► verdict.rs: differences
-//!                                     report.rs ◄─ overall.rs: all of them together ◄─┘
+//!  folders ─► points.rs: common points and seeds ─► pairs.rs: lines ─► verdict.rs: differences
+//!                                     report.rs ◄─ overall.rs: the summary ◄─┘
 //! ```
 
 mod by;
@@ -28,7 +29,7 @@ use points::{Pairing, Runs};
 use report::{Compared, Comparison, Judged, Side, about};
 use verdict::Difference;
 
-/// What is compared unless metrics are named.
+/// The default metrics.
 const USUAL: [&str; 4] = [
     "delivered_load",
     "latency_mean_ns",
@@ -36,12 +37,12 @@ const USUAL: [&str; 4] = [
     COMPLETION,
 ];
 
-/// Compared only of what ends.
+/// Compared only for classes that complete.
 const COMPLETION: &str = "completion_time_ns";
 
 #[derive(Args)]
 #[command(
-    after_help = "Runs are paired by seed, so run both with the same seeds and some of them:
+    after_help = "Runs are paired by seed, so run both with the same seeds, and with several:
   netloom run fat-tree.toml --set measure.repeat=5 -o before
   netloom run changed.toml --set measure.repeat=5 -o after
   netloom compare before after
@@ -51,40 +52,41 @@ const COMPLETION: &str = "completion_time_ns";
   netloom compare before after --format markdown
   netloom compare study.out --by qos.arbiter.kind      # or the end of its name: --by kind
 
-Folders of studies are compared point by point: points are the same if all axes that both have are. \
-Above the table stands what all points say together: of many differences some are beyond their \
-intervals by chance, so Holm's correction says which remain if all together may be wrong in 5 % of \
-cases; and how the saturation moved along the load.
+Folders of studies are compared point by point. Two points match if they agree on all common axes. \
+The summary above the table covers all points. Of many differences, some are significant only by \
+chance; Holm's correction shows which remain if the error rate of all together is at most 5 %. The \
+summary also shows how the saturation moved along the load.
 
-A limit is on B minus A: with % as part of A, without in the unit of the metric. It is broken \
-(exit code 6) if the whole 95 % interval lies beyond it, for any class or the total unless one \
-is named (CLASS:METRIC, total:METRIC), at any point. With a single common seed the difference \
-itself is judged.
+A limit applies to B minus A, in the unit of the metric or, with %, as a part of A. It is broken \
+(exit code 6) if the whole 95 % interval lies beyond it at any point, for any class or the total. \
+CLASS:METRIC or total:METRIC restricts it. With a single common seed, the difference itself must \
+be within the limit.
 
-With --by, JSON is a list: one comparison for each value but the first.
+With --by, JSON output is a list with one comparison for each value after the first.
 
-Of twenty lines where nothing differs, one shows a difference by chance: such is a 95 % interval."
+With 95 % intervals, about one of twenty lines without a real difference shows one by chance."
 )]
 pub(crate) struct Compare {
-    /// The folder of results to compare with, written by `netloom run -o A`.
+    /// Folder of results to compare with, written by `netloom run -o A`.
     a: PathBuf,
-    /// The folder that is compared.
+    /// Folder of results to compare.
     #[arg(required_unless_present = "by")]
     b: Option<PathBuf>,
-    /// Compare the points of one study instead: every other value of this axis, or variant, with the first.
+    /// Compare the points of one study: each other value of this axis, or each other variant, with
+    /// the first.
     #[arg(long, value_name = "KEY", conflicts_with = "b")]
     by: Option<String>,
-    /// Show what does not differ too; otherwise it is counted.
+    /// Also show lines without a difference, which are otherwise only counted.
     #[arg(long)]
     all: bool,
-    /// A column of results.csv; may be repeated. Without it delivered_load, latency_mean_ns,
-    /// latency_p99_ns and, of jobs and lists of messages, completion_time_ns.
+    /// Column of results.csv to compare; may be repeated [default: delivered_load, latency_mean_ns,
+    /// latency_p99_ns, and completion_time_ns of jobs and lists of messages].
     #[arg(long = "metric", value_name = "NAME")]
     metrics: Vec<String>,
-    /// Exit with 6 if B is beyond this limit: "latency_p99_ns > +5%"; may be repeated.
+    /// Exit with code 6 if B is beyond this limit, such as "latency_p99_ns > +5%"; may be repeated.
     #[arg(long = "fail-if", value_name = "LIMIT")]
     limits: Vec<String>,
-    /// What is printed on stdout.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = CompareFormat::Human)]
     format: CompareFormat,
 }
@@ -110,7 +112,7 @@ impl Compare {
         }
     }
 
-    /// Everything against the first: another folder, or the other values of an axis.
+    /// Compares another folder, or the other values of an axis, with the first.
     fn comparisons(&self) -> Result<Vec<Comparison>, (Vec<String>, Exit)> {
         let (metrics, limits) = self.asked().map_err(|errors| (errors, Exit::Usage))?;
         let folders = match (&self.by, &self.b) {
@@ -145,7 +147,7 @@ impl Compare {
             .collect()
     }
 
-    /// Prints what was found, and says which limits are broken.
+    /// Prints the comparisons, and reports broken limits.
     fn show(&self, comparisons: &[Comparison], output: &Output) -> anyhow::Result<Exit> {
         let texts = |text: &dyn Fn(&Comparison) -> String| {
             let texts: Vec<String> = comparisons.iter().map(text).collect();
@@ -168,7 +170,7 @@ impl Compare {
                 if judged.judged == 0 {
                     let text = &judged.limit;
                     output.error(&format!(
-                        "--fail-if \"{text}\" cannot be judged: no seed has a value in both"
+                        "cannot judge --fail-if \"{text}\": no seed has a value in both"
                     ));
                     exit = exit.max(Exit::Failed);
                 }
@@ -181,7 +183,7 @@ impl Compare {
         Ok(exit)
     }
 
-    /// The metrics to show, those of limits included, and the limits; or everything wrong with them.
+    /// Returns the metrics to show, including those of limits, and the limits; or all errors.
     fn asked(&self) -> Result<(Vec<Metric>, Vec<Limit>), Vec<String>> {
         let mut errors = vec![];
         let mut sound = |error: String| errors.push(error);
@@ -211,21 +213,21 @@ impl Compare {
     }
 }
 
-/// Why no number of B may be held against one of A.
+/// Returns an error if the versions of the results differ.
 fn other_version(a: &Folder, b: &Folder) -> Option<String> {
     (a.version != b.version).then(|| {
         format!(
-            "{} has results of version {}, {} of version {}: the same experiment has other numbers there \
-             (CHANGELOG, Changed results); run the older one again",
+            "{} has results of version {}, {} of version {}: the same experiment has different \
+             numbers in each (see \"Changed results\" in the changelog); run the older one again",
             a.collection.folder, a.version, b.collection.folder, b.version
         )
     })
 }
 
-/// One folder against another.
+/// Compares one folder with another.
 ///
 /// # Errors
-/// Everything that stands in the way, and how the command ends.
+/// All errors, and the exit code of the command.
 fn compared(
     a: &Folder,
     b: &Folder,
@@ -233,7 +235,7 @@ fn compared(
     limits: &[Limit],
 ) -> Result<Comparison, (Vec<String>, Exit)> {
     let (Some(runs_a), Some(runs_b)) = (Runs::of(&a.collection), Runs::of(&b.collection)) else {
-        let what = "has no results to compare; run `netloom merge` on it again";
+        let what = "has no results to compare; run `netloom study merge` on it again";
         let is_empty = |own: &&Folder| Runs::of(&own.collection).is_none();
         let empty = [a, b].into_iter().filter(is_empty);
         let errors = empty.map(|own| format!("{} {what}", own.collection.folder));
@@ -281,7 +283,7 @@ fn compared(
     })
 }
 
-/// What a reader of the comparison should know.
+/// Returns warnings about the comparison.
 fn warnings(a: &Runs<'_>, b: &Runs<'_>, pairing: &Pairing) -> Vec<String> {
     let mut warnings = pairing.remarks.clone();
     let of_a: Vec<usize> = pairing.pairs.iter().map(|pair| pair.a).collect();
@@ -297,10 +299,10 @@ fn warnings(a: &Runs<'_>, b: &Runs<'_>, pairing: &Pairing) -> Vec<String> {
         let unpaired: Vec<u64> = own.seeds().difference(&common).copied().collect();
         if !unpaired.is_empty() {
             let unpaired = named("seed", "seeds", &unpaired);
-            warnings.push(format!("only {name} has the {unpaired}: left out"));
+            warnings.push(format!("only {name} has the {unpaired}: skipped"));
         }
         let n = pairing.pairs.len();
-        // The worst first.
+        // The worst verdict first.
         for verdict in Verdict::warnings() {
             let is_it = |point: &&usize| own.verdict(**point) == verdict;
             let marked: Vec<usize> = points.iter().filter(is_it).copied().collect();
@@ -325,7 +327,7 @@ fn warnings(a: &Runs<'_>, b: &Runs<'_>, pairing: &Pairing) -> Vec<String> {
     warnings
 }
 
-/// A folder that was read.
+/// A folder of results.
 struct Folder {
     collection: Collection,
     /// Version of its results.
@@ -335,7 +337,7 @@ struct Folder {
 /// Reads a folder of a study or of a single run.
 fn read(path: &Path) -> Result<Folder, String> {
     let collection = netloom_results::store::read(path).map_err(|error| error.to_string())?;
-    // Whichever of both it has says the version.
+    // A folder has one of these files.
     let version = ["study.json", "results.json"].iter().find_map(|name| {
         let text = read_text(&path.join(name), MOST_LIST).ok()?;
         let document: serde_json::Value = serde_json::from_str(&text).ok()?;
@@ -344,7 +346,7 @@ fn read(path: &Path) -> Result<Folder, String> {
     Ok(Folder {
         collection,
         version: version
-            .ok_or_else(|| format!("{} does not say the version of its results", path.display()))?,
+            .ok_or_else(|| format!("{} has no version of its results", path.display()))?,
     })
 }
 
@@ -357,7 +359,7 @@ fn side(own: &Runs<'_>, other: &Runs<'_>) -> Side {
     }
 }
 
-/// Limits on classes that not both have.
+/// Returns errors for limits on classes that are not in both.
 fn unknown_classes(limits: &[Limit], a: &Runs<'_>, b: &Runs<'_>) -> Vec<String> {
     let common = pairs::common_classes(a, b);
     limits
@@ -403,7 +405,7 @@ fn judge(
     judged
 }
 
-/// `seed 1`, or `seeds 1, 2`.
+/// Formats a list with its noun: `seed 1`, or `seeds 1, 2`.
 fn named<T: ToString>(one: &str, many: &str, things: &[T]) -> String {
     let noun = if things.len() == 1 { one } else { many };
     format!("{noun} {}", words(things.iter().map(T::to_string)))

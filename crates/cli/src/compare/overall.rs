@@ -1,4 +1,4 @@
-//! What a comparison of many points says on the whole.
+//! The summary of a comparison of many points.
 
 use netloom_metrics::holm;
 use netloom_results::Setting;
@@ -9,31 +9,31 @@ use super::pairs::Line;
 use super::points::{Pairing, Runs, label, saturations};
 use super::verdict::{Difference, signed_percent, value};
 
-/// All that is said together is wrong in at most this part of cases.
+/// Upper bound of the error rate of all differences together.
 const LEVEL: f64 = 0.05;
 
 /// The summary of a comparison.
 #[derive(Serialize)]
 pub(super) struct Overall {
-    /// How many points both have.
+    /// Number of common points.
     pub(super) points: usize,
-    /// How many differences have an interval.
+    /// Number of differences with an interval.
     comparisons: usize,
-    /// How many of them do not contain zero.
+    /// Number of intervals without zero.
     beyond_interval: usize,
-    /// The correction for many comparisons, and how many differences remain.
+    /// The correction for many comparisons.
     correction: &'static str,
     level: f64,
     beyond_correction: usize,
     pub(super) saturation: Vec<Moved>,
-    /// The same for people.
+    /// The summary as text.
     pub(super) sentences: Vec<String>,
 }
 
-/// How far the load can rise, in both.
+/// The saturation of a series in A and in B.
 #[derive(Serialize)]
 pub(super) struct Moved {
-    /// What the series has on the other axes.
+    /// The values of the series on the other axes.
     series: String,
     axis: String,
     a: Saturation,
@@ -41,16 +41,16 @@ pub(super) struct Moved {
     change: &'static str,
 }
 
-/// What is said of a line.
+/// A line with its difference.
 struct Said<'a> {
     line: &'a Line,
     difference: &'a Difference,
-    /// Whether it remains after the correction.
+    /// Whether the difference remains after the correction.
     is_real: bool,
 }
 
 impl Said<'_> {
-    /// Whether its interval lies above zero (1) or below (-1).
+    /// Returns whether the interval lies above zero (1), below (-1), or neither (0).
     fn side(&self) -> i8 {
         self.difference.side()
     }
@@ -63,7 +63,7 @@ impl Said<'_> {
     }
 }
 
-/// Looks at all lines together.
+/// Summarizes all lines.
 pub(super) fn overall(
     a: &Runs<'_>,
     b: &Runs<'_>,
@@ -109,14 +109,14 @@ impl Overall {
     fn sentences(&self, pairing: &Pairing, lines: &[Line], said: &[Said<'_>]) -> Vec<String> {
         let mut sentences = vec![];
         let more = match (self.beyond_interval, self.beyond_correction) {
-            (1.., 0) => "; more seeds could show more",
+            (1.., 0) => "; more seeds may show more",
             _ => "",
         };
         sentences.push(match self.comparisons {
-            0 => "one common seed at each point: no difference can be told from chance".to_owned(),
+            0 => "one common seed per point: differences may be due to chance".to_owned(),
             n => format!(
-                "{} of {n} differences lie beyond their 95 % intervals; {} remain if all together may be wrong in \
-                 5 % of cases (Holm's correction){more}",
+                "{} of {n} differences are significant (95 % intervals); {} remain significant \
+                 together (Holm's correction){more}",
                 self.beyond_interval, self.beyond_correction
             ),
         });
@@ -126,7 +126,8 @@ impl Overall {
         sentences
     }
 
-    /// At how many points a class is better or worse, for every metric of which anything can be said.
+    /// Returns the number of points where a class is better or worse, for each metric with a
+    /// significant difference.
     fn by_metric(&self, lines: &[Line], said: &[Said<'_>]) -> Vec<String> {
         let first = lines.iter().filter(|line| line.point == 0);
         first
@@ -160,7 +161,8 @@ impl Overall {
     }
 }
 
-/// The largest change of those that remain after the correction, or else of those beyond their intervals.
+/// Returns the largest change of those that remain after the correction, or else of all significant
+/// ones.
 fn largest(pairing: &Pairing, said: &[Said<'_>]) -> Option<String> {
     let part = |said: &Said<'_>| {
         let part = said.difference.relative(said.difference.mean);
@@ -172,8 +174,11 @@ fn largest(pairing: &Pairing, said: &[Said<'_>]) -> Option<String> {
     };
     let real = largest(&|said| said.is_real && said.side() != 0);
     let (largest, among) = match real {
-        Some(real) => (real, "by Holm's correction"),
-        None => (largest(&|said| said.side() != 0)?, "beyond an interval"),
+        Some(real) => (real, "after Holm's correction"),
+        None => (
+            largest(&|said| said.side() != 0)?,
+            "before Holm's correction",
+        ),
     };
     Some(format!(
         "largest change {among}: {} of {} by {} at {}",
@@ -184,7 +189,7 @@ fn largest(pairing: &Pairing, said: &[Said<'_>]) -> Option<String> {
     ))
 }
 
-/// How the saturation of each series moved along the load.
+/// Returns how the saturation of each series moved along the load.
 fn moved(a: &Runs<'_>, b: &Runs<'_>, axes: &[String]) -> Vec<Moved> {
     let Some(axis) = axes.iter().find(|axis| a.study.is_load(axis)) else {
         return vec![];
@@ -206,7 +211,8 @@ fn moved(a: &Runs<'_>, b: &Runs<'_>, axes: &[String]) -> Vec<Moved> {
         .collect()
 }
 
-/// Where B saturates against A: only ranges that do not overlap say later or earlier.
+/// Compares the saturation of B with that of A. Only ranges that do not overlap are later or
+/// earlier.
 fn change(a: Saturation, b: Saturation) -> &'static str {
     let is_beyond =
         |one: Saturation, other: Saturation| match (one.last_steady, other.first_saturated) {
@@ -229,7 +235,7 @@ impl Moved {
             series => format!(" ({series})"),
         };
         format!(
-            "saturation along {}{series}: A {}, B {}: {}",
+            "saturation along {}{series}: A {}, B {}; {}",
             self.axis,
             range(self.a),
             range(self.b),
@@ -243,7 +249,7 @@ fn range(edge: Saturation) -> String {
         (Some(last), Some(first)) => format!("between {last} and {first}"),
         (None, Some(first)) => format!("at {first} or below"),
         (Some(last), None) => format!("steady up to {last}"),
-        (None, None) => "not known".to_owned(),
+        (None, None) => "unknown".to_owned(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What is compared: metrics of classes at points, pair by pair.
+//! The values to compare: metrics of classes at points, in pairs.
 
 use netloom_results::view::spelled_out;
 use netloom_results::{Column, Kind, Summary, Table};
@@ -12,7 +12,8 @@ pub(super) struct Metric {
     pub(super) column: &'static Column,
 }
 
-/// Metrics of which less is better, and more, by how their names begin; of others neither.
+/// Name prefixes of metrics where lower is better, and where higher is better. Other metrics have
+/// no direction.
 const LESS: [&str; 5] = [
     "latency_",
     "completion_",
@@ -23,7 +24,7 @@ const LESS: [&str; 5] = [
 const MORE: [&str; 2] = ["delivered_", "fairness_"];
 
 impl Metric {
-    /// All of them; a verdict is no number.
+    /// Returns all metrics. A verdict is not a number.
     pub(super) fn all() -> Vec<Metric> {
         let columns = Summary::COLUMNS.iter().zip(Summary::KINDS);
         columns
@@ -32,14 +33,14 @@ impl Metric {
             .collect()
     }
 
-    /// The metric of a name, which may be short as for `plot --y`.
+    /// Returns the metric with a name, which may be short as for `plot --y`.
     pub(super) fn named(name: &str) -> Option<Metric> {
         let all = Metric::all();
         let find = |name: &String| all.iter().find(|metric| metric.column.name == *name);
         spelled_out(name).iter().find_map(find).copied()
     }
 
-    /// Words for more and for less of it.
+    /// Returns the words for a higher and for a lower value.
     pub(super) fn words(self) -> [&'static str; 2] {
         let begins = |with: &&str| self.column.name.starts_with(*with);
         match () {
@@ -50,10 +51,10 @@ impl Metric {
     }
 }
 
-/// One metric of one class, or of the total, at one point, as both have it.
+/// One metric of one class, or of the total, at one common point.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Line {
-    /// Which of the common points.
+    /// Index of the common point.
     pub(super) point: usize,
     /// The class; `None` for the total.
     pub(super) class: Option<String>,
@@ -63,23 +64,23 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// What the line is about, for people.
+    /// Returns the class or `total`.
     pub(super) fn scope(&self) -> &str {
         self.class.as_deref().unwrap_or(TOTAL)
     }
 }
 
-/// How the total is called.
+/// The name of the total.
 pub(super) const TOTAL: &str = "total";
 
-/// The classes that both have, in the order of A.
+/// Returns the common classes, in the order of A.
 pub(super) fn common_classes<'a>(a: &'a Runs<'_>, b: &Runs<'_>) -> Vec<&'a str> {
     let own = a.classes.iter().filter(|class| b.classes.contains(class));
     own.map(String::as_str).collect()
 }
 
-/// One line for each point and each class that both have, and for the total, and each metric. A class
-/// that ends in neither has no completion time, and no line for it.
+/// Returns one line for each metric of each common class, and of the total, at each common point. A
+/// class that completes in neither has no line for the completion time.
 pub(super) fn lines(
     a: &Runs<'_>,
     b: &Runs<'_>,

@@ -1,4 +1,4 @@
-//! Two collections side by side: which points are the same, and which seeds of them both have.
+//! Pairs the points of two collections, and finds the common seeds of each pair.
 //!
 //! A single run is a collection with one point and no axes.
 
@@ -14,14 +14,14 @@ pub(super) struct Runs<'a> {
     pub(super) collection: &'a Collection,
     pub(super) study: Study,
     results: Lines<'a>,
-    /// For each point and seed the lines of the results about its total and its classes.
+    /// For each point and seed, the lines of the results for its total and its classes.
     seeds: Vec<BTreeMap<u64, Vec<usize>>>,
     /// In the order of the results.
     pub(super) classes: Vec<String>,
 }
 
 impl<'a> Runs<'a> {
-    /// `None` if the collection has no results.
+    /// Returns `None` if the collection has no results.
     pub(super) fn of(collection: &'a Collection) -> Option<Runs<'a>> {
         let study = Study::of(collection)?;
         let results = Lines::of(collection.table("results")?);
@@ -46,19 +46,19 @@ impl<'a> Runs<'a> {
         })
     }
 
-    /// The seeds of a point.
+    /// Returns the seeds of a point.
     pub(super) fn seeds_of(&self, point: usize) -> impl Iterator<Item = u64> {
         self.seeds[point].keys().copied()
     }
 
-    /// The id of a single run.
+    /// Returns the id of a single run.
     pub(super) fn run_id(&self) -> Option<String> {
         let is_single = self.study.axes.is_empty();
         let id = self.text(0, "run_id").filter(|_| is_single);
         id.map(str::to_owned)
     }
 
-    /// The classes that the other does not have.
+    /// Returns the classes that `other` does not have.
     pub(super) fn own_classes(&self, other: &Runs<'_>) -> Vec<String> {
         let own = self.classes.iter();
         own.filter(|class| !other.classes.contains(class))
@@ -66,7 +66,7 @@ impl<'a> Runs<'a> {
             .collect()
     }
 
-    /// The axes that the other does not have.
+    /// Returns the axes that `other` does not have.
     pub(super) fn own_axes(&self, other: &Runs<'_>) -> Vec<String> {
         let own = self.study.axes.iter();
         own.filter(|axis| !other.study.axes.contains(axis))
@@ -74,13 +74,13 @@ impl<'a> Runs<'a> {
             .collect()
     }
 
-    /// All seeds of all points.
+    /// Returns all seeds of all points.
     pub(super) fn seeds(&self) -> BTreeSet<u64> {
         let points = self.seeds.iter();
         points.flat_map(|seeds| seeds.keys().copied()).collect()
     }
 
-    /// A column of the results for a point, a seed and a class, or for the total.
+    /// Returns a value of the results for a point, a seed and a class, or for the total.
     pub(super) fn value(
         &self,
         point: usize,
@@ -104,7 +104,7 @@ impl<'a> Runs<'a> {
         self.results.table.column(column)?.text(line)
     }
 
-    /// The verdict of a run: that of its total.
+    /// Returns the verdict of a run, which is that of its total.
     pub(super) fn verdict_of_run(&self, point: usize, seed: u64) -> Verdict {
         let lines = self.seeds[point].get(&seed).into_iter().flatten();
         let mut totals = lines.filter(|line| self.results.scope(**line) == Some(TOTAL));
@@ -112,44 +112,45 @@ impl<'a> Runs<'a> {
         total.unwrap_or_default()
     }
 
-    /// The verdict of a point, over all its seeds.
+    /// Returns the verdict of a point over all its seeds.
     pub(super) fn verdict(&self, point: usize) -> Verdict {
         self.study.points[point].verdict
     }
 }
 
-/// `qos.arbiter = wfq, traffic.load = 0.4`; nothing for the only point of a single run.
+/// Formats settings: `qos.arbiter = wfq, traffic.load = 0.4`; an empty text for the only point of a
+/// single run.
 pub(super) fn label(settings: &[Setting]) -> String {
     let one = |setting: &Setting| format!("{} = {}", setting.column, setting.value);
     settings.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// A point that both have.
+/// A common point.
 pub(super) struct Pair {
-    /// What both set, on the axes that both have.
+    /// Values on the common axes.
     pub(super) settings: Vec<Setting>,
     pub(super) a: usize,
     pub(super) b: usize,
-    /// The seeds that both have; at least one.
+    /// The common seeds; at least one.
     pub(super) seeds: Vec<u64>,
 }
 
-/// What can be held against each other.
+/// The points that can be compared.
 pub(super) struct Pairing {
-    /// The axes that both have, in the order of A.
+    /// The common axes, in the order of A.
     pub(super) axes: Vec<String>,
     pub(super) pairs: Vec<Pair>,
-    /// What was left out.
+    /// What is skipped.
     pub(super) remarks: Vec<String>,
 }
 
-/// At most so many points are named in a remark.
+/// Most points to name in a remark.
 const NAMED: usize = 3;
 
-/// Pairs points by what they set on the axes that both have; only where that is unique on both sides.
+/// Pairs points by their values on the common axes, if these are unique in both.
 ///
 /// # Errors
-/// Says why nothing can be paired.
+/// If there are no pairs.
 pub(super) fn pair(a: &Runs<'_>, b: &Runs<'_>) -> Result<Pairing, String> {
     let is_common = |axis: &&String| b.study.axes.contains(axis);
     let axes: Vec<String> = a.study.axes.iter().filter(is_common).cloned().collect();
@@ -195,8 +196,8 @@ pub(super) fn pair(a: &Runs<'_>, b: &Runs<'_>) -> Result<Pairing, String> {
                 super::words(b.seeds())
             ),
             () if !several.is_empty() => format!(
-                "no point of {name_a} belongs to a single one of {name_b}: {own_axes}; leave that axis with one \
-                 value, as in --set 'study.axes.\"{}\"=[VALUE]'",
+                "no point of {name_a} matches exactly one of {name_b}: {own_axes}; give that axis \
+                 one value, as in --set 'study.axes.\"{}\"=[VALUE]'",
                 a.own_axes(b)
                     .first()
                     .or(b.own_axes(a).first())
@@ -214,9 +215,9 @@ pub(super) fn pair(a: &Runs<'_>, b: &Runs<'_>) -> Result<Pairing, String> {
         (&only_b, format!("only B ({name_b}) has")),
         (
             &several,
-            "left out, since they are several points in one of both:".to_owned(),
+            "skipped, since several points of one folder match:".to_owned(),
         ),
-        (&seedless, "left out, without a common seed:".to_owned()),
+        (&seedless, "skipped, without a common seed:".to_owned()),
     ] {
         if !points.is_empty() {
             remarks.push(format!("{what} {}", several_of(points)));
@@ -237,8 +238,9 @@ fn several_of(points: &[String]) -> String {
     }
 }
 
-/// The saturation of every series along an axis, by what the series has on the other ones. All points of a folder
-/// count, not only those that both have; a series with two points at one load is left out.
+/// Returns the saturation of each series along an axis, by the values of the series on the other
+/// axes. Includes all points of a folder, not only the common ones; skips a series with two points
+/// at one load.
 pub(super) fn saturations(
     runs: &Runs<'_>,
     axes: &[String],

@@ -1,4 +1,4 @@
-//! A comparison as a table for people, a table for a pull request, and a document for machines.
+//! A comparison as a text table, a Markdown table, and a JSON document.
 
 use netloom_results::{Level, Setting};
 use serde::Serialize;
@@ -9,16 +9,16 @@ use super::points::label;
 use super::verdict::{Difference, both, percent, signed_percent, value};
 use crate::table::Columns;
 
-/// Everything that a comparison found.
+/// The result of a comparison.
 #[derive(Serialize)]
 pub(super) struct Comparison {
     pub(super) a: Side,
     pub(super) b: Side,
-    /// The axes that both have.
+    /// The common axes.
     pub(super) axes: Vec<String>,
-    /// The seeds that both have at some point.
+    /// The common seeds of any point.
     pub(super) seeds: Vec<u64>,
-    /// What all points say together; null for single runs.
+    /// The summary of all points; null for single runs.
     pub(super) overall: Option<Overall>,
     pub(super) warnings: Vec<String>,
     pub(super) lines: Vec<Compared>,
@@ -30,7 +30,7 @@ pub(super) struct Comparison {
 pub(super) struct Side {
     pub(super) folder: String,
     pub(super) name: String,
-    /// Of a single run.
+    /// Only for single runs.
     pub(super) run_id: Option<String>,
     /// Classes that the other does not have.
     pub(super) own_classes: Vec<String>,
@@ -39,13 +39,13 @@ pub(super) struct Side {
 /// A line of the comparison.
 #[derive(Serialize)]
 pub(super) struct Compared {
-    /// What the point sets on the axes that both have.
+    /// Values of the point on the common axes.
     point: serde_json::Map<String, serde_json::Value>,
-    /// The class; null for the total.
+    /// Null for the total.
     class: Option<String>,
     metric: &'static str,
     unit: &'static str,
-    /// From how many seeds; zero if there is none where both have a value, and then no numbers.
+    /// Number of seeds with a value in both. With zero, there are no numbers.
     seeds: usize,
     mean_a: Option<f64>,
     mean_b: Option<f64>,
@@ -53,14 +53,14 @@ pub(super) struct Compared {
     difference: Option<f64>,
     /// Half width of its 95 % interval; null for a single seed.
     half_width: Option<f64>,
-    /// The difference as part of A, and the ends of its interval.
+    /// The difference as a fraction of A, and the ends of its interval.
     relative: Option<f64>,
     relative_low: Option<f64>,
     relative_high: Option<f64>,
-    /// How likely such a difference comes by chance; null without interval.
+    /// Probability of such a difference by chance; null without an interval.
     by_chance: Option<f64>,
     pub(super) verdict: String,
-    /// Whether it may be called a difference.
+    /// Whether the difference is significant.
     #[serde(skip)]
     differs: bool,
     /// The values of the axes.
@@ -70,7 +70,7 @@ pub(super) struct Compared {
     cells: [String; 7],
 }
 
-/// A limit and who broke it.
+/// A limit and the lines that break it.
 #[derive(Serialize)]
 pub(super) struct Judged {
     pub(super) limit: String,
@@ -78,9 +78,9 @@ pub(super) struct Judged {
     pub(super) broken_by: Vec<String>,
     /// Classes, or `total`, that have no values to judge, with their points.
     pub(super) without_values: Vec<String>,
-    /// How many were judged.
+    /// Number of judged lines.
     pub(super) judged: usize,
-    /// Who broke it and by how much, for people.
+    /// The lines that break it and by how much, as text.
     #[serde(skip)]
     pub(super) sentences: Vec<String>,
 }
@@ -149,7 +149,7 @@ impl Compared {
         }
     }
 
-    /// By how much, for a message.
+    /// Formats the change for a message.
     pub(super) fn change(&self, difference: &Difference) -> String {
         let part = |number: f64| difference.relative(number).map(percent);
         let own = &self.cells;
@@ -163,7 +163,7 @@ impl Compared {
     }
 }
 
-/// `bulk`, or in a study `bulk at traffic.load = 0.4`.
+/// Formats a class, or in a study a class and a point: `bulk at traffic.load = 0.4`.
 pub(super) fn about(line: &Line, settings: &[Setting]) -> String {
     match settings {
         [] => line.scope().to_owned(),
@@ -171,7 +171,7 @@ pub(super) fn about(line: &Line, settings: &[Setting]) -> String {
     }
 }
 
-/// At most so many are named by a limit.
+/// Most lines to name for a limit.
 const NAMED: usize = 5;
 
 fn several_of(names: &[String]) -> String {
@@ -185,7 +185,7 @@ fn several_of(names: &[String]) -> String {
 impl Judged {
     fn sentence(&self) -> String {
         let mut text = match (self.broken_by.len(), self.judged) {
-            (0, 0) => "could not be judged".to_owned(),
+            (0, 0) => "cannot be judged".to_owned(),
             (0, _) => "kept".to_owned(),
             _ => format!("broken by {}", several_of(&self.broken_by)),
         };
@@ -213,13 +213,13 @@ impl Comparison {
         )
     }
 
-    /// The head of the table.
+    /// Returns the head of the table.
     fn head(&self) -> Vec<&str> {
         let axes = self.axes.iter().map(String::as_str);
         axes.chain(HEAD).chain(["verdict"]).collect()
     }
 
-    /// A line of the table.
+    /// Returns a line of the table.
     fn row<'a>(&self, line: &'a Compared) -> Vec<&'a str> {
         let place = line.place.iter().chain(&line.cells);
         let cells = place.map(String::as_str);
@@ -232,13 +232,13 @@ impl Comparison {
             .map_or(&[], |overall| &overall.sentences)
     }
 
-    /// The lines to show: those that differ, or all.
+    /// Returns the lines to show: those that differ, or all.
     fn shown(&self, all: bool) -> Vec<&Compared> {
         let lines = self.lines.iter();
         lines.filter(|line| all || line.differs).collect()
     }
 
-    /// How many lines are not shown.
+    /// Returns a sentence about the lines that are not shown.
     fn rest(&self, all: bool) -> Option<String> {
         let (n, of) = (self.lines.len() - self.shown(all).len(), self.lines.len());
         (n > 0).then(|| format!("{n} of {of} lines show no difference; --all shows them"))
@@ -246,13 +246,13 @@ impl Comparison {
 
     pub(super) fn human(&self, all: bool) -> String {
         let mut head = self.head();
-        // The verdict needs no name above it.
+        // The verdict has no heading.
         let last = head.len() - 1;
         head[last] = "";
         let shown = self.shown(all);
         let rows = shown.iter().map(|line| self.row(line));
         let rows: Vec<Vec<&str>> = std::iter::once(head).chain(rows).collect();
-        // Words to the left among numbers to the right.
+        // Words are left-aligned, numbers right-aligned.
         let words = (0..self.axes.len() + 2).chain([last]);
         let mut table = Columns::numbers().left(words);
         rows.iter().for_each(|row| table.line(row.iter().copied()));

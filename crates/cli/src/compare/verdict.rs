@@ -1,7 +1,8 @@
-//! How B differs from A over the same seeds, and what that allows to say.
+//! The difference between B and A over common seeds, and its verdict.
 //!
-//! The differences of pairs, not the difference of means: the same seed offers both the same traffic, so much
-//! of what varies between seeds cancels. Relative changes are parts of the mean of A, taken as exact.
+//! Uses the differences of pairs, not the difference of means: both runs of a seed have the same
+//! traffic, so most of the variation between seeds cancels. Relative changes are fractions of the
+//! mean of A, which counts as exact.
 
 use netloom_metrics::{over_seeds, student_t_975, student_t_beyond};
 use netloom_results::differ;
@@ -12,22 +13,22 @@ use crate::table::{count, nanos};
 /// B against A, over pairs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Difference {
-    /// How many pairs.
+    /// Number of pairs.
     pub(super) seeds: usize,
     pub(super) mean_a: f64,
     pub(super) mean_b: f64,
     /// Mean of B minus A.
     pub(super) mean: f64,
-    /// Half width of its 95 % interval by Student's t; a single pair has none.
+    /// Half width of its 95 % interval by Student's t; `None` for a single pair.
     pub(super) half_width: Option<f64>,
-    /// No pair differs at all.
+    /// All pairs are equal.
     is_none: bool,
-    /// The means are nearer to each other than the metric can tell: a bucket of a histogram.
+    /// The means differ by less than the resolution of the metric, a bucket of a histogram.
     is_below_resolution: bool,
 }
 
 impl Difference {
-    /// `None` without pairs.
+    /// Returns `None` without pairs.
     pub(super) fn over(metric: Metric, pairs: &[(f64, f64)]) -> Option<Difference> {
         let n = pairs.len() as f64;
         let differences: Vec<f64> = pairs.iter().map(|(a, b)| b - a).collect();
@@ -45,7 +46,8 @@ impl Difference {
         })
     }
 
-    /// How likely a difference as large comes by chance, by Student's t over pairs; `None` without an interval.
+    /// Returns the probability of such a difference by chance, by Student's t over pairs; `None`
+    /// without an interval.
     pub(super) fn by_chance(&self) -> Option<f64> {
         let half_width = self.half_width?;
         if self.is_none || self.is_below_resolution {
@@ -56,7 +58,7 @@ impl Difference {
         Some(student_t_beyond(t, dof))
     }
 
-    /// Above zero (1), below (-1), or neither, with the whole interval.
+    /// Returns whether the whole interval is above zero (1), below (-1), or neither (0).
     pub(super) fn side(&self) -> i8 {
         match self {
             _ if self.low() > 0.0 => 1,
@@ -65,7 +67,8 @@ impl Difference {
         }
     }
 
-    /// The lower end of the interval; of a single pair, its difference. What is no difference contains zero.
+    /// Returns the lower end of the interval, or the difference of a single pair. An insignificant
+    /// interval contains zero.
     pub(super) fn low(&self) -> f64 {
         let low = self.mean - self.half_width.unwrap_or(0.0);
         if self.is_below_resolution {
@@ -75,7 +78,7 @@ impl Difference {
         }
     }
 
-    /// The upper end.
+    /// Returns the upper end of the interval.
     pub(super) fn high(&self) -> f64 {
         let high = self.mean + self.half_width.unwrap_or(0.0);
         if self.is_below_resolution {
@@ -85,32 +88,32 @@ impl Difference {
         }
     }
 
-    /// A difference as part of A; `None` where A is zero.
+    /// Returns a difference as a fraction of A; `None` if A is zero.
     pub(super) fn relative(&self, difference: f64) -> Option<f64> {
         (self.mean_a != 0.0).then(|| difference / self.mean_a.abs())
     }
 
-    /// What may be said, in a sentence.
+    /// Returns the verdict as a sentence.
     pub(super) fn verdict(&self, metric: Metric) -> String {
         if self.is_none {
             return match self.seeds {
-                1 => "the same with the only common seed".to_owned(),
-                n => format!("the same with all {n} seeds"),
+                1 => "equal for the only common seed".to_owned(),
+                n => format!("equal for all {n} seeds"),
             };
         }
         let (word, sign) = match self.side() {
             1 => ("higher", 1.0),
             -1 => ("lower", -1.0),
             _ if self.is_below_resolution => {
-                return "no difference: within a bucket of the histogram".to_owned();
+                return "no difference: within one bucket of the histogram".to_owned();
             }
-            _ => return format!("no difference that {} seeds could show", self.seeds),
+            _ => return format!("no significant difference over {} seeds", self.seeds),
         };
         let shown = |difference: f64| match self.relative(sign * difference) {
             Some(part) => percent(part),
             None => value(metric, sign * difference),
         };
-        // The end nearer to zero comes first.
+        // The end closer to zero comes first.
         let (near, far) = if sign > 0.0 {
             (self.low(), self.high())
         } else {
@@ -118,7 +121,7 @@ impl Difference {
         };
         let (near, far) = (shown(near), shown(far));
         let range = match self.half_width {
-            Some(_) if near == far => format!("the same in all {} seeds", self.seeds),
+            Some(_) if near == far => format!("equal for all {} seeds", self.seeds),
             Some(_) => format!("{near} to {far}"),
             None => "one seed, no interval".to_owned(),
         };
@@ -126,7 +129,7 @@ impl Difference {
     }
 }
 
-/// Two values of a metric, with enough digits to tell them apart: two equal numbers next to a difference explain nothing.
+/// Formats two values of a metric, with enough digits to distinguish them if they differ.
 pub(super) fn both(metric: Metric, a: f64, b: f64) -> (String, String) {
     let (short_a, short_b) = (value(metric, a), value(metric, b));
     if short_a != short_b || !differ(metric.column.name, a, b) {
@@ -137,7 +140,7 @@ pub(super) fn both(metric: Metric, a: f64, b: f64) -> (String, String) {
         _ => "",
     };
     let digits = (1..=15).find(|digits| format!("{a:.digits$e}") != format!("{b:.digits$e}"));
-    // The digits that an exponent would need, as decimals.
+    // The digits of the exponential form, as decimals.
     let magnitude = a.abs().max(b.abs()).log10().floor() as i64;
     let decimals = (digits.unwrap_or(15) as i64 - magnitude).max(0) as usize;
     (
@@ -146,7 +149,7 @@ pub(super) fn both(metric: Metric, a: f64, b: f64) -> (String, String) {
     )
 }
 
-/// A value of a metric with its unit.
+/// Formats a value of a metric with its unit.
 pub(super) fn value(metric: Metric, value: f64) -> String {
     match metric.column.unit {
         "ns" => nanos(value),
@@ -156,7 +159,7 @@ pub(super) fn value(metric: Metric, value: f64) -> String {
     }
 }
 
-/// A part as per cent, with at least two digits that say something.
+/// Formats a fraction as per cent, with at least two significant digits.
 pub(super) fn percent(part: f64) -> String {
     let percent = 100.0 * part;
     let decimals = match percent.abs() {
@@ -170,7 +173,7 @@ pub(super) fn percent(part: f64) -> String {
     format!("{percent:.decimals$} %")
 }
 
-/// The same with its sign.
+/// Formats a fraction as per cent, with its sign.
 pub(super) fn signed_percent(part: f64) -> String {
     let sign = if part > 0.0 { "+" } else { "" };
     format!("{sign}{}", percent(part))
@@ -236,9 +239,9 @@ mod tests {
     fn an_interval_with_zero_in_it_shows_nothing() {
         // Differences -1, 0, 2.
         let pairs = [(10.0, 9.0), (10.0, 10.0), (10.0, 12.0)];
-        assert_eq!(verdict(&pairs), "no difference that 3 seeds could show");
+        assert_eq!(verdict(&pairs), "no significant difference over 3 seeds");
         let turned = pairs.map(|(a, b)| (b, a));
-        assert_eq!(verdict(&turned), "no difference that 3 seeds could show");
+        assert_eq!(verdict(&turned), "no significant difference over 3 seeds");
     }
 
     #[test]
@@ -250,7 +253,7 @@ mod tests {
             verdict(&[(8.0, 9.0)]),
             "B is higher by 12.5 % (one seed, no interval)"
         );
-        assert_eq!(verdict(&[(8.0, 8.0)]), "the same with the only common seed");
+        assert_eq!(verdict(&[(8.0, 8.0)]), "equal for the only common seed");
         assert_eq!(over(&[]), None);
     }
 
@@ -263,7 +266,7 @@ mod tests {
         assert_eq!((one.side(), one.by_chance()), (0, Some(1.0)));
         assert_eq!(
             one.verdict(p99),
-            "no difference: within a bucket of the histogram"
+            "no difference: within one bucket of the histogram"
         );
         let two = Difference::over(p99, &moved(1.026)).unwrap();
         assert_eq!(two.side(), 1);
@@ -274,10 +277,7 @@ mod tests {
 
     #[test]
     fn what_does_not_differ_is_the_same() {
-        assert_eq!(
-            verdict(&[(0.1, 0.1), (0.7, 0.7)]),
-            "the same with all 2 seeds"
-        );
+        assert_eq!(verdict(&[(0.1, 0.1), (0.7, 0.7)]), "equal for all 2 seeds");
     }
 
     #[test]
@@ -286,7 +286,7 @@ mod tests {
         assert_eq!(over(&pairs).unwrap().relative(0.25), None);
         assert_eq!(
             verdict(&pairs),
-            "B is higher by 0.2500 (the same in all 2 seeds)"
+            "B is higher by 0.2500 (equal for all 2 seeds)"
         );
     }
 
@@ -306,7 +306,7 @@ mod tests {
             both("latency_mean_ns", 1_234.56, 1_234.61),
             "1234.56 ns 1234.61 ns"
         );
-        // Nearer than a bucket of the histogram: no difference.
+        // Closer than a bucket of the histogram: no difference.
         assert_eq!(both("latency_p99_ns", 1234.0, 1234.1), "1.23 us 1.23 us");
     }
 

@@ -1,11 +1,13 @@
-//! `netloom emit kubernetes`: a study as an indexed Job, with its text and a claim on the volume that its shards share.
+//! `netloom study emit kubernetes`: writes a study as an indexed Job, with a ConfigMap and a claim
+//! on a shared volume.
 //!
 //! ```text
 //!  ConfigMap (the study) ──/study──►  pod 0 … pod N-1, each a shard by its index  ──/results──►  PersistentVolumeClaim
 //! ```
 //!
-//! Jobs do not wait for each other, so every shard tries to merge when it is done, and the last one succeeds. A shard whose
-//! runs are stored ends with 0, whatever they say, and what the last merge says of them does not fail its pod.
+//! Jobs do not wait for each other, so every shard tries to merge at its end, and the last one
+//! succeeds. A shard exits with 0 if its runs are stored, whatever their verdicts. The exit code of
+//! the merge does not fail the pod.
 
 use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
@@ -20,55 +22,56 @@ use super::{What, program};
 use crate::load::at_least_one;
 use crate::shard;
 
-/// Where the study is in a pod, and where its results go.
+/// Paths in a pod of the study and of its results.
 const STUDY: &str = "/study/study.toml";
 const RESULTS: &str = "/results";
 
-/// Names of Jobs become names of pods with an index behind them, which have 63 characters.
+/// The name of a pod is that of its Job and an index, and has at most 63 characters.
 const LONGEST_NAME: usize = 40;
-/// A ConfigMap has at most 1 MiB, its names included.
+/// A ConfigMap has at most 1 MiB, including its names.
 const LONGEST_STUDY: usize = 1_000_000;
 
 #[derive(Args)]
 pub(crate) struct Kubernetes {
     #[command(flatten)]
     pub(super) what: What,
-    /// The container image; it has netloom and a shell.
+    /// Container image with netloom and a shell.
     #[arg(long, value_name = "IMAGE", value_parser = image)]
     image: String,
-    /// Take this claim on a volume; otherwise one is made.
+    /// Existing claim on a volume [default: create one].
     #[arg(long, value_name = "NAME", value_parser = name)]
     claim: Option<String>,
-    /// The size of the claim that is made, as Kubernetes writes it.
+    /// Size of the created claim, as a Kubernetes quantity.
     #[arg(long, value_name = "SIZE", default_value = "10Gi", value_parser = quantity, conflicts_with = "claim")]
     storage: String,
-    /// The storage class of the claim that is made; the cluster's default without it.
+    /// Storage class of the created claim [default: that of the cluster].
     #[arg(long, value_name = "NAME", value_parser = name, conflicts_with = "claim")]
     storage_class: Option<String>,
-    /// Shards at the same time; all of them without it.
+    /// Number of shards that run at the same time [default: all].
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     parallelism: Option<usize>,
-    /// Cores of a shard.
+    /// Cores per shard.
     #[arg(long, value_name = "N", default_value = "4", value_parser = at_least_one)]
     pub(super) cpus: usize,
-    /// Memory of a shard, as Kubernetes writes it.
+    /// Memory per shard, as a Kubernetes quantity.
     #[arg(long, value_name = "SIZE", default_value = "4Gi", value_parser = quantity)]
     mem: String,
 }
 
 impl Kubernetes {
-    /// The manifest for so many shards.
+    /// Returns the manifest for `shards` shards.
     pub(super) fn manifest(&self, study: &Study, shards: usize) -> anyhow::Result<String> {
         let files = named_files(study);
         if let Some(file) = files.iter().find(|file| Path::new(file).is_relative()) {
             bail!(
-                "the study names {file}, which no pod has: copy it to the volume and name it as {RESULTS}/{file}"
+                "the study uses {file}, which pods do not have; copy it to the volume and name it \
+                 {RESULTS}/{file}"
             );
         }
         let text = study.to_toml();
         if text.len() > LONGEST_STUDY {
             bail!(
-                "the study has {} bytes, and a ConfigMap takes {LONGEST_STUDY}",
+                "the study has {} bytes, but a ConfigMap holds at most {LONGEST_STUDY}",
                 text.len()
             );
         }
@@ -90,16 +93,16 @@ impl Kubernetes {
         }
         let (text, made) = (yaml_lines(&text, 4), self.made(&own_name));
         let gone = match self.claim {
-            Some(_) => "all of it but the volume",
-            None => "all of it, results included",
+            Some(_) => "delete everything except the volume",
+            None => "delete everything, including the results",
         };
         Ok(format!(
-            r#"# A study as an indexed Job of Kubernetes:
+            r#"# Runs a study as an indexed Kubernetes Job:
 #   kubectl apply -f {manifest}
-#   kubectl logs --prefix -l app={own_name} --tail=3     how far the shards are
+#   kubectl logs --prefix -l app={own_name} --tail=3     show the progress of the shards
 #   kubectl delete -f {manifest}                {gone}
-# Results are in {folder}. A run that is done is never done again: a pod that is lost is started again and goes on.
-# The shard that ends last merges. For another number of shards, write a new file.
+# Results are in {folder}. Finished runs are not repeated: a lost pod restarts and resumes.
+# The last shard merges the results. For another number of shards, generate a new file.
 apiVersion: v1
 kind: ConfigMap
 metadata:
@@ -122,12 +125,12 @@ spec:
   parallelism: {parallelism}
   podFailurePolicy:
     rules:
-      # A pod that makes room for another is no failure.
+      # The preemption of a pod is not a failure.
       - action: Ignore
         onPodConditions:
           - type: DisruptionTarget
             status: "True"
-      # A mistake in the study or in an option is the same in every pod.
+      # An error in the study or in an option affects every pod.
       - action: FailJob
         onExitCodes:
           operator: In
@@ -145,7 +148,7 @@ spec:
           args:
             - |
               {program} run {STUDY} -o {folder} --shard auto --threads {cpus} --progress plain{options} || exit $?
-              {program} merge {folder} || echo "merged by the shard that ends last"
+              {program} study merge {folder} || echo "the last shard merges"
           env:
             - name: {variable}
               value: "{shards}"
@@ -172,21 +175,22 @@ spec:
         ))
     }
 
-    /// Where results go in a pod.
+    /// Returns the folder of results in a pod.
     fn folder(&self, study: &Study) -> anyhow::Result<PathBuf> {
         let given = self.what.results.clone();
         let inside = given.unwrap_or_else(|| crate::study::folder_of(study));
         let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
         if !inside.components().all(is_plain) {
             bail!(
-                "--results is a folder of the volume: write {} without a leading / and without ..",
+                "--results is a folder of the volume: expected a relative path without .., found \
+                 {}",
                 inside.display()
             );
         }
         Ok(Path::new(RESULTS).join(inside))
     }
 
-    /// The claim, where none is given: all pods write to it.
+    /// Returns the claim for all pods, if none is given.
     fn made(&self, own_name: &str) -> String {
         if self.claim.is_some() {
             return String::new();
@@ -215,10 +219,11 @@ spec:
     }
 }
 
-/// The inside of a double-quoted YAML scalar, one line of the text per line of the manifest, indented by `by` spaces.
+/// Returns the inside of a double-quoted YAML scalar, with each line of the text on its own line,
+/// indented by `by` spaces.
 ///
-/// Only printable ASCII appears as itself. YAML 1.1 reads U+0085, U+2028 and U+2029 as line breaks, so a text with one of
-/// them would leave a literal block.
+/// Other characters than printable ASCII are escaped. YAML 1.1 reads U+0085, U+2028 and U+2029 as
+/// line breaks, so a text with one of them would end a literal block.
 fn yaml_lines(text: &str, by: usize) -> String {
     let mut out = String::new();
     for line in text.split_inclusive('\n') {
@@ -227,7 +232,7 @@ fn yaml_lines(text: &str, by: usize) -> String {
             let written = match c {
                 '"' | '\\' => write!(out, "\\{c}"),
                 '\n' => write!(out, "\\n"),
-                // The indentation of a continued line is not part of the text.
+                // YAML ignores the indentation of a continued line.
                 ' ' if at == 0 => write!(out, "\\ "),
                 ' '..='~' => write!(out, "{c}"),
                 c if u32::from(c) <= 0xffff => write!(out, "\\u{:04x}", u32::from(c)),
@@ -235,13 +240,14 @@ fn yaml_lines(text: &str, by: usize) -> String {
             };
             written.expect("a string takes everything");
         }
-        // The end of the line is escaped: it is not part of the text.
+        // An escaped line end is not part of the text.
         out.push_str("\\\n");
     }
     out
 }
 
-/// The name of a file as Kubernetes names things: small letters, digits and dashes between them.
+/// Converts the name of a file to a Kubernetes name: lowercase letters, digits and dashes between
+/// them.
 fn label(file: &Path) -> String {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     let plain = |c: char| match c.to_ascii_lowercase() {
@@ -260,16 +266,18 @@ fn name(text: &str) -> Result<String, String> {
     let has_ends = !text.starts_with(['-', '.']) && !text.ends_with(['-', '.']);
     match !text.is_empty() && text.len() <= 253 && has_ends && text.chars().all(is_plain) {
         true => Ok(text.to_owned()),
-        false => Err("write small letters, digits, and dashes or dots between them".to_owned()),
+        false => {
+            Err("expected lowercase letters, digits, and dashes or dots between them".to_owned())
+        }
     }
 }
 
 fn image(text: &str) -> Result<String, String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "./:@_-".contains(c);
     match text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(is_plain) {
-        // A tag such as 1:30 alone would be a number of YAML.
+        // YAML would read a name such as 1:30 as a number.
         true => Ok(format!("\"{text}\"")),
-        false => Err("write it as registry/name:tag".to_owned()),
+        false => Err("expected registry/name:tag".to_owned()),
     }
 }
 
@@ -279,7 +287,7 @@ fn quantity(text: &str) -> Result<String, String> {
     let is_number = digits.parse::<u64>().is_ok_and(|number| number > 0);
     match is_number && ["Mi", "Gi", "Ti", "M", "G", "T"].contains(&unit) {
         true => Ok(text.to_owned()),
-        false => Err("write it as Kubernetes does, such as 4Gi or 500Mi".to_owned()),
+        false => Err("expected a Kubernetes quantity such as 4Gi or 500Mi".to_owned()),
     }
 }
 

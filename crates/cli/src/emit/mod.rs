@@ -1,9 +1,10 @@
-//! `netloom emit`: a script that runs a study in shards, for Slurm, GNU parallel or Kubernetes, or a run over the ranks of an
-//! MPI job.
+//! `netloom study emit`: writes a script that runs a study in shards with Slurm, GNU parallel or
+//! Kubernetes, or one run over the ranks of an MPI job.
 //!
-//! A shard is a chunk of the study's units: starting a member of an array costs a scheduler about 0.2 s, and
-//! one process runs several units at once. The scripts are short, commented and the user's to edit; what has
-//! been done is skipped, so the answer to any failure is to submit the same script again.
+//! A shard has several units of the study: starting a member of an array costs a scheduler about
+//! 0.2 s, and one process runs several units at the same time. The scripts are short and commented,
+//! and users may edit them. Finished runs are skipped, so after a failure the same script is
+//! submitted again.
 
 mod kubernetes;
 mod parallel;
@@ -29,38 +30,39 @@ use parallel::Parallel;
 use slurm::Slurm;
 use words::{quoted, quoted_path};
 
-/// Units per core of a shard: enough that a long one at the end costs little.
+/// Units per core of a shard. With several units, a long one at the end costs little time.
 const UNITS_PER_CORE: usize = 4;
 /// Slurm's usual MaxArraySize is 1001: indices end at 1000.
 const MOST_SHARDS: usize = 1000;
 
 #[derive(Subcommand)]
 #[command(after_help = "Examples:
-  netloom emit slurm study.toml --partition short -o study.sh && bash study.sh
-  netloom emit parallel study.toml --shards 8 -o study.sh && bash study.sh --sshloginfile machines.txt
-  netloom emit slurm study.toml --shards 8 -- --set traffic.load=0.5 --until 1ms
-  netloom emit slurm large.toml --ranks 64 --ranks-per-node 16 --cpus 2 -o large.sh && bash large.sh
-  netloom emit kubernetes study.toml --image registry/netloom:1 -o study.yaml && kubectl apply -f study.yaml")]
+  netloom study emit slurm study.toml --partition short -o study.sh && bash study.sh
+  netloom study emit parallel study.toml --shards 8 -o study.sh
+  netloom study emit slurm study.toml --shards 8 -- --set traffic.load=0.5 --until 1ms
+  netloom study emit slurm large.toml --ranks 64 --ranks-per-node 16 --cpus 2 -o large.sh
+  netloom study emit kubernetes study.toml --image registry/netloom:1 -o study.yaml")]
 pub(crate) enum Emit {
-    /// An array job for Slurm and a merge that follows it; or, over ranks, the job of one run.
+    /// Write a Slurm array job with a merge after it or, with --ranks, a job for one run.
     Slurm(Slurm),
-    /// A script for GNU parallel, on this machine or over ssh.
+    /// Write a script for GNU parallel, on this machine or over ssh.
     Parallel(Parallel),
-    /// An indexed Job for Kubernetes, with the study and a claim on a volume for its results.
+    /// Write an indexed Kubernetes Job, with the study and a claim on a volume for its results.
     Kubernetes(Kubernetes),
 }
 
 #[derive(Args)]
 struct What {
-    /// The study, or, over ranks, the experiment.
+    /// Study file; with --ranks, a study or an experiment.
     file: PathBuf,
-    /// How many shards; otherwise so many that a shard has some units for each of its cores, or one over ranks.
+    /// Number of shards [default: several units per core of a shard; with --ranks, one unit per
+    /// shard].
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     shards: Option<usize>,
-    /// Where results go; NAME.out without it.
+    /// Folder of the results [default: NAME.out].
     #[arg(long, value_name = "DIR")]
     results: Option<PathBuf>,
-    /// Where the script goes; stdout without it.
+    /// File of the script [default: stdout].
     #[arg(short, long, value_name = "SCRIPT")]
     output: Option<PathBuf>,
     /// Replace the script if it exists.
@@ -71,30 +73,30 @@ struct What {
     options: Vec<String>,
 }
 
-/// What a script is filled with; every text is ready for the shell.
+/// The values of a script, quoted for the shell.
 struct Filling {
-    /// What this program is called.
+    /// The name of this program.
     program: String,
-    /// The name of the file, fit for a job and a file.
+    /// The name of the file, valid as a name of jobs and files.
     name: String,
-    /// What the user would type to run the script.
+    /// The path of the script.
     script: String,
     file: String,
     folder: String,
-    /// Options of `netloom run`, each on a line of its own.
+    /// Options of `netloom run`, each on its own line.
     options: String,
 }
 
 /// What a script runs.
 enum Subject {
-    /// A study in so many shards.
+    /// A study and its number of shards.
     Study(Box<Study>, usize),
-    /// A file without `[study]`, by the name of its experiment.
+    /// The name of an experiment without `[study]`.
     OneRun(String),
 }
 
 impl Subject {
-    /// Where results go unless a folder is given.
+    /// Returns the default folder of results.
     fn folder(&self) -> PathBuf {
         match self {
             Subject::Study(study, _) => folder_of(study),
@@ -102,7 +104,7 @@ impl Subject {
         }
     }
 
-    /// How many shards, and units of each: `3 shards of 2 to 3 units`.
+    /// Formats the number of shards and of units in each: `3 shards of 2 to 3 units`.
     fn shards(&self) -> String {
         let Subject::Study(study, n) = self else {
             return String::new();
@@ -185,7 +187,7 @@ impl Emit {
         }
     }
 
-    /// Processes that share each run, where several do.
+    /// Returns the number of processes that share each run, if several do.
     fn ranks(&self) -> Option<usize> {
         match self {
             Emit::Slurm(slurm) => slurm.ranks,
@@ -193,7 +195,7 @@ impl Emit {
         }
     }
 
-    /// Options of `netloom run` that the script itself gives.
+    /// Returns the options of `netloom run` that the script sets itself.
     fn own_options(&self) -> &'static [&'static str] {
         match self {
             Emit::Slurm(Slurm { ranks: Some(_), .. }) => &["--threads", "1", "--mpi"],
@@ -202,10 +204,10 @@ impl Emit {
         }
     }
 
-    /// How many shards so many units make.
+    /// Returns the default number of shards for `units` units.
     fn shards_for(&self, units: usize) -> usize {
         match self {
-            // A run that is worth several ranks is long.
+            // A run over several ranks is long.
             Emit::Slurm(Slurm { ranks: Some(_), .. }) => units.clamp(1, MOST_SHARDS),
             Emit::Slurm(slurm) => shards_for(units, slurm.cores()),
             Emit::Parallel(_) => shards_for(units, 1),
@@ -213,7 +215,7 @@ impl Emit {
         }
     }
 
-    /// Looks at the file: better now than by every job.
+    /// Checks the file now rather than in every job.
     fn subject(
         &self,
         kinds: &Kinds,
@@ -232,8 +234,8 @@ impl Emit {
                 one_run(kinds, what, &overrides, output)
             }
             (false, None) => {
-                let message = "there is nothing to divide: the file has no [study]; netloom run runs it as it is, and \
-                     netloom emit slurm --ranks N over the ranks of an MPI job";
+                let message = "expected a study, found a file without [study]; use netloom run, or \
+                    netloom study emit slurm --ranks N for the ranks of an MPI job";
                 output.error(message);
                 Ok(Err(Exit::Usage))
             }
@@ -245,7 +247,7 @@ impl Emit {
             load::tell(&opened.document, &opened.notes, output);
             return Err(Exit::Invalid);
         };
-        // What the first point needs is what most need; where they run there may be more.
+        // Most points need as much as the first one. The machines that run them may have more.
         if let Some(point) = study.points().next() {
             let division = Division {
                 ranks: self.ranks().unwrap_or(1),
@@ -264,7 +266,7 @@ impl Emit {
         let shards = match self.what().shards {
             Some(shards) if shards > units.max(1) => {
                 output.say(&format!(
-                    "{shards} shards for {}: one for each",
+                    "{shards} shards for {}: using one shard per unit",
                     of_units(units)
                 ));
                 units.max(1)
@@ -276,7 +278,7 @@ impl Emit {
     }
 }
 
-/// A file without `[study]`, over ranks.
+/// Loads a file without `[study]` that runs over ranks.
 fn one_run(
     kinds: &Kinds,
     what: &What,
@@ -284,7 +286,7 @@ fn one_run(
     output: &Output,
 ) -> anyhow::Result<Result<Subject, Exit>> {
     if what.shards.is_some() {
-        output.error("--shards divides a study, and this file has no [study]");
+        output.error("--shards needs a study, but this file has no [study]");
         return Ok(Err(Exit::Usage));
     }
     let loaded = load::load_quietly(kinds, &what.file, overrides, Purpose::Look)?;
@@ -300,20 +302,20 @@ fn one_run(
     Ok(Ok(Subject::OneRun(experiment.name.clone())))
 }
 
-/// Tells where a run needs more memory than there is here: the machine that runs it needs as much.
+/// Warns if a run needs more memory than this machine has: the machine that runs it needs as much.
 fn tell_scarcity(notes: &Notes, output: &Output) {
     if let Some(note) = notes.iter().find(|note| note.code == "W0705") {
         output.say(&format!("warning: {}; this machine has less", note.message));
     }
 }
 
-/// How many shards so many units make, each with so many cores.
+/// Returns the number of shards for `units` units, with `cores` cores per shard.
 fn shards_for(units: usize, cores: usize) -> usize {
     units.div_ceil(UNITS_PER_CORE * cores).clamp(1, MOST_SHARDS)
 }
 
 impl What {
-    /// Whether `netloom run` would take these options: better said now than by every shard.
+    /// Checks that `netloom run` accepts these options, now rather than in every shard.
     fn tried(&self, own: &[&str]) -> Result<RunCommand, String> {
         let run = RunCommand::augment_args(clap::Command::new("netloom run").no_binary_name(true));
         let mut line = vec![self.file.clone().into_os_string()];
@@ -326,7 +328,7 @@ impl What {
             let text = error.render().to_string();
             let first = text.lines().next().unwrap_or_default();
             let first = first.strip_prefix("error: ").unwrap_or(first);
-            format!("`netloom run` does not take what follows `--`: {first}")
+            format!("`netloom run` does not accept the options after `--`: {first}")
         })
     }
 
@@ -364,7 +366,7 @@ impl What {
     }
 }
 
-/// What scripts begin with after their comments.
+/// Returns the start of scripts, after their comments.
 fn preamble(filling: &Filling) -> String {
     let Filling {
         program,
@@ -378,21 +380,24 @@ file={file}
 folder={folder}
 
 command -v "$netloom" >/dev/null || {{
-    echo "no $netloom here: put it on the PATH, or set NETLOOM to where it is" >&2
+    echo "cannot find $netloom: add it to PATH, or set NETLOOM to its path" >&2
     exit 1
 }}
 [ -r "$file" ] || {{
-    echo "no $file in $PWD: start this script in the folder from which $file is named so" >&2
+    echo "cannot read $file in $PWD: run this script in the folder where it was generated" >&2
     exit 1
 }}
 "#
     )
 }
 
-/// Writes a script, which can be started if it is a program.
+/// Writes a script, and makes it executable if it is a program.
 fn store(path: &Path, text: &str, overwrite: bool, is_program: bool) -> anyhow::Result<()> {
     if std::fs::symlink_metadata(path).is_ok() && !overwrite {
-        bail!("{} exists; --overwrite replaces it", path.display());
+        bail!(
+            "{} already exists; use --overwrite to replace it",
+            path.display()
+        );
     }
     let cannot = || format!("cannot write {}", path.display());
     netloom_results::store::write_file(path, text.as_bytes()).with_context(cannot)?;

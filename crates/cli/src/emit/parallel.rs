@@ -1,4 +1,4 @@
-//! `netloom emit parallel`: shards by GNU parallel, on this machine or over ssh.
+//! `netloom study emit parallel`: writes a script for GNU parallel, on this machine or over ssh.
 
 use clap::Args;
 
@@ -10,7 +10,7 @@ pub(crate) struct Parallel {
     pub(super) what: What,
 }
 
-/// The script for so many shards.
+/// Returns the script for `shards` shards.
 pub(super) fn script(filling: &Filling, shards: usize) -> String {
     let Filling {
         script, options, ..
@@ -18,28 +18,28 @@ pub(super) fn script(filling: &Filling, shards: usize) -> String {
     let preamble = preamble(filling);
     format!(
         r#"#!/bin/bash
-# A study in shards by GNU parallel, and its tables merged at the end. Options are handed on to parallel:
+# Runs a study in shards with GNU parallel, then merges its tables. Options are passed to parallel:
 #   bash {script}                                   one shard after the other; each uses all cores
 #   bash {script} --sshloginfile machines.txt       on machines that share this folder
 #   bash {script} --jobs 4                          four shards at a time on each machine
-# A run that is done is never done again: after any failure, start it once more.
+# Finished runs are not repeated: after a failure, run this script again.
 set -euo pipefail
 shards={shards}
 {preamble}command -v parallel >/dev/null || {{
-    echo "no GNU parallel here: install the package parallel" >&2
+    echo "cannot find GNU parallel: install the package parallel" >&2
     exit 1
 }}
 
-# Each shard is a line that parallel runs: in a command it would replace {{}} and run what is in {{= =}}.
+# Each shard is a line of input: in a command, parallel would replace {{}} and evaluate {{= =}}.
 run=("$netloom" run "$file" -o "$folder" --progress plain{options})
 code=0
 for shard in $(seq "$shards"); do
     printf '%s ' "${{run[@]@Q}}" --shard "$shard/$shards"
     echo
 done | parallel --jobs 1 --workdir . --line-buffer --tagstring "{{#}}/$shards" "$@" || code=$?
-[ "$code" = 0 ] || echo "parallel ended with $code: so many shards did not end well" >&2
-# In any case: a merge says what is missing.
-"$netloom" merge "$folder" || exit
+[ "$code" = 0 ] || echo "parallel exited with code $code, the number of failed shards" >&2
+# Merge even after a failure: the merge reports missing runs.
+"$netloom" study merge "$folder" || exit
 exit "$code"
 "#
     )

@@ -1,7 +1,8 @@
-//! `netloom emit slurm`: an array job for a study, one job of several ranks for a run, an array of such jobs.
+//! `netloom study emit slurm`: writes an array job for a study, a job of several ranks for a run,
+//! or an array of such jobs.
 //!
-//! A lost rank ends its job (`--kill-on-bad-exit`): the others would wait for it for ever. `srun` hands `--cpus-per-task` of
-//! a job on to nobody since Slurm 22.05, so the script does.
+//! A lost rank ends its job (`--kill-on-bad-exit`): the others would wait for it forever. Since
+//! Slurm 22.05, `srun` does not use `--cpus-per-task` of the job, so the script passes it.
 
 use clap::Args;
 
@@ -9,41 +10,41 @@ use super::{Filling, Subject, What, preamble};
 use crate::load::at_least_one;
 use crate::shard;
 
-/// Cores of a shard, whose runs are many: one for each core at a time.
+/// Cores of a shard, which runs one unit per core at a time.
 const CORES_OF_A_SHARD: usize = 4;
 
 #[derive(Args)]
 pub(crate) struct Slurm {
     #[command(flatten)]
     pub(super) what: What,
-    /// Run over so many ranks of an MPI job: a single run, or each run of a study in turn.
+    /// Number of ranks of an MPI job, for a single run or for each run of a study in turn.
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub(super) ranks: Option<usize>,
-    /// Ranks of one node; as Slurm places them without it.
+    /// Ranks per node [default: as Slurm places them].
     #[arg(long, value_name = "N", value_parser = at_least_one, requires = "ranks")]
     ranks_per_node: Option<usize>,
-    /// How `srun` starts MPI: what `srun --mpi=list` has and the MPI of this netloom knows.
+    /// How `srun` starts MPI: a type of `srun --mpi=list` that the MPI of this netloom supports.
     #[arg(long, value_name = "TYPE", default_value = "pmix", value_parser = word, requires = "ranks")]
     mpi: String,
-    /// Time limit of a shard or a run, as Slurm writes it.
+    /// Time limit of a shard or a run, in the format of Slurm.
     #[arg(long, value_name = "TIME", default_value = "1:00:00", value_parser = word)]
     time: String,
-    /// Memory of a shard, or of each rank, as Slurm writes it.
+    /// Memory per shard, or per rank, in the format of Slurm.
     #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = size)]
     mem: Size,
-    /// Cores of a shard (4 without it), or threads of each rank (1 without it).
+    /// Cores per shard [default: 4], or threads per rank [default: 1].
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     cpus: Option<usize>,
-    /// The partition; the cluster's default without it.
+    /// Partition [default: that of the cluster].
     #[arg(long, value_name = "NAME", value_parser = word)]
     partition: Option<String>,
-    /// Who pays.
+    /// Account to charge.
     #[arg(long, value_name = "NAME", value_parser = word)]
     account: Option<String>,
 }
 
 impl Slurm {
-    /// Cores of a shard, or of a rank.
+    /// Returns the number of cores of a shard, or of a rank.
     pub(super) fn cores(&self) -> usize {
         self.cpus.unwrap_or(match self.ranks {
             Some(_) => 1,
@@ -51,12 +52,12 @@ impl Slurm {
         })
     }
 
-    /// What the script runs, for people.
+    /// Describes what the script runs.
     pub(super) fn words(&self, subject: &Subject) -> String {
         match (subject, self.ranks) {
             (Subject::Study(..), None) => subject.shards(),
             (Subject::Study(..), Some(ranks)) => {
-                format!("{}, every run over {ranks} ranks", subject.shards())
+                format!("{}, each run over {ranks} ranks", subject.shards())
             }
             (Subject::OneRun(_), ranks) => format!("one run over {} ranks", ranks.unwrap_or(1)),
         }
@@ -69,7 +70,7 @@ impl Slurm {
         }
     }
 
-    /// What a job asks for, each as a line.
+    /// Returns the `#SBATCH` lines with the resources of a job.
     fn wanted(&self) -> String {
         let cores = self.cores();
         let mut lines = format!("#SBATCH --time={}\n", self.time);
@@ -84,7 +85,7 @@ impl Slurm {
             self.ranks_per_node.map(|n| n.to_string()),
         );
         want("cpus-per-task", Some(cores.to_string()));
-        // Of a rank, wherever it is: Slurm's `mem` is of a node, which may have one of them or all.
+        // Memory per rank: `mem` of Slurm is per node, which may have any number of ranks.
         match self.ranks {
             Some(_) => want("mem-per-cpu", Some(self.mem.divided(cores))),
             None => want("mem", Some(self.mem.text.clone())),
@@ -94,7 +95,7 @@ impl Slurm {
         lines
     }
 
-    /// How a process is started in a job.
+    /// Returns the command that starts a process in a job.
     fn starts(&self) -> String {
         match self.ranks {
             Some(_) => format!(
@@ -105,7 +106,7 @@ impl Slurm {
         }
     }
 
-    /// A study as an array.
+    /// Returns the script of an array job for a study.
     fn array(&self, filling: &Filling, shards: usize) -> String {
         let Filling {
             program,
@@ -116,10 +117,10 @@ impl Slurm {
             ..
         } = filling;
         let over_ranks = match self.ranks {
-            Some(n) => format!(", every run over {n} ranks"),
+            Some(n) => format!(", with each run over {n} ranks"),
             None => String::new(),
         };
-        // A merge is one process, and brings its own numbers.
+        // A merge is one process, and sets its own numbers.
         let (mpi, alone) = match self.ranks {
             Some(_) => (" --mpi", " --ntasks=1 --ntasks-per-node=1"),
             None => ("", ""),
@@ -128,12 +129,13 @@ impl Slurm {
         let variable = shard::SHARDS;
         format!(
             r#"#!/bin/bash
-# A study as an array job of Slurm{over_ranks}. From the folder in which this file was written:
-#   bash {script}                   submit the array, and a merge that follows it
-#   sbatch {script}                 submit the array alone; then: {program} merge {folder}
+# Runs a study as a Slurm array job{over_ranks}.
+# Usage, in the folder where this file was generated:
+#   bash {script}                   submit the array, and a merge that runs after it
+#   sbatch {script}                 submit only the array; then: {program} study merge {folder}
 #   sbatch --array=3,7 {script}     submit two of the shards again
-# A run that is done is never done again: after any failure, submit once more.
-# These lines are yours to edit; for another number of shards, write a new script.
+# Finished runs are not repeated: after a failure, submit again.
+# Edit these lines as needed; for another number of shards, generate a new script.
 #SBATCH --job-name={name}
 #SBATCH --array=1-{shards}
 {lines}#SBATCH --output={name}-%A_%a.log
@@ -143,14 +145,14 @@ set -euo pipefail
 export {variable}={shards}
 {preamble}
 if [ "${{1:-}}" = merge ]; then
-    exec "$netloom" merge "$folder"
+    exec "$netloom" study merge "$folder"
 elif [ -z "${{SLURM_ARRAY_TASK_ID:-}}" ]; then
     array=$(sbatch --parsable "$0")
     array=${{array%%;*}}
-    # After any end of the array: a merge says which runs are missing.
+    # Merge even after a failure: the merge reports missing runs.
     merge=$(sbatch --parsable --dependency="afterany:$array" --array=1{alone} \
         --job-name={name}-merge --output={name}-merge-%A.log "$0" merge)
-    echo "submitted array $array and merge ${{merge%%;*}}; see: $netloom status $folder"
+    echo "submitted array $array and merge ${{merge%%;*}}; see: $netloom study status $folder"
     exit
 fi
 exec {starts}"$netloom" run "$file" -o "$folder"{mpi} --shard auto \
@@ -159,7 +161,7 @@ exec {starts}"$netloom" run "$file" -o "$folder"{mpi} --shard auto \
         )
     }
 
-    /// One run as a job of several ranks.
+    /// Returns the script of a job of several ranks for one run.
     fn one_run(&self, filling: &Filling) -> String {
         let Filling {
             name,
@@ -169,18 +171,19 @@ exec {starts}"$netloom" run "$file" -o "$folder"{mpi} --shard auto \
         } = filling;
         let (lines, preamble, starts) = (self.wanted(), preamble(filling), self.starts());
         let ranks = self.ranks.unwrap_or(1);
-        // Who gives another time has said so.
+        // The options may set another interval.
         let kept = match options.contains("--checkpoint-every") {
             true => "",
             false => " --checkpoint-every 10min",
         };
         format!(
             r#"#!/bin/bash
-# One run over {ranks} ranks of an MPI job, for Slurm. From the folder in which this file was written:
+# Runs an experiment over {ranks} ranks of an MPI job under Slurm.
+# Usage, in the folder where this file was generated:
 #   bash {script}                   submit it
-# Its state is kept every ten minutes, and two minutes before its time is over: after that, or after any failure, submit it
-# once more, and it goes on. Over however many ranks, it has the same results.
-# These lines are yours to edit; ranks are --ntasks, and may be any number up to that of the switches.
+# It writes a checkpoint every ten minutes, and two minutes before its time limit. To resume after
+# that, or after a failure, submit it again. The number of ranks does not affect results.
+# Edit these lines as needed; --ntasks is the number of ranks, at most that of the switches.
 #SBATCH --job-name={name}
 {lines}#SBATCH --output={name}-%j.log
 #SBATCH --open-mode=append
@@ -198,26 +201,26 @@ exec {starts}"$netloom" run "$file" -o "$folder" --mpi{kept} \
     }
 }
 
-/// A value of an `#SBATCH` line.
+/// Parses a value of an `#SBATCH` line.
 fn word(text: &str) -> Result<String, String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._:,+-@%".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) {
         Ok(text.to_owned())
     } else {
-        Err("write it as Slurm does, without spaces and quotes".to_owned())
+        Err("expected a Slurm value without spaces and quotes".to_owned())
     }
 }
 
-/// Memory as Slurm writes it.
+/// Memory in the format of Slurm.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Size {
     text: String,
     megabytes: u64,
 }
 
-/// A whole number of megabytes, or of what its letter says.
+/// Parses a whole number of megabytes, or of the unit of its letter.
 fn size(text: &str) -> Result<Size, String> {
-    let wrong = || "write it as Slurm does: a whole number and K, M, G or T".to_owned();
+    let wrong = || "expected a whole number with K, M, G or T".to_owned();
     let (digits, letter) = match text.strip_suffix(|c: char| c.is_ascii_alphabetic()) {
         Some(digits) => (digits, text[digits.len()..].to_ascii_uppercase()),
         None => (text, "M".to_owned()),
@@ -237,7 +240,7 @@ fn size(text: &str) -> Result<Size, String> {
 }
 
 impl Size {
-    /// The part of each core.
+    /// Returns the memory per core.
     fn divided(&self, cores: usize) -> String {
         format!("{}M", self.megabytes.div_ceil(cores.max(1) as u64))
     }

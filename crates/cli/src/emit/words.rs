@@ -1,13 +1,13 @@
-//! Words that stand in scripts as they were meant.
+//! Quoting of words for scripts.
 
 use std::path::Path;
 
 use anyhow::{Context, bail};
 
-/// A path for the shell.
+/// Quotes a path for the shell.
 pub(super) fn quoted_path(path: &Path) -> anyhow::Result<String> {
     let text = path.to_str();
-    // A name that begins with a dash would be an option.
+    // A name that starts with a dash would be an option.
     let text = text.map(|text| {
         if text.starts_with('-') {
             format!("./{text}")
@@ -18,10 +18,11 @@ pub(super) fn quoted_path(path: &Path) -> anyhow::Result<String> {
     quoted(&text.with_context(|| format!("{} is not UTF-8", path.display()))?)
 }
 
-/// A word for the shell.
+/// Quotes a word for the shell.
 ///
 /// # Errors
-/// If it has a character that ends a line for the shell or for a YAML reader, or that changes how a terminal shows it.
+/// If a character ends a line for the shell or for a YAML reader, or changes how a terminal shows
+/// the word.
 pub(super) fn quoted(text: &str) -> anyhow::Result<String> {
     if text.contains(netloom_catalog::is_hidden) {
         bail!("expected a word of visible characters, found {text:?}");

@@ -1,4 +1,5 @@
-//! `netloom plan FILE --admit connections.csv`, or `--admit drawn`: which connections a fabric can guarantee.
+//! `netloom plan FILE --admit connections.csv`, or `--admit drawn`: finds the connections that a
+//! fabric can guarantee.
 
 use std::path::Path;
 
@@ -20,15 +21,16 @@ use netloom_units::{Bytes, Port};
 use super::super::Exit;
 use super::super::load;
 use super::super::output::Output;
+use super::super::table::{width, within};
 use super::{Plan, PlanFormat, report};
 
-/// In the place of a list: connections are drawn.
+/// The value of `--admit` that draws connections instead of reading a list.
 const DRAWN: &str = "drawn";
 
-/// Mistakes of a list that are told one by one; a wrong unit may stand in every line of a long one.
+/// Most errors to report for a list. A long list may have the same wrong unit in every line.
 const MOST_MISTAKES: usize = 100;
 
-/// What became of a list.
+/// The result of an admission.
 pub(super) struct Outcome {
     pub(super) network: Network,
     pub(super) accepted: Vec<Listed>,
@@ -36,7 +38,7 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// The classes of all connections of the list.
+    /// Returns the classes of all connections of the list.
     pub(super) fn classes(&self) -> Vec<Class> {
         let refused = self.refused.iter().map(|(listed, _)| listed);
         let all = self.accepted.iter().chain(refused);
@@ -50,11 +52,19 @@ pub(super) fn run(
     list: &Path,
     output: &Output,
 ) -> anyhow::Result<Exit> {
-    let loaded = load::load_wiring(kinds, &plan.file, &plan.overrides, output)?;
+    let loaded = load::load_wiring(
+        kinds,
+        &plan.file,
+        &plan.values.overrides(plan.force),
+        output,
+    )?;
     let exit = load::exit_with(&loaded.notes, loaded.wiring.is_some());
     let Some(wiring) = loaded.wiring else {
         return Ok(exit);
     };
+    if let Some(why) = &wiring.bottleneck {
+        output.insist(&format!("warning[W0907]: {why}\n"));
+    }
     let ports = plan
         .ports
         .iter()
@@ -94,7 +104,7 @@ pub(super) fn run(
     };
     output.data(&match plan.format {
         PlanFormat::Json => report::json(&outcome)?,
-        PlanFormat::Human | PlanFormat::Toml => report::text(&outcome, &ports),
+        PlanFormat::Human | PlanFormat::Toml => within(&report::text(&outcome, &ports), width()),
     })?;
     let is_fault = plan.strict && !outcome.refused.is_empty();
     Ok(if is_fault { Exit::Fault } else { Exit::Done })
@@ -116,7 +126,7 @@ fn admit(mut network: Network, list: Vec<Listed>) -> Outcome {
     }
 }
 
-/// Draws connections until one never fits, as `connections.target` does before a run.
+/// Draws connections until no more fit, as `connections.target` does before a run.
 fn drawn(
     mut network: Network,
     plan: &Plan,
@@ -130,7 +140,7 @@ fn drawn(
     let wanted = Establishment {
         target: plan.target,
         draws: DRAWS,
-        seed: plan.overrides.seed.or(written).unwrap_or(1),
+        seed: plan.values.seed.or(written).unwrap_or(1),
     };
     let made = establish_of(&mut network, &wanted, classes);
     let numbered = (1..).zip(made.accepted);
@@ -142,7 +152,7 @@ fn drawn(
     }
 }
 
-/// Reads the list; its text joins those of the experiment, so that notes can point into it.
+/// Parses the list. Adds its text to the sources of the document, so that notes can point into it.
 fn read(
     name: &str,
     text: &str,
@@ -167,19 +177,19 @@ fn read(
         notes.error("E0802", place, message);
     }
     if rest > 0 {
-        // At the end of the list, where it is told last.
+        // At the end of the list, so that it is reported last.
         let end = lines.last().map_or(0, |place| place.end);
         let place = Place {
             source,
             start: end,
             end,
         };
-        notes.error("E0802", place, format!("and {rest} more mistakes"));
+        notes.error("E0802", place, format!("and {rest} more errors"));
     }
     vec![]
 }
 
-/// Where each line of a text stands.
+/// Returns the place of each line of a text.
 fn line_places(text: &str, source: u16) -> Vec<Place> {
     let mut start = 0;
     text.split_inclusive('\n')
@@ -196,7 +206,7 @@ fn line_places(text: &str, source: u16) -> Vec<Place> {
         .collect()
 }
 
-/// The fabric without connections, or notes about why there can be none.
+/// Returns the fabric without connections, or adds notes about why it cannot have any.
 fn network(
     plan: &Plan,
     wiring: Wiring,
@@ -216,10 +226,10 @@ fn network(
     let is_needed = used.iter().any(|class| class.has_deadline);
     let largest = plan.packet.or(by_file).or((!is_needed).then_some(Bytes(0)));
     if largest.is_none() {
-        let message = "a connection has a deadline, and packets have no largest size";
+        let message = "a connection with a deadline needs a largest packet size";
         notes
             .error("E0808", place_of("link"), message)
-            .help("give link.mtu a size, or say --packet \"4 KiB\"");
+            .help("set link.mtu, or use --packet \"4 KiB\"");
     }
     let used = used.iter().copied();
     let lanes = Lanes::on_ports(used, wiring.vls, wiring.sl2vl.as_deref());
@@ -228,9 +238,10 @@ fn network(
             notes
                 .error("E0804", place_of("qos"), problem)
                 .help(
-                    "connections have SL0 to SL3 by bandwidth or by the column sl, those with a deadline SL4 to SL7, \
-                     best effort SL8, challenged traffic SL9; write a larger qos.vls, or a qos.sl2vl that keeps best \
-                     effort and those with deadlines apart (levels without deadlines may share a lane)",
+                    "set a larger qos.vls, or a qos.sl2vl with separate lanes for best effort and \
+                     for each level with deadlines (levels without deadlines may share a lane); \
+                     connections use SL0 to SL3 by bandwidth or by the column sl, those with a \
+                     deadline SL4 to SL7, best effort SL8, challenged traffic SL9",
                 )
                 .code
         })
@@ -251,7 +262,7 @@ fn network(
         .ok()
 }
 
-/// An output by its name: `s3:2`, `s3 P2` or, for a NIC's, `n0`.
+/// Finds an output by its name: `s3:2`, `s3 P2`, or `n0` for the output of a NIC.
 fn port(topology: &Topology, wanted: &str) -> anyhow::Result<Egress> {
     let is_called = |name: String| name.eq_ignore_ascii_case(wanted.trim());
     if let Some(nic) = topology
@@ -266,7 +277,7 @@ fn port(topology: &Topology, wanted: &str) -> anyhow::Result<Egress> {
         let names: Vec<String> = names.collect();
         let near = nearest(wanted, names.iter().map(String::as_str));
         let help = near.map_or(
-            "write s3:2 for a port of a switch, n0 for a NIC's output".into(),
+            "use s3:2 for a port of a switch, or n0 for the output of a NIC".into(),
             |near| format!("did you mean {near}?"),
         );
         return Err(anyhow!("--port {wanted}: there is no such NIC; {help}"));
@@ -275,7 +286,7 @@ fn port(topology: &Topology, wanted: &str) -> anyhow::Result<Egress> {
         .switches()
         .find(|&id| topology.switch_name(id).eq_ignore_ascii_case(switch.trim()))
         .ok_or_else(|| {
-            anyhow!("--port {wanted}: there is no switch {switch}; `netloom topo show` lists them")
+            anyhow!("--port {wanted}: there is no switch {switch}; see `netloom show switches`")
         })?;
     let number = number.trim_start_matches(['p', 'P']);
     let n = topology.n_ports(found);

@@ -1,4 +1,4 @@
-//! `netloom plan FILE`: the tables for the classes of a `[plan]` section.
+//! `netloom plan FILE`: plans tables for the classes of a `[plan]` section.
 
 use std::path::Path;
 
@@ -11,10 +11,10 @@ use serde::Serialize;
 use super::super::Exit;
 use super::super::load::{Overrides, open};
 use super::super::output::Output;
-use super::super::table::{Columns, nanos, page, wrapped};
+use super::super::table::{Columns, nanos, page, width, within, wrapped};
 use super::PlanFormat;
 
-/// Columns of the words before facts.
+/// Width of the words before facts.
 const WORD: usize = 11;
 
 pub(super) fn run(
@@ -45,10 +45,10 @@ pub(super) fn run(
         Ok(plan) => {
             let shortfalls = plan.shortfalls();
             for (_, words) in &shortfalls {
-                output.say(&format!("less exact than asked: {words}"));
+                output.say(&format!("less exact than requested: {words}"));
             }
             output.data(&match format {
-                PlanFormat::Human => human(&plan),
+                PlanFormat::Human => within(&human(&plan), width()),
                 PlanFormat::Json => json(&PlanDocument::of(&plan, None))?,
                 PlanFormat::Toml => plan.to_toml(),
             })?;
@@ -76,8 +76,8 @@ fn refuse(
     output: &Output,
 ) -> anyhow::Result<()> {
     let mut text = match refusal.is_proved {
-        true => "no tables keep what was asked",
-        false => "found no tables that keep what was asked (the search gave up; it is not proved that there are none)",
+        true => "no tables meet the requirements",
+        false => "found no tables that meet the requirements (not proved: the search gave up)",
     }
     .to_owned();
     for reason in &refusal.reasons {
@@ -89,12 +89,12 @@ fn refuse(
     let name = |&class: &usize| request.classes[class].name.as_str();
     let names: Vec<&str> = conflict.classes.iter().map(name).collect();
     let how = match (conflict.is_smallest, conflict.is_minimal) {
-        (true, _) => "no smaller set does",
-        (false, true) => "the others can be met without any one of them",
-        (false, false) => "fewer classes may do; the search ended",
+        (true, _) => "no smaller set conflicts",
+        (false, true) => "without any one of them, the others can be met",
+        (false, false) => "a smaller set may conflict; the search gave up",
     };
     let mut text = match names.as_slice() {
-        [one] => format!("{one} cannot be met, not even alone"),
+        [one] => format!("{one} cannot be met even alone"),
         _ => format!("cannot be met together: {} ({how})", names.join(", ")),
     };
     for reason in &conflict.reasons {
@@ -111,20 +111,20 @@ fn refuse(
             conflict: Conflict::of(request, refusal, &conflict),
         })?),
         (PlanFormat::Human, Some(nearest)) => {
-            let heading = "the nearest tables, which do not keep what was asked:\n";
-            output.data(&format!("{heading}{}", human(nearest)))
+            let heading = "the nearest tables, which do not meet the requirements:\n";
+            output.text(&format!("{heading}{}", human(nearest)))
         }
-        // A section that does not keep its promises is not written.
+        // A section that does not meet the requirements is not written.
         _ => Ok(()),
     }
 }
 
-/// What a person reads.
+/// Formats a plan as text.
 fn human(plan: &Plan) -> String {
     let ports = &plan.request.ports;
     let mut text = format!("{} at {}, ", ports.arbiter.name(), ports.rate);
     text.push_str(&match plan.fitted.first() {
-        None => format!("{} entries a table\n", plan.request.capacity()),
+        None => format!("{} entries per table\n", plan.request.capacity()),
         Some(fitted) => format!("for {}\n", fitted.words()),
     });
     let mut table = Columns::numbers();
@@ -134,7 +134,7 @@ fn human(plan: &Plan) -> String {
     if has_range {
         heads.extend(["least", "most"]);
     }
-    heads.extend(["entries", "distance", "a turn", "wait"]);
+    heads.extend(["entries", "distance", "per turn", "wait"]);
     let is_long = ports.hops > 1;
     if is_long {
         heads.push("on its path");
@@ -184,11 +184,15 @@ fn human(plan: &Plan) -> String {
         text.push_str(&indented("note", &wrapped(note, page() - WORD - 3)));
     }
     let covers = match ports.hops {
-        1 => "wait, deadline and slack are those of one output: from the head of the queue to the first flit".to_owned(),
+        1 => {
+            "wait, deadline and slack are for one output, from the head of the queue to the first \
+            flit"
+                .to_owned()
+        }
         n => format!(
-            "wait is that of one output: from the head of the queue to the first flit; on its path it adds up over the \
-             outputs of the {n} switches of the longest path, and the deadline is for all of them; the output of the NIC \
-             may add as much as one more"
+            "wait is for one output, from the head of the queue to the first flit; \"on its path\" \
+             is the sum over the outputs of the {n} switches of the longest path, to which the \
+             deadline applies; the output of the NIC may add as much as another switch"
         ),
     };
     text.push_str(&indented("covers", &wrapped(&covers, page() - WORD - 3)));
@@ -199,7 +203,7 @@ fn human(plan: &Plan) -> String {
     text + &by_device(plan)
 }
 
-/// The entries of tables, and the limit between them.
+/// Formats the entries of tables, and the limit between them.
 fn tables(tables: &plan::Tables) -> String {
     let mut text = String::new();
     let key = tables.key();
@@ -222,7 +226,7 @@ fn tables(tables: &plan::Tables) -> String {
     text
 }
 
-/// In a fabric of several devices, what each class reaches at each of them, and their tables.
+/// Formats what each class gets at each device of a fabric with several devices, and their tables.
 fn by_device(plan: &Plan) -> String {
     let mut text = String::new();
     if plan.fitted.is_empty() {
@@ -240,12 +244,12 @@ fn by_device(plan: &Plan) -> String {
         }));
         table.line(line);
     }
-    text.push_str("\nshares, and longest waits at an output, by device\n");
+    text.push_str("\nshares and longest waits at an output, by device\n");
     text.push_str(&table.print());
     for fitted in plan.fitted.iter().skip(1) {
         text.push_str(&format!("\nfor {}\n", fitted.words()));
         text.push_str(&match fitted.plan.tables == plan.tables {
-            true => indented("tables", "as those of the switches"),
+            true => indented("tables", "same as those of the switches"),
             false => tables(&fitted.plan.tables),
         });
     }
@@ -264,7 +268,7 @@ fn slack(class: &PlannedClass) -> String {
     }
 }
 
-/// Lines behind a word.
+/// Formats lines after a word, indented.
 fn indented(word: &str, lines: &str) -> String {
     let mut text = String::new();
     for (at, line) in lines.lines().enumerate() {
@@ -278,7 +282,7 @@ fn json<T: Serialize>(document: &T) -> anyhow::Result<String> {
     Ok(serde_json::to_string_pretty(document)?)
 }
 
-/// A plan as JSON; keys end with the unit of what has one.
+/// A plan as JSON. Keys with a unit end with it.
 #[derive(Serialize)]
 struct PlanDocument<'a> {
     arbiter: String,
@@ -288,7 +292,7 @@ struct PlanDocument<'a> {
     hops: u32,
     classes: Vec<Class<'a>>,
     tables: Tables,
-    /// In a fabric of several devices, what each kind of port holds and gives.
+    /// What each kind of port holds and gives, in a fabric of several devices.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     devices: Vec<AtDevice<'a>>,
     sl2vl: Vec<u8>,
@@ -311,18 +315,18 @@ struct Class<'a> {
     share_wanted: f64,
     share_given: f64,
     share_if_all_send: f64,
-    /// What its entries can have at least and at most, where its distance is given.
+    /// Range of the share that its entries can have if its distance is given.
     share_least: Option<f64>,
     share_most: Option<f64>,
     entries: usize,
     distance: usize,
     bytes_per_turn: u64,
-    /// At an output; null where there is no bound.
+    /// At one output; null if there is no bound.
     worst_wait_ns: Option<f64>,
-    /// The same as bytes that the link sends meanwhile.
+    /// The bytes that the link sends in that time.
     worst_wait_bytes: Option<u64>,
     unbounded_because: Option<&'a str>,
-    /// At all outputs of the longest path.
+    /// Over all outputs of the longest path.
     path_wait_ns: Option<f64>,
     deadline_ns: Option<f64>,
     slack_ns: Option<f64>,
@@ -392,7 +396,7 @@ impl Tables {
 struct Conflict<'a> {
     classes: Vec<&'a str>,
     is_smallest: bool,
-    /// Whether it is proved that no tables keep what was asked.
+    /// Whether there is a proof that no tables meet the requirements.
     is_proved: bool,
     reasons: &'a [String],
 }
@@ -409,7 +413,7 @@ impl<'a> Conflict<'a> {
     }
 }
 
-/// A request for which there are no tables at all.
+/// A request without any tables.
 #[derive(Serialize)]
 struct Unmet<'a> {
     unmet: &'a [String],

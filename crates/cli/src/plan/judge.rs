@@ -1,7 +1,8 @@
-//! `netloom plan FILE --judge`: what tables that exist really give.
+//! `netloom plan FILE --judge`: computes the shares and waits of existing tables.
 //!
-//! The tables are those of an experiment, or what OpenSM makes of an opensm.conf in a switch port. Every service level is
-//! taken to send all the time; levels of one lane share what the lane has.
+//! The tables are those of an experiment, or those that OpenSM programs into a switch port for an
+//! opensm.conf. Every service level is assumed to send all the time. The levels of one lane share
+//! the bandwidth of the lane.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,7 +22,7 @@ use super::super::output::Output;
 use super::super::table::Columns;
 use super::super::{Exit, planned_tables};
 
-/// What is judged: tables and lanes of a port.
+/// The tables and lanes of a port.
 struct Judged {
     high: Vec<Entry>,
     low: Vec<Entry>,
@@ -29,14 +30,14 @@ struct Judged {
     lanes: SlToVl,
 }
 
-/// What is known of the port besides its tables.
+/// The properties of the port other than its tables.
 pub(super) struct Port {
     pub(super) rate: Rate,
     pub(super) packet: Bytes,
     pub(super) entries: u8,
 }
 
-/// The largest management packet, which may come before any other.
+/// The largest management packet, which may precede any other packet.
 const MANAGEMENT: Bytes = Bytes(256);
 
 pub(super) fn run(
@@ -62,11 +63,11 @@ pub(super) fn run(
         }
         false => of_conf(file, port)?,
     };
-    output.data(&told(&judged, port)?)?;
+    output.text(&told(&judged, port)?)?;
     Ok(Exit::Done)
 }
 
-/// What OpenSM makes of a file in a switch port, once its lanes are settled.
+/// Returns what OpenSM programs into a switch port for a file, after the number of lanes is set.
 fn of_conf(file: &Path, port: &Port) -> anyhow::Result<Judged> {
     let text = read_text(file, MOST_EXPERIMENT)
         .with_context(|| format!("cannot read {}", file.display()))?;
@@ -81,7 +82,7 @@ fn of_conf(file: &Path, port: &Port) -> anyhow::Result<Judged> {
     let written = program(&conf, PortKind::SwitchExternal, &capabilities, Sweep::Later);
     let Some(written) = written else {
         bail!(
-            "{} has no `qos TRUE`: OpenSM leaves the tables of ports as they are",
+            "{} has no `qos TRUE`: OpenSM does not change the tables of ports",
             file.display()
         );
     };
@@ -96,7 +97,7 @@ fn of_conf(file: &Path, port: &Port) -> anyhow::Result<Judged> {
 fn told(judged: &Judged, port: &Port) -> anyhow::Result<String> {
     let table = |entries: &[Entry]| {
         let sending = entries.iter().filter(|entry| entry.weight > 0).copied();
-        VlArbitrationTable::new(sending.collect()).context("a table that no port holds")
+        VlArbitrationTable::new(sending.collect()).context("the table fits no port")
     };
     let (high, low) = (table(&judged.high)?, table(&judged.low)?);
     let tables = IbTables {
@@ -110,7 +111,7 @@ fn told(judged: &Judged, port: &Port) -> anyhow::Result<String> {
     }
     let dropped = levels.remove(&netloom_infiniband::DROPPED);
     let law = SizeLaw::fixed(port.packet);
-    let law = law.map_err(|_| anyhow::anyhow!("packets of {} are none", port.packet))?;
+    let law = law.map_err(|_| anyhow::anyhow!("expected a packet size, found {}", port.packet))?;
     let mut laws: Laws = Default::default();
     let mut largest = [Bytes(0); 16];
     for vl in levels.keys() {

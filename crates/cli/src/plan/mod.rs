@@ -1,4 +1,4 @@
-//! `netloom plan`: quality of service without simulating.
+//! `netloom plan`: plans quality of service without simulating.
 
 mod admit;
 mod classes;
@@ -13,19 +13,19 @@ use netloom_experiment::Kinds;
 use netloom_units::{Bytes, Rate};
 
 use super::Exit;
-use super::load::Overrides;
+use super::load::Values;
 use super::output::Output;
 
 #[derive(Args)]
 #[command(
-    after_help = "Tables for what classes need, from the section [plan] of a file (netloom explain plan):
+    after_help = "Plan tables for classes, from the section [plan] of a file (netloom explain plan):
   [plan]
   entries = 8
   [[plan.class]]
   name = \"storage\"
   share = 0.3
 
-A list of connections (source, destination and bandwidth; sl and deadline if wanted):
+Admit a list of connections (source, destination, bandwidth; sl and deadline are optional):
   source,destination,bandwidth,sl,deadline
   n0,n7,64 Mbps,,
   n1,n7,300 Mbps,3,200 us
@@ -39,29 +39,30 @@ Examples:
   netloom plan fabric.toml --admit connections.csv --format json | jq .refused"
 )]
 pub(crate) struct Plan {
-    /// A file with the section [plan]; with --admit an experiment, of which topology, links and routing are
-    /// needed.
+    /// File with a section [plan]; with --admit, an experiment with topology, links and routing.
     file: PathBuf,
-    /// Reserve bandwidth for the connections of this CSV file instead, in order, over the paths of the
-    /// routing; or for `drawn` ones: the service levels in turn, ends and bandwidth at random, until one never fits.
+    /// Reserve bandwidth for the connections of this CSV file, in order, over the paths of the
+    /// routing. With `drawn`, draw random connections, in turn for each service level, until no
+    /// more fit.
     #[arg(long, value_name = "CSV|drawn")]
     admit: Option<PathBuf>,
-    /// Draw so many connections at most.
+    /// Maximum number of drawn connections.
     #[arg(long, value_name = "N", default_value_t = 100_000, requires = "admit")]
     target: u32,
-    /// What limits admission at a port.
+    /// Limit of admission at a port.
     #[arg(long, value_enum, default_value_t = Mode::Paper, requires = "admit")]
     mode: Mode,
-    /// Where new entries of a table go.
+    /// Placement of new table entries.
     #[arg(long, value_enum, default_value_t = Placement::FirstFree, requires = "admit")]
     placement: Placement,
-    /// Part of every link that connections cannot have: best effort keeps it.
+    /// Share of every link that is reserved for best effort.
     #[arg(long, value_name = "SHARE", default_value_t = 0.2, value_parser = reserve, requires = "admit")]
     reserve: f64,
-    /// Judge tables that exist instead: those of an experiment, or what OpenSM makes of an opensm.conf in a switch port.
+    /// Judge existing tables: those of an experiment, or those that OpenSM programs into a switch
+    /// port for an opensm.conf.
     #[arg(long, conflicts_with = "admit")]
     judge: bool,
-    /// With --judge: the rate of the link.
+    /// With --judge: rate of the link.
     #[arg(
         long,
         value_name = "RATE",
@@ -69,37 +70,42 @@ pub(crate) struct Plan {
         requires = "judge"
     )]
     rate: Rate,
-    /// With --judge: entries that a table of the port holds.
+    /// With --judge: entries per table of the port.
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u8).range(1..=64), requires = "judge")]
     entries: u8,
-    /// The largest packet, header included, for waits; without it the file's MTU and header, with --judge 4 KiB.
+    /// Largest packet including its header, for waits [default: MTU and header of the file; 4 KiB
+    /// with --judge].
     #[arg(long, value_name = "BYTES")]
     packet: Option<Bytes>,
-    /// LimitOfHighPriority of all ports, times 4096 bytes, 255 for none; without it that of the file.
+    /// LimitOfHighPriority of all ports, in units of 4096 bytes, 255 for none [default: that of the
+    /// file].
     #[arg(long, value_name = "N", requires = "admit")]
     limit: Option<u8>,
-    /// Print the tables of this port as well, named as in `netloom topo show`: s3:2, or n0 for a NIC's
-    /// output; may be repeated.
+    /// Also print the tables of this port, named as in `netloom show switches`: s3:2, or n0 for the
+    /// output of a NIC; may be repeated.
     #[arg(long = "port", value_name = "PORT", requires = "admit")]
     ports: Vec<String>,
-    /// End with exit code 4 if a connection is refused.
+    /// Exit with code 4 if a connection is refused.
     #[arg(long, requires = "admit")]
     strict: bool,
-    /// What is printed.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = PlanFormat::Human)]
     format: PlanFormat,
     #[command(flatten)]
-    overrides: Overrides,
+    values: Values,
+    /// Plan even if the routing can deadlock.
+    #[arg(long)]
+    force: bool,
 }
 
 fn reserve(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(share) if 0.0 < share && share < 1.0 => Ok(share),
-        _ => Err("write a part of a link above 0 and below 1, such as 0.2".into()),
+        _ => Err("expected a share above 0 and below 1, such as 0.2".into()),
     }
 }
 
-/// How a plan is printed.
+/// Formats of plans.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PlanFormat {
     /// A table for people.
@@ -113,9 +119,9 @@ pub(crate) enum PlanFormat {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Mode {
-    /// Slots only, as in the paper; a table may then need more entries than there are.
+    /// Slots only, as in the paper; a table may then need more than 64 entries.
     Paper,
-    /// Slots and the 64 entries of a real table.
+    /// Slots and the 64 entries of a hardware table.
     StrictEntries,
 }
 
@@ -132,7 +138,7 @@ impl From<Mode> for infiniband::Mode {
 enum Placement {
     /// The first free index.
     FirstFree,
-    /// Far from other entries of the lane, for shorter waits.
+    /// Far from the other entries of the lane, for shorter waits.
     Spread,
 }
 
@@ -153,21 +159,34 @@ impl Plan {
                 packet: self.packet.unwrap_or(Bytes(4096)),
                 entries: self.entries,
             };
-            return judge::run(kinds, &self.file, &self.overrides, &port, output);
+            return judge::run(
+                kinds,
+                &self.file,
+                &self.values.overrides(self.force),
+                &port,
+                output,
+            );
         }
         match &self.admit {
             None if self.packet.is_some() => {
-                output.error("--packet goes with --admit or --judge");
+                output.error("--packet requires --admit or --judge");
                 Ok(Exit::Usage)
             }
             Some(list) if self.format != PlanFormat::Toml => admit::run(kinds, self, list, output),
             Some(_) => {
                 output.error(
-                    "--admit prints human or json; a [qos] section holds one table for all ports",
+                    "--admit supports the formats human and json; a [qos] section holds one table \
+                     for all ports",
                 );
                 Ok(Exit::Usage)
             }
-            None => classes::run(kinds, &self.file, &self.overrides, self.format, output),
+            None => classes::run(
+                kinds,
+                &self.file,
+                &self.values.overrides(self.force),
+                self.format,
+                output,
+            ),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What admission gave, as text for people and as JSON for machines.
+//! The result of an admission as text and as JSON.
 
 use netloom_arbitration::{Entry, MAX_ENTRIES, NO_LIMIT};
 use netloom_design::infiniband::csv::Listed;
@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::super::table::{Columns, nanos, page, wrapped};
 use super::admit::Outcome;
 
-/// Ports that a person is shown.
+/// Most ports to show in text.
 const MOST_PORTS: usize = 10;
 
 pub(super) fn text(outcome: &Outcome, ports: &[Egress]) -> String {
@@ -51,13 +51,13 @@ fn summary(outcome: &Outcome) -> String {
     )
 }
 
-/// The lane of every service level.
+/// Returns the lane of each service level.
 fn sl2vl(outcome: &Outcome) -> Vec<u8> {
     let lanes = outcome.network.settings().lanes;
     lanes.sl2vl(&outcome.classes()).map(|vl| vl.0).to_vec()
 }
 
-/// The map from service levels to lanes, with what travels on each.
+/// Formats the map from service levels to lanes, with the traffic of each.
 fn lanes(outcome: &Outcome) -> String {
     let row = sl2vl(outcome);
     let mut levels: Vec<(usize, &str)> = outcome
@@ -80,7 +80,7 @@ fn lanes(outcome: &Outcome) -> String {
     levels.join(", ")
 }
 
-/// `1 connection`, `2 connections`.
+/// Formats a number of things: `1 connection`, `2 connections`.
 fn plural(n: usize, one: &str) -> String {
     let ending = if n == 1 { "" } else { "s" };
     format!("{n} {one}{ending}")
@@ -118,21 +118,21 @@ fn refusals(outcome: &Outcome) -> String {
     table.print()
 }
 
-/// Why a connection was refused that would have been on this lane.
+/// Returns the reason for the refusal of a connection that would use lane `own`.
 fn why(refusal: &Refusal, own: Vl) -> String {
     match &refusal.limit {
         Limit::Slots { reservable } => {
             let most = (1000.0 * reservable.share()).round() / 10.0;
-            format!("{most} % of a link is the most for connections")
+            format!("connections may use at most {most} % of a link")
         }
-        Limit::Entries => format!("the table has no more of its {MAX_ENTRIES} entries"),
+        Limit::Entries => format!("too few of the {MAX_ENTRIES} table entries are free"),
         Limit::Deadline(late) => {
             let (vl, wait) = (late.vl, nanos(late.wait.as_nanos()));
             let budget = nanos(late.budget.as_nanos());
             let whose = if vl == own {
                 String::new()
             } else {
-                " of a connection accepted before".to_owned()
+                " of an earlier connection".to_owned()
             };
             format!("{vl} would wait up to {wait}; the part of the deadline{whose} is {budget}")
         }
@@ -145,7 +145,7 @@ fn has_deadlines(outcome: &Outcome) -> bool {
     all.any(|listed| listed.connection.deadline.is_some())
 }
 
-/// The longest wait of any lane with deadlines at a port.
+/// Returns the longest wait of the lanes with deadlines at a port.
 fn longest_wait(network: &Network, port: Egress) -> Option<Time> {
     let levels = (0..N_SLS).map(Sl);
     levels.filter_map(|sl| network.wait(port, sl)).max()
@@ -159,7 +159,7 @@ fn fullest(outcome: &Outcome) -> String {
         .into_iter()
         .filter(|r| r.n_connections > 0)
         .collect();
-    // A stable sort: ports of the same share stay in the order of the fabric.
+    // A stable sort: ports with equal shares keep the order of the fabric.
     used.sort_by_key(|report| std::cmp::Reverse(report.reserved));
     let shown = used.len().min(MOST_PORTS);
     let mut text = format!("\n{} of {} in use", used.len(), plural(n_ports, "port"));
@@ -203,7 +203,7 @@ fn fullest(outcome: &Outcome) -> String {
     text + &table.print()
 }
 
-/// What the tables will not do for all that was accepted.
+/// Formats warnings about tables that cannot serve all accepted connections.
 fn warnings(network: &Network) -> String {
     let packets = network.settings().packets;
     let surely_high = packets.surely_high();
@@ -217,21 +217,22 @@ fn warnings(network: &Network) -> String {
     let mut text = String::new();
     if let Some((n, list)) = too_long {
         text.push_str(&format!(
-            "\nwarning: the low tables of {n} need more than the {MAX_ENTRIES} entries there are, and cannot be \
-             written to hardware: {list}. With --mode strict-entries such connections are refused.\n"
+            "\nwarning: the low tables of {n} need more than the {MAX_ENTRIES} entries that \
+             hardware has: {list}. With --mode strict-entries, such connections are refused.\n"
         ));
     }
     if let Some((n, list)) = too_much {
         text.push_str(&format!(
-            "\nwarning: with a limit of high priority of {} and packets of {}, the high table is only sure of {} \
-             of a frame, and {n} have reserved more for deadlines: {list}. Write a larger limit, or 255.\n",
+            "\nwarning: with a high-priority limit of {} and packets of {}, the high table is \
+             guaranteed only {} of a frame, but {n} reserve more for deadlines: {list}. Use a \
+             larger limit, or 255.\n",
             packets.limit, packets.largest, surely_high
         ));
     }
     wrapped(&text, page())
 }
 
-/// How many ports have a number worth a warning, and the first of them with it.
+/// Returns the number of ports that need a warning, and a list of the first ones.
 fn ports(
     network: &Network,
     number: impl Fn(&PortReport) -> Option<u64>,
@@ -256,14 +257,14 @@ fn ports(
 fn deadlines(network: &Network) -> String {
     let packets = network.settings().packets;
     let limit = match packets.limit {
-        NO_LIMIT => "no limit of high priority".to_owned(),
-        limit => format!("a limit of high priority of {limit} x 4096 bytes"),
+        NO_LIMIT => "no high-priority limit".to_owned(),
+        limit => format!("a high-priority limit of {limit} x 4096 bytes"),
     };
     wrapped(
         &format!(
-            "\nDeadlines are divided evenly over the outputs of a path; each part bounds the wait of the lane \
-             there, with packets of up to {} and {limit}. Assumed {ASSUMPTION}. Sending, cables and the insides of \
-             switches come on top.",
+            "\nDeadlines are divided evenly over the outputs of a path. Each part bounds the wait \
+             of the lane at its output, with packets of up to {} and {limit}. Bounds assume \
+             {ASSUMPTION}. Transmission, cables and switches add to the wait.",
             packets.largest
         ),
         page(),
@@ -274,7 +275,7 @@ fn tables(network: &Network, port: Egress) -> String {
     let table = network.table(port);
     let limit = network.settings().packets.limit;
     let name = port.name(network.topology());
-    let mut text = format!("\ntables of {name}, limit of high priority {limit}\n");
+    let mut text = format!("\ntables of {name}, high-priority limit {limit}\n");
     for (half, entries) in [("high", table.high_entries()), ("low", table.entries())] {
         let runs = entries.chunk_by(|a, b| a == b).map(run);
         let runs = runs.collect::<Vec<_>>().join(", ");
@@ -292,7 +293,7 @@ fn tables(network: &Network, port: Egress) -> String {
     text
 }
 
-/// Equal entries one after the other: `VL3 255 x7`.
+/// Formats consecutive equal entries: `VL3 255 x7`.
 fn run(entries: &[Option<Entry>]) -> String {
     let one = match entries[0] {
         Some(Entry { vl, weight }) => format!("{vl} {weight}"),
@@ -330,7 +331,7 @@ struct Asked {
 struct AcceptedLine {
     #[serde(flatten)]
     asked: Asked,
-    /// By output of the path: a faster link needs fewer.
+    /// Per output of the path; a faster link needs fewer slots.
     slots: Vec<u64>,
     path: Vec<String>,
 }
@@ -366,11 +367,11 @@ struct PortLine {
     high_entries: usize,
     /// Whether the low table is too long for hardware.
     is_virtual: bool,
-    /// Pairs of lane and weight, as `qos.arbiter` takes them.
+    /// Pairs of lane and weight, in the form of `qos.arbiter`.
     high: Vec<(u8, u8)>,
     low: Vec<(u8, u8)>,
     limit: u8,
-    /// The longest wait of each lane with deadlines.
+    /// The longest waits of lanes with deadlines.
     waits: Vec<WaitLine>,
 }
 

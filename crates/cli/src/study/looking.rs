@@ -1,4 +1,4 @@
-//! `netloom status` and `netloom watch`: how far a study has come, wherever its processes run.
+//! `netloom study status` and `netloom study watch`: the progress of a study, wherever its processes run.
 
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
@@ -17,21 +17,21 @@ use super::super::table::{Columns, maybe_nanos};
 use super::super::{Exit, Format, program};
 use super::{Output, interrupt, opened};
 
-/// How many of the last runs are shown.
+/// Number of recent runs in the output.
 const LAST: usize = 8;
 
-/// `netloom status`: how far a study has come.
+/// `netloom study status`.
 #[derive(Args)]
 pub(crate) struct Status {
-    /// The folder of the study.
+    /// Folder of the study.
     folder: PathBuf,
-    /// What is printed on stdout.
+    /// Format of stdout.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
 }
 
 impl Status {
-    pub(in super::super) fn run(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
+    pub(super) fn run(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
         let (folder, study) = opened(kinds, StudyFolder::open(&self.folder)?)?;
         let recorded = Recorded::read(&folder)?;
         let state = State::new(&study, &folder, &recorded)?;
@@ -43,22 +43,22 @@ impl Status {
     }
 }
 
-/// `netloom watch`: look on while a study runs.
+/// `netloom study watch`.
 #[derive(Args)]
 #[command(
-    after_help = "It reads the folder and nothing else, so it works over ssh and for arrays of jobs. It ends when the \
-study is complete; Ctrl-C ends it before."
+    after_help = "It only reads the folder, so it works over ssh and for arrays of jobs. It exits when the study is \
+complete, or on Ctrl-C."
 )]
 pub(crate) struct Watch {
-    /// The folder of the study.
+    /// Folder of the study.
     folder: PathBuf,
-    /// Seconds from one look to the next.
+    /// Seconds between updates.
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = super::at_least_one)]
     every: usize,
 }
 
 impl Watch {
-    pub(in super::super) fn run(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
+    pub(super) fn run(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
         interrupt::listen()?;
         let (folder, study) = opened(kinds, StudyFolder::open(&self.folder)?)?;
         let mut recorded = Recorded::default();
@@ -67,7 +67,7 @@ impl Watch {
             recorded.update(&folder)?;
             let state = State::new(&study, &folder, &recorded)?;
             if is_terminal {
-                // Home, the text, and nothing of the last look below it.
+                // Cursor home, the text, then clear what the last update left below it.
                 let mut stdout = std::io::stdout();
                 let text = state.for_people(&study);
                 let text = printable(&text, false).replace('\n', "\u{1b}[K\n");
@@ -89,7 +89,7 @@ impl Watch {
     }
 }
 
-/// A run as a journal tells of it.
+/// A run that a journal lists as started.
 struct Running {
     point: String,
     seed: u64,
@@ -97,20 +97,20 @@ struct Running {
     host: String,
 }
 
-/// What is known of a study.
+/// The progress of a study.
 struct State {
     folder: PathBuf,
     planned: Planned,
     done: usize,
     at_most: usize,
     running: Vec<Running>,
-    /// The last runs, newest first, as cells of a table.
+    /// Cells of the most recent runs, newest first.
     last: Vec<[String; 6]>,
     failed: Vec<String>,
     invalid: Vec<(String, String)>,
-    /// Whether some process is at work.
+    /// Whether a process is running the study.
     is_at_work: bool,
-    /// Runs per second of all processes at work in the last minutes.
+    /// Runs per second over the last minutes, by all processes.
     rate: f64,
 }
 
@@ -210,11 +210,11 @@ impl State {
             return text;
         }
         if !self.is_at_work {
-            text.push_str(", and nobody is at work on it");
+            text.push_str("; no process is running it");
             return text;
         }
         text.push_str(&format!(
-            ", {} begun and not ended, {} units open",
+            ", {} running, {} units left",
             self.running.len(),
             self.planned.missing.len()
         ));
@@ -233,21 +233,21 @@ impl State {
             text.push_str(&format!("  {}\n", statuses.join(", ")));
         }
         for point in &self.failed {
-            text.push_str(&format!("  could not be run: {point}\n"));
+            text.push_str(&format!("  failed: {point}\n"));
         }
         for (file, reason) in &self.invalid {
             text.push_str(&format!(
-                "  not valid, will be run again: runs/{file} ({reason})\n"
+                "  invalid, to be run again: runs/{file} ({reason})\n"
             ));
         }
         if !self.is_complete() && !self.is_at_work {
             let here = self.folder.display();
             let program = program();
-            text.push_str(&format!("  go on with: {program} resume {here}\n"));
+            text.push_str(&format!("  resume with: {program} run {here}\n"));
         }
         if !self.is_complete() && !self.running.is_empty() {
             let mut table = Columns::words();
-            table.line(["begun", "seed", "host"]);
+            table.line(["running", "seed", "host"]);
             for run in &self.running {
                 let cells = [run.point.clone(), run.seed.to_string(), run.host.clone()];
                 table.line(cells);
@@ -256,7 +256,7 @@ impl State {
         }
         if !self.last.is_empty() {
             let mut table = Columns::numbers();
-            table.line(["ended last", "seed", "", "delivered", "p99", "took"]);
+            table.line(["last finished", "seed", "", "delivered", "p99", "time"]);
             self.last.iter().for_each(|cells| table.line(cells.clone()));
             text.push_str(&format!("\n{}", table.print()));
         }

@@ -1,4 +1,4 @@
-//! Where the results of a study come from: all that differs between machines and times.
+//! The manifest of a study: everything that depends on machine and time.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -8,7 +8,7 @@ use netloom_study::running::{Entry, Merged, StudyFolder, entries};
 
 use super::machine;
 
-/// The manifest as JSON. What all processes together took follows from their journals.
+/// Returns the manifest as JSON, with totals from the journals of all processes.
 pub(super) fn of(study: &Study, folder: &StudyFolder, merged: &Merged) -> std::io::Result<String> {
     let mut hosts: Vec<String> = vec![];
     let (mut processes, mut run_seconds, mut packet_hops) = (0, 0.0, 0);

@@ -1,15 +1,15 @@
-//! Studies on the command line: run, go on, look on, put together.
+//! `netloom study`: watch and merge studies, write job scripts; and running one, for `netloom run`.
 
 mod looking;
 mod manifest;
 mod printed;
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use netloom_experiment::runner::Control;
 use netloom_experiment::spec::Request;
 use netloom_experiment::{Experiment, Kinds};
@@ -17,36 +17,61 @@ use netloom_results::Status as End;
 use netloom_study::running::{self, Journal, Leader, MergeOptions, Merged, Options, StudyFolder};
 use netloom_study::{Division, Study};
 
+use super::emit::Emit;
 use super::job::Job;
 use super::load::{self, at_least_one};
 use super::output::Output;
 use super::patience::Patience;
 use super::progress::{Shown, Style};
-use super::shard::{Part, Shard};
+use super::shard::Shard;
 use super::{Exit, Format, interrupt, machine, program};
 
-pub(crate) use looking::{Status, Watch};
+use looking::{Status, Watch};
 
-/// Where the results of a study go unless a folder is given.
+#[derive(Subcommand)]
+pub(crate) enum StudyCommand {
+    /// Print the progress of a study.
+    Status(Status),
+    /// Watch a study's progress from any machine.
+    Watch(Watch),
+    /// Merge the runs of a study into tables.
+    Merge(Merge),
+    /// Write a job script for Slurm, GNU parallel or Kubernetes: a study in shards, or one run over MPI.
+    #[command(subcommand)]
+    Emit(Emit),
+}
+
+impl StudyCommand {
+    pub(super) fn run(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
+        match self {
+            StudyCommand::Status(command) => command.run(kinds, output),
+            StudyCommand::Watch(command) => command.run(kinds, output),
+            StudyCommand::Merge(command) => command.run(kinds, output),
+            StudyCommand::Emit(command) => command.run(kinds, output),
+        }
+    }
+}
+
+/// Returns the default results folder of a study.
 pub(super) fn folder_of(study: &Study) -> PathBuf {
     folder_named(&study.name)
 }
 
-/// Where the results of an experiment go unless a folder is given.
+/// Returns the default results folder of an experiment.
 pub(super) fn folder_named(name: &str) -> PathBuf {
     PathBuf::from(format!("{}.out", name.replace(['/', '\\'], "-")))
 }
 
-/// Where the switches and NICs of an experiment are drawn, for its folder.
+/// Returns the positions of switches and NICs as JSON, for the results folder.
 pub(super) fn layout(experiment: &Experiment) -> anyhow::Result<String> {
     let layout = netloom_drawing::layout(&experiment.fabric.topology);
     Ok(format!("{}\n", serde_json::to_string(&layout)?))
 }
 
-/// A study that is run.
+/// How a study is run.
 pub(super) struct Running<'a> {
     pub(super) study: &'a Study,
-    /// The processes that share each run.
+    /// Processes that share each run.
     pub(super) job: &'a Job,
     pub(super) threads: Option<usize>,
     pub(super) partitions: Option<usize>,
@@ -55,7 +80,7 @@ pub(super) struct Running<'a> {
 }
 
 impl Running<'_> {
-    /// Runs what is missing, and puts all together if this process was responsible for all.
+    /// Runs what is missing, and merges if this process is responsible for the whole study.
     pub(super) fn run(
         &self,
         folder: &StudyFolder,
@@ -63,7 +88,7 @@ impl Running<'_> {
         output: &Output,
     ) -> anyhow::Result<Exit> {
         let began = Instant::now();
-        // However this ends, the others are told.
+        // Dropping the leader releases the other ranks, however this ends.
         let leader = self.job.ranks().map(Leader::new);
         if shard.is_none_or(|shard| shard.index == 1) {
             self.draw(folder)?;
@@ -106,7 +131,7 @@ impl Running<'_> {
         let ran = done - finished.progress.found;
         let seconds = began.elapsed();
         output.say(&format!(
-            "{ran} run{} in {}, {} were there{}",
+            "{ran} run{} in {}, {} already done{}",
             if ran == 1 { "" } else { "s" },
             super::progress::span(seconds),
             finished.progress.found,
@@ -117,7 +142,7 @@ impl Running<'_> {
         ));
         if finished.interrupted {
             output.say(&format!(
-                "interrupted: {done} of {of} runs are stored; go on with {program} resume {here}"
+                "Interrupted: {done} of {of} runs are stored. Resume with: {program} run {here}"
             ));
             return Ok(Exit::Interrupted);
         }
@@ -125,7 +150,9 @@ impl Running<'_> {
             return Ok(Exit::Invalid);
         }
         if shard.is_some() {
-            output.say(&format!("when all shards are done: {program} merge {here}"));
+            output.say(&format!(
+                "when all shards are done: {program} study merge {here}"
+            ));
             // A point is judged by all of its seeds, when they are merged.
             return Ok(Exit::Done);
         }
@@ -163,7 +190,7 @@ impl Running<'_> {
         }
     }
 
-    /// Keeps the picture of the fabric for reports, where it is the same at every point.
+    /// Stores the picture of the fabric for reports, if all points have the same fabric.
     fn draw(&self, folder: &StudyFolder) -> anyhow::Result<()> {
         let is_varied = |path: &str| path.split('.').next() == Some("topology");
         let paths = self.study.axes.iter().flat_map(|axis| axis.paths());
@@ -191,8 +218,7 @@ impl Running<'_> {
     }
 }
 
-/// Tells what is wrong with any value of any axis before hours are spent and before there is a folder that
-/// could be resumed.
+/// Reports mistakes at any value of any axis, before a folder exists.
 pub(super) fn mistakes(study: &Study, output: &Output) -> Option<Exit> {
     let patience = Patience::new("checking the study".to_owned(), output.quiet);
     let checked = study.check(Duration::ZERO, &mut |done, of| {
@@ -204,17 +230,17 @@ pub(super) fn mistakes(study: &Study, output: &Output) -> Option<Exit> {
     (exit != Exit::Done).then_some(exit)
 }
 
-/// Puts the runs of a study together, with progress if that takes long.
+/// Merges the runs of a study, with progress if it takes long.
 pub(super) fn merge(
     study: &Study,
     folder: &StudyFolder,
     options: MergeOptions,
     output: &Output,
 ) -> anyhow::Result<Merged> {
-    let patience = Patience::new("putting runs together".to_owned(), output.quiet);
+    let patience = Patience::new("merging runs".to_owned(), output.quiet);
     let manifest = |merged: &Merged| manifest::of(study, folder, merged);
     let merged = running::merge(study, folder, options, &manifest, &mut |done, of| {
-        patience.update(format!("put {done} of {of} runs together"));
+        patience.update(format!("merged {done} of {of} runs"));
     });
     drop(patience);
     Ok(merged?)
@@ -230,7 +256,7 @@ fn show(study: &Study, merged: &Merged, format: Format, output: &Output) -> anyh
     }
 }
 
-/// A deadlock is a fault; numbers that cannot be used as asked are judged by points.
+/// Returns the exit code of a study: a deadlock is a fault; otherwise its points decide.
 fn exit_of(merged: &Merged) -> Exit {
     let is_deadlocked = merged.by_status.contains_key(End::Deadlock.word());
     let points = printed::verdicts(&merged.table);
@@ -241,7 +267,7 @@ fn exit_of(merged: &Merged) -> Exit {
     }
 }
 
-/// The study of a folder, as it was begun.
+/// Reads the study that a folder was created for.
 fn opened(kinds: &Kinds, folder: StudyFolder) -> anyhow::Result<(StudyFolder, Study)> {
     let document = folder.document()?;
     let (text, inputs) = folder.study_text()?;
@@ -254,11 +280,11 @@ fn opened(kinds: &Kinds, folder: StudyFolder) -> anyhow::Result<(StudyFolder, St
     });
     let Some(study) = opened.study else {
         let messages = netloom_experiment::render(&opened.document, &opened.notes, false);
-        anyhow::bail!("{name} is not what it was when the study began\n{messages}");
+        anyhow::bail!("{name} has changed since the study was started\n{messages}");
     };
     if study.id() != document.study_id {
         anyhow::bail!(
-            "{name} was changed since the study began ({} is now {}); run the changed study in another folder",
+            "{name} has changed since the study was started: expected study {}, found {}; run it in another folder",
             document.study_id,
             study.id()
         );
@@ -266,61 +292,23 @@ fn opened(kinds: &Kinds, folder: StudyFolder) -> anyhow::Result<(StudyFolder, St
     Ok((folder, study))
 }
 
-/// `netloom resume`: run what a study lacks.
-#[derive(Args)]
-pub(crate) struct Resume {
-    /// The folder of the study.
-    folder: PathBuf,
-    /// Runs at the same time; otherwise as many as there are cores.
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
-    threads: Option<usize>,
-    /// Run only this part: `3/8`, or `auto` for what Slurm, PBS, MPI, Kubernetes or GNU parallel say.
-    #[arg(long, value_name = "I/N", value_parser = Part::from_argument)]
-    shard: Option<Part>,
-    /// What is printed on stdout.
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    format: Format,
-    /// How progress is shown on stderr.
-    #[arg(long, value_enum, default_value_t = Style::Auto, value_name = "HOW")]
-    progress: Style,
+/// Opens a study's folder to run what it lacks.
+pub(super) fn joined(kinds: &Kinds, path: &Path) -> anyhow::Result<(StudyFolder, Study)> {
+    opened(kinds, StudyFolder::join(path)?)
 }
 
-impl Resume {
-    pub(super) fn run(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
-        interrupt::listen()?;
-        let shard = match self.shard.map(|part| part.shard(false)) {
-            Some(Err(why)) => {
-                output.error(&why);
-                return Ok(Exit::Usage);
-            }
-            Some(Ok(shard)) => Some(shard),
-            None => None,
-        };
-        let (folder, study) = opened(kinds, StudyFolder::join(&self.folder)?)?;
-        let running = Running {
-            study: &study,
-            job: &Job::alone(),
-            threads: self.threads,
-            partitions: None,
-            format: self.format,
-            progress: self.progress,
-        };
-        running.run(&folder, shard, output)
-    }
-}
-
-/// `netloom merge`: put the runs of a study together as tables.
+/// `netloom study merge`.
 #[derive(Args)]
 pub(crate) struct Merge {
-    /// The folder of the study.
+    /// Folder of the study.
     folder: PathBuf,
-    /// Merge what is there, even if runs are missing; the tables are then called NAME.partial.
+    /// Merge even if runs are missing; the tables are then named NAME.partial.
     #[arg(long)]
     partial: bool,
-    /// Write all tables as CSV too, not only results and points.
+    /// Write all tables as CSV, not only results and points.
     #[arg(long)]
     csv: bool,
-    /// What is printed on stdout.
+    /// Format of stdout.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
 }

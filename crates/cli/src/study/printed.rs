@@ -1,4 +1,4 @@
-//! What a study says at its end.
+//! What a study prints at its end.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use serde_json::{Map, Value};
 
 use super::super::table::{Columns, marked, maybe_nanos, painted};
 
-/// Beyond so many points only series are listed.
+/// Number of points up to which all are listed; above it, only series are.
 const MOST_POINTS: usize = 40;
 
-/// How many points have which verdict.
+/// Counts the points of each verdict.
 pub(super) fn verdicts(points: &Frame) -> BTreeMap<Verdict, usize> {
     let mut verdicts = BTreeMap::new();
     let lines = Lines::of(points);
@@ -23,7 +23,7 @@ pub(super) fn verdicts(points: &Frame) -> BTreeMap<Verdict, usize> {
     verdicts
 }
 
-/// Tables for people: the points, or where each series saturates if there are many.
+/// Returns tables of the points, or of where each series saturates if there are many.
 pub(super) fn for_people(study: &Study, merged: &Merged, is_coloured: bool) -> String {
     let mut counts: Vec<String> = verdicts(&merged.table)
         .into_iter()
@@ -67,7 +67,7 @@ pub(super) fn for_people(study: &Study, merged: &Merged, is_coloured: bool) -> S
 struct Points<'a> {
     table: Lines<'a>,
     columns: Vec<&'a str>,
-    /// Lines about everything together, one per point.
+    /// Lines of the total, one per point.
     lines: Vec<usize>,
     is_coloured: bool,
 }
@@ -109,7 +109,7 @@ impl<'a> Points<'a> {
     }
 
     fn all(&self) -> String {
-        // Of work that ends, where a point has any.
+        // Only finite work has a completion time.
         let completion = |line: usize| self.number("completion_time_ns", line);
         let ends = self.lines.iter().any(|line| completion(*line).is_some());
         let mut table = Columns::numbers().left([self.columns.len() + 5 + usize::from(ends)]);
@@ -141,7 +141,7 @@ impl<'a> Points<'a> {
         table.print()
     }
 
-    /// Where each series along the load saturates: the axis whose name ends in `load`.
+    /// Returns where each series saturates along the axis whose name ends in `load`.
     fn series(&self) -> Option<String> {
         let along = self
             .columns
@@ -195,7 +195,7 @@ impl<'a> Points<'a> {
     }
 }
 
-/// The same as one JSON document.
+/// Returns the table as one JSON document.
 pub(super) fn for_machines(study: &Study, merged: &Merged) -> anyhow::Result<String> {
     let object = |line: usize| {
         let values = merged.table.columns.iter().map(|column| {

@@ -1,4 +1,4 @@
-//! `netloom trace`: packets' ways, stage by stage.
+//! `netloom trace`: follows packets, stage by stage.
 
 mod perfetto;
 
@@ -13,17 +13,17 @@ use netloom_units::Tick;
 use super::load::{self, Overrides, Purpose};
 use super::output::Output;
 use super::table::{Columns, nanos};
-use super::{Exit, interrupt, route};
+use super::{Exit, interrupt, show};
 
 #[derive(Args)]
 #[command(after_help = "Examples:
   netloom trace fat-tree.toml --packet 3:0      the first packet of NIC 3
-  netloom trace fat-tree.toml --slowest 3       the three that took longest
+  netloom trace fat-tree.toml --slowest 3       the three slowest packets
   netloom trace fat-tree.toml --slowest 16 --format perfetto > slow.json     open it in ui.perfetto.dev")]
 pub(crate) struct Trace {
-    /// The experiment.
+    /// Experiment file.
     file: PathBuf,
-    /// Which packet: its NIC (name or number) and its number there, from 0; may be repeated.
+    /// Packet to follow: its NIC (name or number) and its number there, from 0; may be repeated.
     #[arg(
         long = "packet",
         value_name = "SRC:SEQ",
@@ -31,18 +31,18 @@ pub(crate) struct Trace {
         required_unless_present = "slowest"
     )]
     packets: Vec<Named>,
-    /// The N packets that took longest from the creation of their message to their delivery, warm-up included.
-    /// The experiment is run twice: to find them, and to follow them.
+    /// Follow the N packets with the longest time from the creation of their message to delivery,
+    /// including the warm-up. Runs the experiment twice: to find them, and to follow them.
     #[arg(long, value_name = "N", conflicts_with = "packets", value_parser = clap::value_parser!(u16).range(1..=MOST_FOLLOWED as i64))]
     slowest: Option<u16>,
-    /// What is printed.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = TraceFormat::Human)]
     format: TraceFormat,
     #[command(flatten)]
     overrides: Overrides,
 }
 
-/// A packet by the name or number of its NIC.
+/// A packet, with its NIC by name or number.
 #[derive(Clone)]
 struct Named {
     source: String,
@@ -60,13 +60,13 @@ fn packet(text: &str) -> Result<Named, String> {
     })
 }
 
-/// How ways are printed.
+/// Formats of traces.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum TraceFormat {
     /// A table for people.
     #[value(alias = "text")]
     Human,
-    /// Chrome trace events as JSON, which ui.perfetto.dev and chrome://tracing open.
+    /// Chrome trace events as JSON, for ui.perfetto.dev and chrome://tracing.
     Perfetto,
 }
 
@@ -84,7 +84,7 @@ impl Trace {
         };
         let length = experiment.timebase.time(experiment.measure.length.0);
         if wanted.is_empty() {
-            bail!("no packet is delivered in {length}");
+            bail!("no packet is delivered within {length}");
         }
         let steps = follow(&experiment, &wanted, threads);
         let of = |packet: &Followed| -> Vec<Step> {
@@ -95,16 +95,14 @@ impl Trace {
         for (packet, way) in wanted.iter().zip(&ways) {
             let (source, sequence) = (packet.source, packet.sequence);
             if way.is_empty() {
-                bail!("packet {sequence} of {source} does not appear in {length}");
+                bail!("packet {sequence} of {source} is not created within {length}");
             }
             if !is_delivered(way) {
                 let which = match wanted.len() {
                     1 => "the packet".to_owned(),
                     _ => format!("packet {sequence} of {source}"),
                 };
-                output.say(&format!(
-                    "{which} is still on its way at the end of the run"
-                ));
+                output.say(&format!("{which} is not delivered by the end of the run"));
             }
         }
         output.data(&match self.format {
@@ -124,13 +122,13 @@ impl Trace {
         Ok(Exit::Done)
     }
 
-    /// The packets that the command line names.
+    /// Returns the packets that the command line names.
     fn named(&self, experiment: &Experiment) -> anyhow::Result<Vec<Followed>> {
         if self.packets.len() > MOST_FOLLOWED {
-            bail!("{MOST_FOLLOWED} packets can be followed at a time");
+            bail!("at most {MOST_FOLLOWED} packets can be followed at a time");
         }
         let named = |packet: &Named| {
-            let source = route::nic(&experiment.fabric.topology, &packet.source)?;
+            let source = show::nic(&experiment.fabric.topology, &packet.source)?;
             let sequence = packet.sequence;
             Ok(Followed { source, sequence })
         };
@@ -143,7 +141,7 @@ fn is_delivered(way: &[Step]) -> bool {
         .any(|step| matches!(step.stage, Stage::Delivered { .. }))
 }
 
-/// Runs, epoch by epoch, to the end or until it is enough.
+/// Runs epoch by epoch, until the end or until `is_enough`.
 fn run(
     experiment: &Experiment,
     watch: Watch,
@@ -170,14 +168,14 @@ fn run(
     simulation.steps()
 }
 
-/// The packets that took longest, the slowest first.
+/// Returns the slowest packets, the slowest first.
 fn slowest(experiment: &Experiment, n: usize, threads: usize) -> Vec<Followed> {
     let mut steps = run(experiment, Watch::Slowest(n), threads, |_| false);
     steps.sort_by_key(|step| std::cmp::Reverse(step.slowness()));
     steps.iter().take(n).map(|step| step.packet).collect()
 }
 
-/// Follows packets until all have arrived.
+/// Follows packets until all are delivered.
 fn follow(experiment: &Experiment, packets: &[Followed], threads: usize) -> Vec<Step> {
     let watch = Watch::packets(packets.iter().copied());
     run(experiment, watch, threads, |steps| {
@@ -188,7 +186,7 @@ fn follow(experiment: &Experiment, packets: &[Followed], threads: usize) -> Vec<
     })
 }
 
-/// Which packet, and how long it took.
+/// Formats a packet and its latency.
 fn title(experiment: &Experiment, way: &[Step]) -> String {
     let topology = &experiment.fabric.topology;
     let (first, last) = (&way[0], &way[way.len() - 1]);
@@ -200,7 +198,7 @@ fn title(experiment: &Experiment, way: &[Step]) -> String {
         Stage::Delivered { nic } => {
             format!("{source}:{sequence} to {}, {took}", topology.nic_name(nic))
         }
-        _ => format!("{source}:{sequence}, on its way for {took}"),
+        _ => format!("{source}:{sequence}, not delivered after {took}"),
     }
 }
 
@@ -223,7 +221,7 @@ fn way(experiment: &Experiment, steps: &[Step]) -> String {
     table.print()
 }
 
-/// What a stage is called, where it is, and on which lane.
+/// Returns the name of a stage, its place, and its lane.
 fn words(experiment: &Experiment, stage: Stage) -> (&'static str, String, String) {
     let topology = &experiment.fabric.topology;
     let switch = |id| topology.switch_name(id);

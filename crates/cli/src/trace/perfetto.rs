@@ -1,7 +1,7 @@
-//! Ways as Chrome trace events, one track for each packet: <https://ui.perfetto.dev> opens them.
+//! Traces as Chrome trace events for <https://ui.perfetto.dev>, one track for each packet.
 //!
-//! A step is an instant; what a person looks for is the time between two. So every event lasts from one step to the
-//! next, and is called after what the packet does or waits for meanwhile.
+//! A step is an instant, but a trace should show the time between two steps. So each event lasts
+//! from one step to the next, and is named after what the packet does or waits for.
 
 use netloom_experiment::Experiment;
 use netloom_fabric::{Stage, Step};
@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{title, words};
 
-/// The document, as the format of Chrome has it: times in microseconds.
+/// A document in Chrome's format; times are in microseconds.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Document {
@@ -21,7 +21,7 @@ struct Document {
 struct Event {
     name: String,
     cat: &'static str,
-    /// `X` for something that lasts, `M` for the name of a track.
+    /// `X` for an event with a duration, `M` for the name of a track.
     ph: &'static str,
     pid: u32,
     tid: usize,
@@ -33,7 +33,7 @@ struct Event {
 
 #[derive(Serialize, Default)]
 struct Arguments {
-    /// Of a track.
+    /// The name of a track.
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,7 +58,7 @@ pub(super) fn document(experiment: &Experiment, ways: &[Vec<Step>]) -> anyhow::R
     })?)
 }
 
-/// The name of the process or of a track.
+/// Returns the event that names the process or a track.
 fn name(what: &'static str, tid: usize, name: String) -> Event {
     Event {
         name: what.to_owned(),
@@ -96,12 +96,12 @@ fn lasting(experiment: &Experiment, tid: usize, step: &Step, next: &Step) -> Eve
     }
 }
 
-/// What a packet does after a step.
+/// Returns what a packet does after a step.
 fn doing(stage: Stage) -> &'static str {
     match stage {
         Stage::Created { .. } => "waits in",
         Stage::Injected { .. } | Stage::Sent { .. } => "on the link of",
-        Stage::Received { .. } => "routed behind",
+        Stage::Received { .. } => "routed at",
         Stage::Routed { .. } => "waits for the crossbar to",
         Stage::Granted { .. } => "crosses to",
         Stage::Buffered { .. } => "waits for the link of",

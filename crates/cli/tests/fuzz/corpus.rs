@@ -1,8 +1,8 @@
-//! What inputs are made from: everything that ships, and small files of every other format.
+//! The base of inputs: all shipped experiments, and small files of every other format.
 
 use std::path::Path;
 
-/// Every experiment of the repository and every template.
+/// Returns every experiment of the repository and every template.
 pub(crate) fn experiments() -> Vec<String> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut texts = vec![];
@@ -18,7 +18,7 @@ fn collect(folder: &Path, texts: &mut Vec<String>) {
     let mut paths: Vec<_> = entries
         .map(|entry| entry.expect("readable").path())
         .collect();
-    // The order of a folder is that of a file system.
+    // The order of folder entries depends on the file system.
     paths.sort();
     for path in paths {
         if path.is_dir() {

@@ -1,4 +1,4 @@
-//! Experiments made from the description of the format: every section, key and kind that there is.
+//! Experiments generated from the description of the format: every section, key and kind.
 
 use netloom_catalog::{Param, Shape};
 use netloom_experiment::Kinds;
@@ -7,14 +7,14 @@ use netloom_experiment::spec::{Concept, SectionInfo, concepts, sections};
 use crate::mutate::EDGES;
 use crate::random::Random;
 
-/// The format, as it describes itself.
+/// The description of the format.
 pub(crate) struct Format {
     sections: Vec<SectionInfo>,
     concepts: Vec<Concept>,
 }
 
 impl Format {
-    /// The format of this version.
+    /// Returns the format of this version.
     pub(crate) fn new() -> Format {
         Format {
             sections: sections(),
@@ -22,7 +22,8 @@ impl Format {
         }
     }
 
-    /// Every key with its default, every kind with its example: lines that mean something somewhere.
+    /// Returns every key with its default and every kind with its example: lines that are valid in
+    /// some section.
     pub(crate) fn dictionary(&self) -> Vec<String> {
         let mut lines: Vec<String> = vec![];
         let mut key = |param: &Param| {
@@ -60,7 +61,7 @@ impl Format {
         lines
     }
 
-    /// A kind with its example as an inline table.
+    /// Returns a kind with its example as an inline table.
     fn kind(&self, concept: &str, name: &str) -> String {
         let concept = self.concepts.iter().find(|own| own.name == concept);
         let kind = concept.and_then(|own| own.kinds.iter().find(|kind| kind.name == name));
@@ -70,12 +71,12 @@ impl Format {
         format!("{{ {} }}", parts.join(", "))
     }
 
-    /// A whole experiment; most of them are sound in most parts.
+    /// Returns a whole experiment; most are valid in most parts.
     pub(crate) fn experiment(&self, random: &mut Random) -> String {
         let mut text = "netloom = 1\n".to_owned();
         for section in &self.sections {
             let is_needed = matches!(section.path, "topology" | "traffic");
-            // Studies, plans and connections are worlds of their own.
+            // Studies, plans and connections are generated separately.
             let rarity = match section.path {
                 "" => continue,
                 path if path.starts_with("study") => 40,
@@ -189,9 +190,7 @@ impl Format {
                 let choices: &[&str] = match *what {
                     "time" => &["0 ns", "1 ns", "5.12 ns", "100 ns", "1 us", "7 us", "1 ms"],
                     "data rate" => &["1 Gbps", "25 Gbps", "100 Gbps", "400 Gbps", "7 Mbps"],
-                    "amount of data" => {
-                        &["1 B", "64 B", "100 B", "256 B", "2 KiB", "4 KiB", "64 KiB"]
-                    }
+                    "data amount" => &["1 B", "64 B", "100 B", "256 B", "2 KiB", "4 KiB", "64 KiB"],
                     "length" => &["1 m", "30 cm", "5 m"],
                     "number of packets" => &["10 packets", "0 packets"],
                     _ => &["1", "1 GHz", "2 m", "1 us", "64 B"],

@@ -1,7 +1,7 @@
-//! What one input may take: no panic, no more than so much memory and time.
+//! The limits of one input: no panic, bounded memory and time.
 //!
-//! A panic is caught and told with the input that caused it. What takes too long or too much memory ends the process,
-//! which has written down before what it was at.
+//! A panic is caught and reported with its input. An input that takes too long or too much memory
+//! ends the process, which stores each input before it uses it.
 
 use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use crate::random::Random;
 
-/// An input: files by their names.
+/// An input: files by name.
 pub(crate) type Input = Vec<(String, Vec<u8>)>;
 
 /// An input may take this long in a test build on a busy machine.
@@ -23,7 +23,7 @@ const MOST_MEMORY: u64 = 1 << 30;
 #[cfg(unix)]
 const MOST_ADDRESSES: u64 = 8 << 30;
 
-/// How many inputs: the usual number times `NETLOOM_FUZZ`.
+/// Returns the number of inputs: the default times `NETLOOM_FUZZ`.
 fn inputs(usual: u64) -> u64 {
     let times = std::env::var("NETLOOM_FUZZ").ok();
     usual
@@ -39,7 +39,7 @@ fn seed() -> u64 {
     })
 }
 
-/// Where inputs that failed are kept.
+/// Returns the folder of inputs that failed.
 fn kept(target: &str, number: u64) -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("fuzz-{target}-{number}"))
 }
@@ -58,13 +58,13 @@ thread_local! {
     static PANICKED: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Acts on an input; says where it panicked.
+/// Runs an action on an input, and returns the place of a panic.
 pub(crate) fn caught(act: impl FnOnce()) -> Result<(), String> {
     panic::catch_unwind(AssertUnwindSafe(act))
         .map_err(|_| PANICKED.with(|panicked| panicked.borrow().clone()))
 }
 
-/// From now on a panic is remembered and not printed.
+/// Records panics from now on instead of printing them.
 pub(crate) fn silence() {
     panic::set_hook(Box::new(|info| {
         let message = info.to_string();
@@ -72,7 +72,7 @@ pub(crate) fn silence() {
     }));
 }
 
-/// Makes inputs and acts on them; fails with every input that broke something.
+/// Generates inputs and runs an action on them; fails with every input that causes an error.
 pub(crate) fn fuzz(
     target: &'static str,
     usual: u64,
@@ -96,11 +96,11 @@ pub(crate) fn fuzz(
     });
     let numbers = only.map_or(0..n, |number: u64| number..number + 1);
     for number in numbers {
-        // For who finds that this process was ended.
+        // For the case that this process is ended.
         let at = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("fuzz-{target}-now"));
         std::fs::write(at, number.to_string()).expect("writable");
         let input = make(&mut Random::new(seed, number));
-        *now.1.lock().expect("nobody panics with it") = (Instant::now(), input.clone());
+        *now.1.lock().expect("no panic holds the lock") = (Instant::now(), input.clone());
         now.0.store(number, Ordering::SeqCst);
         let (before, since) = (memory("VmRSS:"), Instant::now());
         forget_peak();
@@ -150,7 +150,7 @@ fn watch(target: &str, now: &(AtomicU64, Mutex<(Instant, Input)>)) {
     }
 }
 
-/// A line of `/proc/self/status` in bytes; zero where there is none.
+/// Returns a line of `/proc/self/status` in bytes; zero if it is missing.
 fn memory(line: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let found = status.lines().find_map(|own| own.strip_prefix(line));
@@ -162,7 +162,7 @@ fn forget_peak() {
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 
-/// What would eat the machine ends this process alone.
+/// Limits the memory of this process, so that an input cannot exhaust that of the machine.
 #[cfg(unix)]
 fn limit_addresses() {
     use rustix::process::{Resource, Rlimit, setrlimit};

@@ -1,11 +1,13 @@
-//! Fuzzing: whatever is in a file, it is told what is wrong with it; nothing panics, hangs or eats the machine.
+//! Fuzzing: every input is run or reported as an error. Nothing panics, hangs or exhausts the
+//! machine.
 //!
 //! ```text
-//!  corpus.rs, described.rs ─► mutate.rs ─► inputs ─► limits.rs: one after the other, each caught and measured
+//!  corpus.rs, described.rs ─► mutate.rs ─► inputs ─► limits.rs: run, with panics caught
 //! ```
 //!
-//! These tests take a minute. `NETLOOM_FUZZ=100` makes a hundred times as many inputs, `NETLOOM_FUZZ_SEED` others, and
-//! `NETLOOM_FUZZ_INPUT` takes a single one by its number. What failed once is kept in `regressions`.
+//! These tests take a minute. `NETLOOM_FUZZ=100` generates a hundred times as many inputs,
+//! `NETLOOM_FUZZ_SEED` changes them, and `NETLOOM_FUZZ_INPUT` selects one by its number. Inputs
+//! that failed once are in `regressions`.
 
 mod corpus;
 mod described;
@@ -29,14 +31,14 @@ use netloom_units::Time;
 use random::Random;
 use serde_json::Value;
 
-/// Memory that an experiment may ask for: what is larger is refused without being built.
+/// Memory that an experiment may need. A larger one is refused without being built.
 const MEMORY: u64 = 24 << 20;
-/// What is run afterwards, with the laws on, has at most this many packet-hops.
+/// Most packet-hops of an experiment that runs with checks of invariants.
 const MOST_HOPS: f64 = 10_000.0;
-/// A run is given up after this.
+/// A run is stopped after this time.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// A folder of its own for a test.
+/// Returns a folder for one test.
 fn folder(name: &str) -> PathBuf {
     let name = format!("fuzz-work-{name}-{}", std::process::id());
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -45,7 +47,7 @@ fn folder(name: &str) -> PathBuf {
     path
 }
 
-/// Checks a text as `netloom check` would, and runs what is sound and small for a moment.
+/// Checks a text like `netloom check`, and runs a valid, small experiment for a short time.
 fn check_and_run(text: &str, directory: &Path) {
     let request = Request {
         directory,
@@ -57,7 +59,7 @@ fn check_and_run(text: &str, directory: &Path) {
     if opened.has_study {
         let _ = netloom_experiment::render(&opened.document, &opened.notes, true);
         if let Some(study) = opened.study {
-            // A study may have a million points; its own check looks at them for a minute.
+            // A study may have a million points, which would be checked for a minute.
             for point in study.points().take(3) {
                 let loaded = study.load(&point, study.seeds.first);
                 let _ = netloom_experiment::render(&loaded.document, &loaded.notes, false);
@@ -83,7 +85,7 @@ fn check_and_run(text: &str, directory: &Path) {
     let (Some(experiment), Some(cost)) = (loaded.experiment, loaded.cost) else {
         return;
     };
-    // What was resolved is an experiment again.
+    // The resolved file is an experiment.
     let resolved = experiment.resolved.to_toml(true);
     let again = spec::load(&Request {
         directory,
@@ -146,7 +148,7 @@ fn described_experiments() {
     });
 }
 
-/// Lists that an experiment names: mutated, and the experiment with them checked and run.
+/// Mutates lists that an experiment names, and checks and runs the experiment.
 fn lists(target: &'static str, lists: &Lists) {
     let directory = folder(target);
     let words: Vec<String> = lists.words.iter().map(|word| (*word).to_owned()).collect();
@@ -159,7 +161,7 @@ fn lists(target: &'static str, lists: &Lists) {
         }
         one_file(lists.name, text)
     };
-    // The file of a graph is named from where the process stands.
+    // The path of a graph file is relative to the working directory.
     let path = directory.join(lists.name).display().to_string();
     let experiment = lists.experiment.replace("fabric.txt", &path);
     fuzz(target, 1000, make, |input| {
@@ -188,7 +190,7 @@ fn mutated_connections() {
     lists("connections", &corpus::CONNECTIONS);
 }
 
-/// The results of a text, as the command writes them: every file by its path.
+/// Returns the results of a text as the command writes them, each file by its path.
 fn results(name: &str, text: &str) -> Input {
     let directory = folder(name);
     std::fs::write(directory.join("input.toml"), text).expect("writable");
@@ -219,7 +221,7 @@ fn read_all(root: &Path, inner: &Path, files: &mut Input) {
     }
 }
 
-/// A file of results with changes that suit its format.
+/// Changes a file of results in ways that suit its format.
 fn damaged(name: &str, bytes: &[u8], random: &mut Random) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     if random.one_in(3) {
@@ -252,7 +254,7 @@ fn damaged(name: &str, bytes: &[u8], random: &mut Random) -> Vec<u8> {
     bytes
 }
 
-/// A run file whose lines are changed as trees.
+/// Changes the lines of a run file as trees.
 fn changed_run_file(bytes: &[u8], random: &mut Random) -> Option<Vec<u8>> {
     let text = zstd::decode_all(bytes).ok()?;
     let mut changed = vec![];
@@ -312,7 +314,7 @@ fn mutated_parquet() {
     });
 }
 
-/// Any single changed bit of a table or document is found.
+/// Every single changed bit of a table or document is detected.
 #[test]
 fn a_flipped_bit_of_a_folder_is_found() {
     let whole = results("bits", corpus::SINGLE);
@@ -340,7 +342,7 @@ fn a_flipped_bit_of_a_folder_is_found() {
         assert!(found.is_err(), "{name}: byte {at}");
         std::fs::write(work.join(name), bytes).expect("writable");
     }
-    // A changed checksum makes a sound file a damaged one, never the other way round.
+    // A changed checksum makes a valid file damaged, and never a damaged one valid.
     let (_, sums) = whole
         .iter()
         .find(|(name, _)| name == "SHA256SUMS")
@@ -370,7 +372,7 @@ fn mutated_configurations_are_linted() {
         let original = random.of(&texts[..]).as_str();
         let mut text = mutate::text(original, &texts, &words, random).into_bytes();
         if random.one_in(2) {
-            // OpenSM cuts lines after 1,022 bytes.
+            // OpenSM truncates lines after 1,022 bytes.
             let length = 900 + random.below(300);
             let at = random.below(text.len() + 1);
             let bytes = *random.of(&[0xed, 0xc3, b'a', b' ', b',']);
@@ -381,7 +383,7 @@ fn mutated_configurations_are_linted() {
     fuzz("lint", 40, make, |input| {
         std::fs::write(place.join("opensm.conf"), &input[0].1).expect("writable");
         let ended = Command::new(env!("CARGO_BIN_EXE_netloom"))
-            .args(["lint", "opensm.conf", "--format", "json"])
+            .args(["site", "lint", "opensm", "opensm.conf", "--format", "json"])
             .current_dir(&place)
             .output()
             .expect("it starts");
@@ -394,7 +396,7 @@ fn mutated_configurations_are_linted() {
     });
 }
 
-/// Reads a folder of results and shows all of it.
+/// Reads a folder of results and formats all of it.
 fn show(folder: &Path) {
     let Ok(collection) = netloom_results::store::read(folder) else {
         return;
@@ -407,7 +409,7 @@ fn show(folder: &Path) {
     let _ = netloom_report::html(&[collection], "fuzz");
 }
 
-/// Writes a folder and lets every command that reads one have it; now and then only, since processes are slow.
+/// Writes a folder and runs every command that reads one; only sometimes, since processes are slow.
 fn commands(folder: &Path, sound: &Path, is_study: bool) {
     let (folder, sound) = (folder.display().to_string(), sound.display().to_string());
     let mut lines = vec![
@@ -415,9 +417,9 @@ fn commands(folder: &Path, sound: &Path, is_study: bool) {
         vec!["plot", folder.as_str(), "--list"],
     ];
     if is_study {
-        lines.push(vec!["status", folder.as_str()]);
-        lines.push(vec!["merge", folder.as_str()]);
-        lines.push(vec!["resume", folder.as_str(), "-q"]);
+        lines.push(vec!["study", "status", folder.as_str()]);
+        lines.push(vec!["study", "merge", folder.as_str()]);
+        lines.push(vec!["run", folder.as_str(), "-q"]);
     }
     for line in lines {
         let ended = Command::new(env!("CARGO_BIN_EXE_netloom"))
@@ -456,7 +458,7 @@ fn folders(target: &'static str, text: &str) {
                 files[at].1 = damaged(&files[at].0, &files[at].1, random);
             }
         }
-        // With its checksums, damage is found before it is read.
+        // With its checksums, damage is detected before the files are read.
         if !random.one_in(20) {
             files.retain(|(name, _)| name != "SHA256SUMS");
         }
@@ -485,7 +487,7 @@ fn damaged_folders_of_studies() {
     folders("study", corpus::STUDY);
 }
 
-/// Experiments that once broke something.
+/// Experiments that once caused an error.
 #[test]
 fn regressions() {
     let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/regressions");

@@ -1,10 +1,10 @@
-//! Changes to texts, trees and bytes: what a careless person, a broken disk or an attacker would do.
+//! Changes to texts, trees and bytes, such as typing errors, disk errors and attacks.
 
 use serde_json::{Map, Value, json};
 
 use crate::random::Random;
 
-/// Values at the edges of types and of sense, as TOML.
+/// Boundary values and nonsense values, as TOML.
 pub(crate) const EDGES: &[&str] = &[
     "0",
     "-1",
@@ -82,7 +82,7 @@ pub(crate) const EDGES: &[&str] = &[
     "1979-05-27T07:32:00Z",
 ];
 
-/// A text with some changes; `dictionary` has words and lines that mean something.
+/// Changes a text; `dictionary` has valid words and lines.
 pub(crate) fn text(
     original: &str,
     others: &[String],
@@ -125,7 +125,7 @@ pub(crate) fn text(
     lines.join("\n") + "\n"
 }
 
-/// A line with another value behind its `=`, or with another of its numbers or words.
+/// Changes the value after `=` of a line, or one of its numbers or words.
 fn with_value(line: &str, random: &mut Random) -> String {
     if let Some((key, value)) = line.split_once('=')
         && random.one_in(2)
@@ -139,7 +139,7 @@ fn with_value(line: &str, random: &mut Random) -> String {
     with_token(line, random)
 }
 
-/// A line with another number or word in it.
+/// Changes a number or word of a line.
 fn with_token(line: &str, random: &mut Random) -> String {
     let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     let mut tokens = vec![];
@@ -162,7 +162,7 @@ fn with_token(line: &str, random: &mut Random) -> String {
     format!("{}{edge}{}", &line[..from], &line[to..])
 }
 
-/// Some bytes changed, taken out, put in or cut off.
+/// Changes, removes, inserts or truncates some bytes.
 pub(crate) fn some_bytes(bytes: &mut Vec<u8>, random: &mut Random) {
     for _ in 0..=random.below(4) {
         if bytes.is_empty() {
@@ -195,7 +195,7 @@ pub(crate) fn some_bytes(bytes: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
-/// A tree with one of its values changed.
+/// Changes one value of a tree.
 pub(crate) fn json(tree: &mut Value, random: &mut Random) {
     let n = count(tree);
     for _ in 0..=random.below(3) {

@@ -4,14 +4,14 @@
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// The numbers of one input.
+    /// Returns the generator of one input.
     pub(crate) fn new(seed: u64, input: u64) -> Random {
         let mut random = Random(seed ^ input.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         random.next();
         random
     }
 
-    /// Any 64 bits.
+    /// Returns 64 random bits.
     pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -20,17 +20,17 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Less than `n`; zero if that is.
+    /// Returns a number less than `n`, or zero if `n` is zero.
     pub(crate) fn below(&mut self, n: usize) -> usize {
         (self.next() % n.max(1) as u64) as usize
     }
 
-    /// Yes in one of `n` cases.
+    /// Returns true in one of `n` cases.
     pub(crate) fn one_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
 
-    /// One of these.
+    /// Returns one of the items.
     pub(crate) fn of<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
         &choices[self.below(choices.len())]
     }

@@ -3,7 +3,8 @@
 use super::place::Place;
 use super::{configure, import, readback, without_tools};
 
-/// Five classes, for ports of which some have four lanes. How much room ports have is the site's to say.
+/// Five classes, for ports of which some have four lanes. The site defines the size of their
+/// tables.
 const NEEDS: &str = r#"
 netloom = 1
 extends = "site/site.toml"
@@ -47,7 +48,7 @@ fn site(name: &str) -> Place {
         .file("before.conf", "qos FALSE\n")
         .file("plan.toml", NEEDS);
     place
-        .run(&["export", "ibsim", "fabric.toml", "-o", "fabric.net"])
+        .run(&["site", "export", "ibsim", "fabric.toml", "-o", "fabric.net"])
         .with(0);
     configure(
         &place,
@@ -73,8 +74,8 @@ fn one_plan_fits_every_device_and_is_what_opensm_programs() {
         "16 low and 12 high entries, 4 lanes)",
         "6 low and 8 high entries, 4 lanes)",
         "share VL",
-        "have 4 lanes, the fewest",
-        "into a table that has room for exactly 64",
+        "have the fewest lanes, 4",
+        "into a table of exactly 64",
     ] {
         assert!(told.contains(expected), "{expected}\n{told}");
     }
@@ -100,7 +101,7 @@ fn one_plan_fits_every_device_and_is_what_opensm_programs() {
         at_hosts > at_switches,
         "six entries are coarser than sixteen: {at_hosts}"
     );
-    // What falls short is told with the ports where it does.
+    // A shortfall is reported with its ports.
     let unmet = json["unmet"].as_array().unwrap();
     let is_at_hosts = |words: &serde_json::Value| words.as_str().unwrap().starts_with("at hosts (");
     assert!(
@@ -109,7 +110,7 @@ fn one_plan_fits_every_device_and_is_what_opensm_programs() {
     );
 
     place
-        .run(&["export", "opensm", "plan.toml", "-o", "opensm.conf"])
+        .run(&["site", "export", "opensm", "plan.toml", "-o", "opensm.conf"])
         .with(0);
     let conf = place.read("opensm.conf");
     let list = |key: &str| {
@@ -123,7 +124,9 @@ fn one_plan_fits_every_device_and_is_what_opensm_programs() {
     assert_ne!(list("qos_ca_vlarb_low"), list("qos_swe_vlarb_low"));
     assert_eq!(list("qos_ca_sl2vl"), list("qos_swe_sl2vl"));
     let found = place.run(&[
+        "site",
         "lint",
+        "opensm",
         "opensm.conf",
         "--fabric",
         "before/ibnetdiscover.txt",
@@ -134,7 +137,11 @@ fn one_plan_fits_every_device_and_is_what_opensm_programs() {
     assert!(found.contains("nothing found"), "{found}");
 
     configure(&place, "fabric.net", "opensm.conf", "after", MIXED, &[]);
-    let mut verify = vec!["verify".to_owned(), "plan.toml".to_owned()];
+    let mut verify = vec![
+        "site".to_owned(),
+        "verify".to_owned(),
+        "plan.toml".to_owned(),
+    ];
     verify.extend(readback("after"));
     let verify: Vec<&str> = verify.iter().map(String::as_str).collect();
     let same = place.run(&verify).with(0).stdout;
@@ -154,7 +161,7 @@ fn one_plan_fits_every_device_and_is_what_opensm_programs() {
     );
 }
 
-/// Needs of ports that a file describes, without a site.
+/// Requirements for ports that a file describes, without a site.
 fn needs(devices: &str) -> String {
     let tree = "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 2\nlevels = 2\n";
     NEEDS
@@ -179,7 +186,7 @@ fn what_a_device_cannot_keep_is_told_with_the_device() {
         told.contains("E0903") && told.contains("at switches (quantum-2"),
         "{told}"
     );
-    // With its high table it is in time.
+    // With the high table, it meets its deadline.
     place.file("early.toml", &late.replace("quantum-2", "any"));
     let early = place.run(&["plan", "early.toml"]).with(0).stdout;
     assert!(early.contains(" high "), "{early}");
@@ -194,8 +201,8 @@ fn devices_are_known_by_name_or_by_numbers() {
     let told = place.run(&["plan", "wrong.toml"]).with(3).stderr;
     for expected in [
         "did you mean \"ndr-host\"?",
-        "a table of 65 entries",
-        "3 data lanes",
+        "a table cannot have 65 entries",
+        "a port cannot have 3 data lanes",
     ] {
         assert!(told.contains(expected), "{expected}\n{told}");
     }
@@ -203,7 +210,14 @@ fn devices_are_known_by_name_or_by_numbers() {
                    [[plan.device]]\nports = \"switch-port-0\"\nlow-entries = 5\nhigh-entries = 0\n";
     place.file("right.toml", &needs(devices));
     place
-        .run(&["export", "opensm", "right.toml", "-o", "opensm.conf"])
+        .run(&[
+            "site",
+            "export",
+            "opensm",
+            "right.toml",
+            "-o",
+            "opensm.conf",
+        ])
         .with(0);
     let conf = place.read("opensm.conf");
     let n_entries = |key: &str| {

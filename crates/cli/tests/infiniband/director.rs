@@ -1,4 +1,5 @@
-//! A director switch as sites have them: leaves, spines, an aggregation node (SHARP) at each, and some faults.
+//! A realistic director switch: leaves, spines, an aggregation node (SHARP) at each, and some
+//! faults.
 
 use std::fmt::Write as _;
 
@@ -9,7 +10,7 @@ use super::{configure, import_from, readback, without_tools};
 const LEAVES: usize = 6;
 const SPINES: usize = 4;
 const HOSTS: usize = 4;
-/// The port of a switch that its aggregation node is at.
+/// The port of the aggregation node at each switch.
 const LAST: usize = HOSTS + SPINES + 1;
 
 struct Node {
@@ -33,8 +34,8 @@ fn connect(nodes: &mut [Node], a: (usize, usize), b: (usize, usize), rate: &'sta
     nodes[b.0].ports[b.1] = Some((a.0, a.1, rate));
 }
 
-/// What ibnetdiscover prints of it before a subnet manager came. Two cables are pulled, one runs on one lane, and two hosts
-/// have one name.
+/// The output of ibnetdiscover before a subnet manager runs. Two cables are missing, one runs on
+/// one lane, and two hosts share a name.
 fn listing() -> String {
     let switch = |letter: &str, n: usize, guid: u64| {
         node(
@@ -89,7 +90,7 @@ fn roots() -> String {
 
 fn written(nodes: &[Node]) -> String {
     let mut text = String::new();
-    // The first channel adapter is where programs attach: hosts go before aggregation nodes and switches.
+    // Programs attach at the first channel adapter: hosts precede aggregation nodes and switches.
     let mut order: Vec<&Node> = nodes.iter().collect();
     order.sort_by_key(|node| node.kind);
     for node in order {
@@ -152,12 +153,12 @@ fn a_director_is_imported_with_its_faults_and_its_hosts_routes_are_judged_alone(
         &[],
         &["-R", "updn", "-a", "roots.conf"],
     );
-    // Devices of this vendor are asked for their vendor's own PortInfo.
+    // OpenSM queries the vendor-specific PortInfo of these devices.
     let log = place.read("osm.log");
     let errors: Vec<&str> = log.lines().filter(|line| line.contains(" ERR ")).collect();
     assert_eq!(errors, [""; 0]);
 
-    let mut import = vec!["import".to_owned(), "ibnetdiscover".to_owned()];
+    let mut import = vec!["site".to_owned(), "import".to_owned()];
     import.extend(readback("before"));
     import.extend(["-o".to_owned(), "site".to_owned()]);
     let import: Vec<&str> = import.iter().map(String::as_str).collect();
@@ -168,17 +169,18 @@ fn a_director_is_imported_with_its_faults_and_its_hosts_routes_are_judged_alone(
         "missing cable: dir1/L1:7 to dir1/S2:2\n",
         "missing cable: dir1/L4:5 to dir1/S0:5\n",
         "narrow cable: dir1/L5:8 to dir1/S3:6 is HDR x1, most are HDR x4\n",
-        "2 hosts called \"localhost.localdomain mlx5_0\": 0x98039b0300100050 at dir1/L1:2, ",
+        "2 hosts named \"localhost.localdomain mlx5_0\": 0x98039b0300100050 at dir1/L1:2, ",
     ] {
         assert!(told.contains(expected), "{expected}\n{told}");
     }
     assert_eq!(told.matches("missing cable").count(), 2, "{told}");
     assert_eq!(told.matches("Aggregation Node").count(), 0, "{told}");
 
-    // All hosts are reached. No way up and then down leads from the aggregation node of a spine to that of another (12 routes),
-    // nor to a leaf without a cable to the spine (4 hosts and a node, 2 cables, both directions).
+    // All hosts are reachable. No up-down path leads from the aggregation node of a spine to that
+    // of another (12 routes), nor to a leaf without a cable to the spine (4 hosts and a node, 2
+    // cables, both directions).
     let sound = place
-        .run(&["route", "check", "site/site.toml"])
+        .run(&["show", "routing", "site/site.toml"])
         .with(0)
         .stdout;
     for expected in [
@@ -188,7 +190,7 @@ fn a_director_is_imported_with_its_faults_and_its_hosts_routes_are_judged_alone(
         assert!(sound.contains(expected), "{expected}\n{sound}");
     }
     place.run(&["check", "site/site.toml"]).with(0);
-    // A route between hosts that is missing is a fault.
+    // A missing route between hosts is an error.
     let tables = place.read("before/opensm-lfts.dump");
     let host = tables
         .lines()
@@ -201,7 +203,7 @@ fn a_director_is_imported_with_its_faults_and_its_hosts_routes_are_judged_alone(
     std::fs::remove_dir_all(place.0.join("site")).unwrap();
     import_from(&place, "before");
     let broken = place
-        .run(&["route", "check", "site/site.toml"])
+        .run(&["show", "routing", "site/site.toml"])
         .with(4)
         .stdout;
     assert!(broken.contains("529 arrive, 23 do not\n"), "{broken}");

@@ -26,13 +26,20 @@ share = 0.45
 fn sonic_sorts_by_dscp_and_puts_the_rest_into_a_lossy_queue() {
     let place = Place::new("ethernet-sonic");
     place.file("plan.toml", NEEDS);
-    let sonic = ["export", "sonic", "plan.toml", "--port", "Ethernet0"];
+    let sonic = [
+        "site",
+        "export",
+        "sonic",
+        "plan.toml",
+        "--port",
+        "Ethernet0",
+    ];
     let lossy = [&sonic[..], &["--lossy", "tcp"]].concat();
     let ended = place.run(&lossy).with(0);
     assert!(
         ended
             .stderr
-            .contains("packets of no class: queue 2, with tcp"),
+            .contains("unclassified packets: queue 2, shared with tcp"),
         "{}",
         ended.stderr
     );
@@ -50,7 +57,8 @@ fn sonic_sorts_by_dscp_and_puts_the_rest_into_a_lossy_queue() {
         };
         assert_eq!(queues[class], expected, "DSCP {dscp}");
     }
-    // Without a lossy class, packets of no class get a queue of their own; tcp then needs a code point.
+    // Without a lossy class, packets without a class get their own queue, and tcp needs a code
+    // point.
     let told = place.run(&sonic).with(1).stderr;
     assert!(told.contains("no DSCP for tcp"), "{told}");
     place.file("plan.toml", &format!("{NEEDS}dscp = [0, 8]\n"));
@@ -69,6 +77,7 @@ fn dcb_gives_every_code_point_a_priority() {
     let place = Place::new("ethernet-dcb");
     place.file("plan.toml", NEEDS);
     let dcb = [
+        "site",
         "export",
         "dcb",
         "plan.toml",

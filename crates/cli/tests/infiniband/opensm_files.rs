@@ -1,4 +1,4 @@
-//! The other files of OpenSM that are exported: policy, roots, torus. A real OpenSM takes each.
+//! The other exported files for OpenSM: policy, roots and torus. A real OpenSM reads each.
 
 use super::place::{Ended, Place};
 use super::{configure, without_tools};
@@ -24,12 +24,12 @@ fn fabric(name: &str, text: &str) -> Place {
     let place = Place::new(name);
     place.file("fabric.toml", text);
     place
-        .run(&["export", "ibsim", "fabric.toml", "-o", "fabric.net"])
+        .run(&["site", "export", "ibsim", "fabric.toml", "-o", "fabric.net"])
         .with(0);
     place
 }
 
-/// Asks a living OpenSM, which saquery needs, for the path between two hosts by name.
+/// Queries a running OpenSM with saquery for the path between two hosts by name.
 const ASK: &str = r#"
 rm -f osm.log nd.txt path.txt
 opensm -F both.conf -f osm.log -D 0x43 -d 2 >osm.out 2>&1 & sm=$!
@@ -48,6 +48,7 @@ true
 fn asked(place: &Place, from: &str, to: &str) -> String {
     place.file("ask.sh", ASK);
     let mut command = place.command(&[
+        "site",
         "emulate",
         "fabric.net",
         "--patience",
@@ -76,7 +77,7 @@ fn an_exported_policy_gives_hosts_the_level_of_their_class() {
         return;
     }
     let place = fabric("export-policy", TREE);
-    let policy = ["export", "policy", "fabric.toml", "--group"];
+    let policy = ["site", "export", "policy", "fabric.toml", "--group"];
     place
         .run(
             &[
@@ -87,7 +88,14 @@ fn an_exported_policy_gives_hosts_the_level_of_their_class() {
         )
         .with(0);
     place
-        .run(&["export", "opensm", "fabric.toml", "-o", "opensm.conf"])
+        .run(&[
+            "site",
+            "export",
+            "opensm",
+            "fabric.toml",
+            "-o",
+            "opensm.conf",
+        ])
         .with(0);
     let both = format!(
         "{}qos_policy_file {}\n",
@@ -96,7 +104,9 @@ fn an_exported_policy_gives_hosts_the_level_of_their_class() {
     );
     place.file("both.conf", &both);
     let lint = place.run(&[
+        "site",
         "lint",
+        "opensm",
         "both.conf",
         "--policy",
         "qos-policy.conf",
@@ -111,11 +121,11 @@ fn an_exported_policy_gives_hosts_the_level_of_their_class() {
     assert!(!log.contains("ERR AC"), "{log}");
 
     let refused = |group: &str| place.run(&[&policy[..], &[group]].concat()).with(1).stderr;
-    assert!(refused("storage=io*").contains("no host is called `io*`"));
-    assert!(refused("storage=n[14-17]").contains("no host is called `n16`, `n17`:"));
+    assert!(refused("storage=io*").contains("no host is named `io*`"));
+    assert!(refused("storage=n[14-17]").contains("no host is named `n16`, `n17`;"));
     assert!(refused("storage=n[1-").contains("expected `]`"));
-    assert!(refused("stroage=n1").contains("there is no class `stroage`"));
-    assert!(refused("16=n1").contains("service levels are 0 to 15"));
+    assert!(refused("stroage=n1").contains("found `stroage`"));
+    assert!(refused("16=n1").contains("expected a service level from 0 to 15"));
     let twice = place
         .run(&[&policy[..], &["5=n1", "--group", "0=n1,n2"]].concat())
         .with(0);
@@ -133,7 +143,14 @@ fn exported_roots_are_the_spines_and_updn_takes_them() {
     }
     let place = fabric("export-roots", TREE);
     place
-        .run(&["export", "roots", "fabric.toml", "-o", "root_guid.conf"])
+        .run(&[
+            "site",
+            "export",
+            "roots",
+            "fabric.toml",
+            "-o",
+            "root_guid.conf",
+        ])
         .with(0);
     let roots = place.read("root_guid.conf");
     // Switches 4 to 7 are the spines.
@@ -143,6 +160,7 @@ fn exported_roots_are_the_spines_and_updn_takes_them() {
     assert_eq!(roots, expected);
     let named = place
         .run(&[
+            "site",
             "export",
             "roots",
             "fabric.toml",
@@ -153,7 +171,7 @@ fn exported_roots_are_the_spines_and_updn_takes_them() {
         ])
         .with(1)
         .stderr;
-    assert!(named.contains("no switch is called `s[5]`"), "{named}");
+    assert!(named.contains("no switch is named `s[5]`"), "{named}");
     place.file("before.conf", "qos FALSE\n");
     let more = [
         "-R",
@@ -175,10 +193,13 @@ fn exported_roots_are_the_spines_and_updn_takes_them() {
     );
     let log = place.read("osm.log");
     assert!(log.contains("updn tables configured"), "{log}");
-    // Without hosts at a switch, none is a root by itself.
+    // Without hosts at switches, no switch is a root by default.
     let ring = "netloom = 1\n[topology]\nkind = \"torus\"\nsides = [3]\nhosts = 1\n";
     place.file("ring.toml", ring);
-    let told = place.run(&["export", "roots", "ring.toml"]).with(1).stderr;
+    let told = place
+        .run(&["site", "export", "roots", "ring.toml"])
+        .with(1)
+        .stderr;
     assert!(told.contains("name the roots with --root"), "{told}");
 }
 
@@ -190,7 +211,14 @@ fn an_exported_torus_is_taken_by_torus_2qos() {
     let torus = "netloom = 1\n[topology]\nkind = \"torus\"\nsides = [4, 3]\nhosts = 1\n";
     let place = fabric("export-torus", torus);
     place
-        .run(&["export", "torus", "fabric.toml", "-o", "torus-2QoS.conf"])
+        .run(&[
+            "site",
+            "export",
+            "torus",
+            "fabric.toml",
+            "-o",
+            "torus-2QoS.conf",
+        ])
         .with(0);
     let written = place.read("torus-2QoS.conf");
     assert!(written.starts_with("torus 4t 3t 1m\nxp_link "), "{written}");
@@ -211,14 +239,22 @@ fn an_exported_torus_is_taken_by_torus_2qos() {
     );
     let log = place.read("osm.log");
     assert!(log.contains("torus-2QoS tables configured"), "{log}");
-    // A site does not know its shape: the same by hand.
+    // A site has no known shape, so it is given by hand.
     super::import_from(&place, "after");
     let told = place
-        .run(&["export", "torus", "site/site.toml", "-o", "by-hand.conf"])
+        .run(&[
+            "site",
+            "export",
+            "torus",
+            "site/site.toml",
+            "-o",
+            "by-hand.conf",
+        ])
         .with(1)
         .stderr;
-    assert!(told.contains("give --sides, --switch and --next"), "{told}");
+    assert!(told.contains("add --sides, --switch and --next"), "{told}");
     let by_hand = [
+        "site",
         "export",
         "torus",
         "site/site.toml",
@@ -240,7 +276,8 @@ fn an_exported_torus_is_taken_by_torus_2qos() {
     assert!(told.contains("no cable leads from s0 to s2"), "{told}");
 }
 
-/// Tables of up*/down* have no way where no packet comes; that was taken for a fault of netloom.
+/// Tables of up*/down* have no entry where no packet arrives. This was once reported as a bug in
+/// netloom.
 #[test]
 fn routes_with_places_where_no_packet_comes_are_exported() {
     let place = Place::new("export-up-down");
@@ -254,15 +291,15 @@ fn routes_with_places_where_no_packet_comes_are_exported() {
     );
     place.file("site.toml", &site);
     place
-        .run(&["export", "routes", "site.toml", "-o", "our.lfts"])
+        .run(&["site", "export", "routes", "site.toml", "-o", "our.lfts"])
         .with(0);
     let exported = place.read("our.lfts");
     assert_eq!(exported.matches("Unicast lids").count(), 4, "{exported}");
-    // Read back, every host reaches every other.
+    // In the readback, every host reaches every other.
     let again = site
         .replace("ibnetdiscover.txt\"]", "ibnetdiscover.txt\", \"our.lfts\"]")
         .replace("[routing]\nkind = \"up-down\"\n", "");
     place.file("again.toml", &again);
-    let checked = place.run(&["route", "check", "again.toml"]).with(0).stdout;
+    let checked = place.run(&["show", "routing", "again.toml"]).with(0).stdout;
     assert!(checked.contains("56 arrive, 0 do not"), "{checked}");
 }

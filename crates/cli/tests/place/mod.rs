@@ -1,6 +1,6 @@
-//! The binary in a folder of its own.
+//! Runs the binary in a folder for one test.
 
-// Every test file takes in the whole and uses a part.
+// Each test file includes the whole module and uses a part of it.
 #![allow(dead_code)]
 
 use std::io::{BufRead, BufReader, Read};
@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 
 use serde_json::Value;
 
-/// A folder that goes away with the test.
+/// A folder that is removed at the end of the test.
 pub(crate) struct Place(pub(crate) PathBuf);
 
 impl Place {
@@ -44,7 +44,7 @@ impl Place {
         Ended::new(self.command(arguments).output().unwrap())
     }
 
-    /// Begins a command and comes back once it runs, which its first line of progress says.
+    /// Starts a command, and returns after its first line of progress.
     pub(crate) fn begin(&self, arguments: &[&str]) -> Running {
         let mut child = self
             .command(arguments)
@@ -58,7 +58,7 @@ impl Place {
         progress.read_line(&mut told).unwrap();
         let line: Value = serde_json::from_str(&told).unwrap_or_else(|e| panic!("{e}: {told}"));
         assert_eq!(line["event"], "progress");
-        // It would stop where nobody reads what it says.
+        // The command would block if nothing read its stderr.
         let reader = std::thread::spawn(move || {
             progress.read_to_string(&mut told).unwrap();
             told
@@ -73,19 +73,19 @@ impl Drop for Place {
     }
 }
 
-/// A command that runs.
+/// A running command.
 pub(crate) struct Running {
     child: Child,
     reader: JoinHandle<String>,
 }
 
 impl Running {
-    /// The number of its process.
+    /// Returns the id of its process.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Sends it a signal, as `-INT`, and waits for its end.
+    /// Sends a signal such as `-INT`, and waits for the end.
     pub(crate) fn stopped_by(self, signal: &str) -> Ended {
         let id = self.id().to_string();
         let sent = Command::new("kill").args([signal, &id]).status();
@@ -113,7 +113,7 @@ impl Ended {
         }
     }
 
-    /// Checks the exit code and gives everything back.
+    /// Checks the exit code.
     #[track_caller]
     pub(crate) fn with(self, code: i32) -> Ended {
         assert_eq!(
@@ -126,7 +126,7 @@ impl Ended {
         self
     }
 
-    /// Checks that it did its work, whether its numbers are as exact as asked (0) or not (5).
+    /// Checks that the command succeeded, with sufficient precision (0) or without (5).
     #[track_caller]
     pub(crate) fn done(self) -> Ended {
         match self.code {
@@ -135,7 +135,7 @@ impl Ended {
         }
     }
 
-    /// What it told of its progress with `--progress json`.
+    /// Returns the progress that it printed with `--progress json`.
     pub(crate) fn progress(&self) -> Vec<Value> {
         let told = self.stderr.lines().map(serde_json::from_str);
         let told = told.filter_map(|line: Result<Value, _>| line.ok());

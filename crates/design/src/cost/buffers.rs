@@ -1,33 +1,36 @@
-//! Buffers by length of cable and rate: what a link needs, and what a switch has idle.
+//! Computes buffers from cable length and rate: the minimum for a link, and the idle part of a
+//! switch.
 //!
-//! A lossless link runs at full rate if the buffer behind it holds what is sent during one round trip: a
-//! credit (or a link-level acknowledgement) frees space only after that time. A port built for the longest
-//! cable has most of it idle behind a short one, which is what 002 uses as stash.
+//! A lossless link runs at full rate if the receiving buffer holds what is sent during one round
+//! trip: a credit (or a link-level acknowledgement) frees space only after that time. A port built
+//! for the longest cable leaves most of its buffer idle on a short one. Paper 002 uses this idle
+//! space as stash.
 
 use netloom_units::{Bytes, Rate, Ratio, Time};
 
 /// The delay of a cable per metre: 5 ns, as light in fibre.
 pub const DELAY_PER_METRE: u64 = 5;
 
-/// The one-way delay of a cable of so many metres.
+/// Returns the one-way delay of a cable of this length.
 pub fn cable_delay(metres: Ratio) -> Time {
     Time::from_picos(metres * Ratio::whole(DELAY_PER_METRE * 1000))
 }
 
-/// What a link sends during a round trip, exactly; delay is one way and may include fixed parts.
+/// Returns the exact amount that a link sends during a round trip. The delay is one-way and may
+/// include fixed parts.
 pub fn round_trip(delay: Time, rate: Rate) -> Ratio {
     let bits = delay.picos() * Ratio::whole(2) * Ratio::whole(rate.0);
     bits / Ratio::whole(8) / Ratio::whole(1_000_000_000_000)
 }
 
-/// The buffer that keeps a link with credits at full rate: one round trip and the packet that must wait
-/// for its last credit (`packet` is 0 where credits are flits).
+/// Returns the buffer that keeps a link with credits at full rate: one round trip, and the packet
+/// that waits for its last credit (`packet` is 0 if credits are flits).
 pub fn credit_buffer(delay: Time, rate: Rate, packet: Bytes) -> Bytes {
     Bytes(round_trip(delay, rate).ceil() + packet.0)
 }
 
-/// The space above the PAUSE threshold that keeps a link lossless (G003-2): a round trip, one packet that
-/// the sender had begun, and one of the other direction that the PAUSE had to wait for.
+/// Returns the space above the PAUSE threshold that keeps a link lossless: a round trip, one packet
+/// that the sender had begun, and one of the other direction that delayed the PAUSE.
 pub fn pause_headroom(delay: Time, rate: Rate, largest_packet: Bytes) -> Bytes {
     Bytes(round_trip(delay, rate).ceil() + 2 * largest_packet.0)
 }
@@ -35,31 +38,29 @@ pub fn pause_headroom(delay: Time, rate: Rate, largest_packet: Bytes) -> Bytes {
 /// Ports of one kind on a switch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PortGroup {
-    /// Its name (end, local, global).
+    /// The name: end, local or global.
     pub name: String,
-    /// How many ports.
     pub n_ports: u64,
     /// The one-way delay of their cables.
     pub delay: Time,
 }
 
-/// How much of the buffers of a group is idle.
+/// The idle buffer of a group.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GroupIdle {
     /// The name of the group.
     pub name: String,
-    /// What one buffer needs.
+    /// Bytes that one buffer needs.
     pub needed: Bytes,
-    /// What one buffer has beyond that; nothing if the cable is too long for it.
+    /// Bytes that one buffer has beyond that; 0 if the cable is too long for it.
     pub idle: Bytes,
-    /// What one buffer lacks for full rate.
+    /// Bytes that one buffer lacks for full rate.
     pub missing: Bytes,
 }
 
-/// How much of the buffers of a switch is idle.
+/// The idle buffer of a switch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SwitchIdle {
-    /// By group.
     pub groups: Vec<GroupIdle>,
     /// All idle bytes.
     pub idle: Bytes,
@@ -68,7 +69,7 @@ pub struct SwitchIdle {
 }
 
 impl SwitchIdle {
-    /// The idle part of all buffers; nothing for a switch without buffers.
+    /// Returns the idle part of all buffers; 0 for a switch without buffers.
     pub fn part(&self) -> Ratio {
         if self.total.0 == 0 {
             return Ratio::ZERO;
@@ -77,8 +78,8 @@ impl SwitchIdle {
     }
 }
 
-/// The idle buffer of a switch whose ports all have `buffers_per_port` buffers (input and output: 2) of
-/// `buffer` bytes.
+/// Returns the idle buffer of a switch whose ports all have `buffers_per_port` buffers (input and
+/// output: 2) of `buffer` bytes.
 pub fn idle_buffer(
     groups: &[PortGroup],
     rate: Rate,
@@ -126,7 +127,8 @@ mod tests {
         cable_delay(Ratio::whole(n))
     }
 
-    /// Table I of 002: cables of 1, 5 and 100 m on a quarter, a half and a quarter of the ports.
+    /// Table I of paper 002: cables of 1, 5 and 100 m on a quarter, a half and a quarter of the
+    /// ports.
     #[test]
     fn v002_3_idle_buffer_by_cable_length() {
         let groups = [
@@ -149,7 +151,7 @@ mod tests {
         assert_eq!(idle.total, Bytes(400_000));
     }
 
-    /// The partitions of 002 leave 1250, 2500 and 10000 bytes (flits of 10 bytes).
+    /// The partitions of paper 002 leave 1250, 2500 and 10000 bytes (flits of 10 bytes).
     #[test]
     fn v002_15_normal_partitions_hold_a_round_trip() {
         let needed = |nanos| credit_buffer(Time::from_nanos(nanos), TEN_GIGABYTES, Bytes(0)).0 / 10;

@@ -1,4 +1,4 @@
-//! What a design costs in memory and registers.
+//! Computes the memory and registers that a design needs.
 
 pub mod buffers;
 pub mod queues;

@@ -1,26 +1,26 @@
-//! Memory of an input port by queue scheme (001, sections 2.1 and 2.3 of the specification).
+//! Computes the memory of an input port by queue scheme (paper 001).
 
 use std::fmt;
 
 use netloom_units::Bytes;
 
-/// How an input port divides its memory into queues.
+/// The division of an input port's memory into queues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scheme {
     /// One queue.
     OneQueue,
-    /// So many queues, by destination modulo their number.
+    /// This number of queues, by destination modulo the number.
     Dbbm(u32),
-    /// So many queues, by output port modulo their number.
+    /// This number of queues, by output port modulo the number.
     Obqa(u32),
-    /// A queue per output port of a switch with so many.
+    /// A queue per output port of a switch with this number of ports.
     VoqSw(u32),
-    /// A queue per destination of a network with so many.
+    /// A queue per destination of a network with this number of destinations.
     VoqNet(u32),
 }
 
 impl Scheme {
-    /// Queues per input port.
+    /// Returns the number of queues per input port.
     pub fn queues(self) -> u32 {
         match self {
             Scheme::OneQueue => 1,
@@ -28,25 +28,27 @@ impl Scheme {
         }
     }
 
-    /// Bytes per port with so many bytes per queue.
+    /// Returns the bytes per port.
     pub fn memory(self, per_queue: Bytes) -> Bytes {
         Bytes(u64::from(self.queues()) * per_queue.0)
     }
 
-    /// The smallest memory per port: two packets per queue, one that arrives while one leaves.
+    /// Returns the smallest memory per port: two packets per queue, one that arrives while one
+    /// leaves.
     pub fn minimum_memory(self, packet: Bytes) -> Bytes {
         self.memory(Bytes(PACKETS_PER_QUEUE * packet.0))
     }
 
-    /// Bytes per queue where a port has a fixed memory that the queues share equally; `None` if it does not
-    /// divide.
+    /// Returns the bytes per queue if the queues share a fixed memory equally; `None` if it does
+    /// not divide.
     pub fn share_of(self, port: Bytes) -> Option<Bytes> {
         let queues = u64::from(self.queues());
         let whole = queues != 0 && port.0.is_multiple_of(queues);
         whole.then(|| Bytes(port.0 / queues))
     }
 
-    /// The printed area of the smallest memory with 64-byte packets, where 001 prints one.
+    /// Returns the printed area of the smallest memory with 64-byte packets, if paper 001 prints
+    /// one.
     pub fn printed_area(self) -> Option<SramArea> {
         let bytes = self.minimum_memory(Bytes(64));
         SRAM_AREAS.iter().copied().find(|area| area.bytes == bytes)
@@ -65,30 +67,30 @@ impl fmt::Display for Scheme {
     }
 }
 
-/// Packets that the smallest queue holds.
+/// Packets in the smallest queue.
 const PACKETS_PER_QUEUE: u64 = 2;
 
-/// Bytes per queue that VOQnet has in the simulations of 001; the area table uses 128 (X001-3).
+/// Bytes per VOQnet queue in the simulations of paper 001; its area table uses 128.
 pub const SIMULATED_VOQNET_QUEUE: Bytes = Bytes(512);
 
-/// The area of a memory, in units of 10^-5 mm², so that it stays exact.
+/// The area of a memory, in units of 10^-5 mm², so it is exact.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SramArea {
     /// The size of the memory.
     pub bytes: Bytes,
-    /// Its area in 10^-5 mm².
+    /// The area in 10^-5 mm².
     pub area: u32,
 }
 
 impl SramArea {
-    /// The area in mm², for printing.
+    /// Returns the area in mm², for printing.
     pub fn mm2(self) -> f64 {
         f64::from(self.area) / 1e5
     }
 }
 
-/// Table 3 of 001: CACTI 5.3, SRAM, one read and one write port, 45 nm, 1-byte readout. Printed numbers;
-/// nothing here computes areas.
+/// Table 3 of paper 001: CACTI 5.3, SRAM, one read and one write port, 45 nm, 1-byte readout. These
+/// are printed numbers; areas are not computed.
 pub const SRAM_AREAS: [SramArea; 6] = [
     sram(256, 359),
     sram(512, 647),

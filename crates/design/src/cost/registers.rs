@@ -1,16 +1,18 @@
-//! Bits for tables and registers (003 tables 3 and 4, 000 section on storage).
+//! Computes the bits of tables and registers (tables 3 and 4 of paper 003, and the storage of paper
+//! 000).
 //!
-//! A device has one table, which every port reads; a port has the registers of its arbiter. So the basic
-//! arbiter costs a sum, `table + registers * ports`, and only deficits grow with entries times ports (X003-8).
+//! A device has one table, which every port reads, and each port has the registers of its arbiter.
+//! So the basic arbiter costs a sum, `table + registers * ports`. Only deficits grow with entries
+//! times ports.
 
-/// Widths of what a BXI arbiter stores, in bits.
+/// Widths of the stored values of a BXI arbiter, in bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Widths {
     /// The service level of an entry.
     pub sl: u64,
     /// The weight of an entry.
     pub weight: u64,
-    /// The flits that remain of the current quantum, per port.
+    /// The remaining flits of the current quantum, per port.
     pub remaining: u64,
     /// The current entry, per port.
     pub current: u64,
@@ -19,7 +21,7 @@ pub struct Widths {
 }
 
 impl Default for Widths {
-    /// The widths of 003 (in the order of X003-7).
+    /// Returns the widths of paper 003.
     fn default() -> Self {
         Widths {
             sl: 4,
@@ -40,12 +42,11 @@ pub struct Device {
     pub n_entries: u64,
     /// Whether every entry of every port has a deficit counter.
     pub has_deficits: bool,
-    /// How wide everything is.
     pub widths: Widths,
 }
 
 impl Device {
-    /// A device with the widths of 003.
+    /// Returns a device with the widths of paper 003.
     pub fn new(n_ports: u64, n_entries: u64, has_deficits: bool) -> Device {
         Device {
             n_ports,
@@ -55,29 +56,29 @@ impl Device {
         }
     }
 
-    /// Bits of the table.
+    /// Returns the bits of the table.
     pub fn table_bits(&self) -> u64 {
         (self.widths.sl + self.widths.weight) * self.n_entries
     }
 
-    /// Bits of the deficit counters of all ports.
+    /// Returns the bits of the deficit counters of all ports.
     pub fn deficit_bits(&self) -> u64 {
         u64::from(self.has_deficits) * self.widths.deficit * self.n_entries * self.n_ports
     }
 
-    /// Bits of the registers of one port.
+    /// Returns the bits of the registers of one port.
     pub fn port_bits(&self) -> u64 {
         let deficits = u64::from(self.has_deficits) * self.widths.deficit * self.n_entries;
         self.widths.remaining + self.widths.current + deficits
     }
 
-    /// Bits of the device: its table and the registers of its ports.
+    /// Returns the bits of the device: its table and the registers of its ports.
     pub fn bits(&self) -> u64 {
         self.table_bits() + self.port_bits() * self.n_ports
     }
 }
 
-/// Bits and Kibit (1024 bits), as 003 mixes the two (X003-9).
+/// Formats bits, and Kibit of 1024 bits, since paper 003 mixes the two.
 pub fn words(bits: u64) -> String {
     format!("{bits} bits ({} Kibit)", bits as f64 / 1024.0)
 }
@@ -91,7 +92,7 @@ pub struct DTableCounters {
     pub accumulators: u64,
 }
 
-/// The counters that DTable needs.
+/// Returns the counters that DTable needs.
 pub fn dtable_counters(n_sls: u64, n_ports: u64) -> DTableCounters {
     DTableCounters {
         deficits: n_sls * n_ports,
@@ -102,11 +103,12 @@ pub fn dtable_counters(n_sls: u64, n_ports: u64) -> DTableCounters {
 /// Entries of each of the two tables of an InfiniBand port.
 pub const IB_TABLE: u64 = 64;
 
-/// Entries of the low table that hold counters when DTable lives in InfiniBand storage (spec 1.2.2): the
+/// Entries of the low table that hold counters if a DTable is stored in an InfiniBand port: the
 /// deficits of 16 service levels and the accumulator.
 pub const IB_COUNTERS: u64 = 16 + 1;
 
-/// The longest DTable in the storage of an InfiniBand port: the high table and what is unused of the low.
+/// Returns the length of the longest DTable in the storage of an InfiniBand port: the high table
+/// and the unused part of the low table.
 pub fn longest_dtable_in_ib() -> u64 {
     IB_TABLE + (IB_TABLE - IB_COUNTERS)
 }
@@ -165,7 +167,7 @@ mod tests {
         }
     }
 
-    /// The claim is that the vectors above hold; what they do not say is how space grows (X003-8).
+    /// Claim C003-16 says that the vectors above hold; this test adds how space grows.
     #[test]
     fn c003_16_only_deficits_grow_with_the_product() {
         let basic = |ports, entries| bits(ports, entries).0;

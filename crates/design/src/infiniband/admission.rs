@@ -1,23 +1,24 @@
-//! Admission: a connection is accepted if every output on its way has room for it (spec 5.2.2).
+//! Admission: a connection is accepted if every output on its path has enough free slots.
 //!
 //! ```text
 //! source ─[NIC's output]─► switch ─[output]─► switch ─[output]─► … switch ─[output]─► destination
 //!              ▲                       ▲                                      ▲
-//!              └───────────── one table each: all have room, or none is changed
+//!              └───────────── one table each: all have free slots, or none is changed
 //! ```
 //!
-//! The paths are those of the compiled routing, so what is planned is what is simulated. Every output counts
-//! slots of its own link's rate, so one connection needs fewer of them on a faster link.
+//! The paths are those of the compiled routing, so plan and simulation use the same paths. Every
+//! output counts slots of its own link's rate, so a connection needs fewer slots on a faster link.
 //!
-//! A connection with a deadline is accepted if, besides, the lanes of all connections with deadlines at
-//! every output on its way wait no longer than their budgets allow. A release keeps this: where the entries
-//! of the leaving connection shorten the waits of others on its lane, as many of its slots as those need
-//! are *held* until they leave too.
+//! A connection with a deadline has a second condition: at every output on its path, the lanes of
+//! all connections with deadlines must wait no longer than their budgets allow. A release preserves
+//! this condition. If the entries of the leaving connection shorten the waits of others on its
+//! lane, the slots that those need are *held* until they leave too.
 //!
-//! Left out: the messages by which switches would agree on this. Waits are those of the head of a queue; how
-//! long packets of one lane queue behind each other depends on how their sources keep to their bandwidth.
-//! Connections without a deadline keep their bandwidth as long as those with one keep to theirs; and those
-//! with one as long as LimitOfHighPriority leaves it to them ([`Packets::surely_high`]).
+//! The messages by which switches would agree on this are not modelled. Waits are those of the head
+//! of a queue. The time that packets of one lane queue behind each other depends on whether their
+//! sources keep to their bandwidth. Connections without a deadline keep their bandwidth as long as
+//! those with one keep to theirs. Those with a deadline keep it as long as LimitOfHighPriority
+//! leaves it to them ([`Packets::surely_high`]).
 
 use std::fmt;
 use std::sync::Arc;
@@ -31,28 +32,26 @@ use super::slots::{BEST_EFFORT, N_SLS, Slots, classify, slots_for};
 use super::table::{Class, Lanes, Limit, PortTable};
 use super::waits::{Budgets, Late, Packets, budget, longest_wait};
 
-/// What limits admission at a port (X004-3).
+/// What limits admission at a port.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Mode {
-    /// Slots only, as the paper has it; a table may then need more than the 64 entries there are.
+    /// Slots only, as in the paper; a table may then need more than its 64 entries.
     #[default]
     Paper,
     /// Slots and the 64 entries of a real table.
     StrictEntries,
 }
 
-/// How a fabric admits.
+/// The admission settings of a fabric.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Settings {
-    /// What limits admission.
     pub mode: Mode,
-    /// Which lane carries what.
     pub lanes: Lanes,
-    /// Where new entries go.
+    /// The position of new entries.
     pub placement: Placement,
-    /// What the waits of connections with a deadline depend on.
+    /// The values that determine the waits of connections with a deadline.
     pub packets: Packets,
-    /// What best effort keeps of every port.
+    /// The slots that best effort keeps at every port.
     pub best_effort: Slots,
 }
 
@@ -68,23 +67,22 @@ impl Default for Settings {
     }
 }
 
-/// A connection that asks for bandwidth.
+/// A request for bandwidth.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Connection {
-    /// Who sends.
     pub source: NicId,
-    /// Who receives; somebody else.
+    /// The receiver; differs from the source.
     pub destination: NicId,
     /// The mean bandwidth, in payload.
     pub bandwidth: Rate,
     /// The service level, 0 to 3.
     pub sl: Sl,
-    /// How long its packets may wait at all outputs of the path together.
+    /// The longest wait of its packets at all outputs of the path together.
     pub deadline: Option<Time>,
 }
 
 impl Connection {
-    /// A connection on the service level of its bandwidth, without a deadline.
+    /// Returns a connection on the service level of its bandwidth, without a deadline.
     pub fn new(source: NicId, destination: NicId, bandwidth: Rate) -> Connection {
         Connection {
             source,
@@ -95,7 +93,7 @@ impl Connection {
         }
     }
 
-    /// What it is promised.
+    /// Returns the class of its guarantees.
     pub fn class(&self) -> Class {
         Class {
             sl: self.sl,
@@ -104,20 +102,19 @@ impl Connection {
     }
 }
 
-/// The name of an accepted connection; none is ever given twice.
+/// The id of an accepted connection; ids are never reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ConnectionId(pub u32);
 
-/// Why a connection was not accepted: the first output on its way without room.
+/// Why a connection was refused: the first output on its path without enough free slots.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal {
-    /// The output.
     pub port: Egress,
-    /// What the connection needs there.
+    /// Slots that the connection needs there.
     pub needed: Slots,
-    /// What a connection of its class could still have.
+    /// Slots that a connection of its class could still have.
     pub free: Slots,
-    /// What ran out.
+    /// The resource that ran out.
     pub limit: Limit,
 }
 
@@ -129,18 +126,18 @@ impl fmt::Display for Refusal {
         match &self.limit {
             Limit::Slots { reservable } => write!(
                 f,
-                "{port}: {needed} needed, {} free; {} % of the link is the most for connections",
+                "{port}: {needed} needed, {} free; connections get at most {} % of the link",
                 free.0,
                 (1000.0 * reservable.share()).round() / 10.0
             ),
             Limit::Entries => write!(
                 f,
-                "{port}: {needed} needed, {} free; the table has no more entries",
+                "{port}: {needed} needed, {} free; the table has no free entries",
                 free.0
             ),
             Limit::Deadline(late) => write!(
                 f,
-                "{port}: {} would wait up to {:.1} ns, and {:.1} ns are its part of a deadline",
+                "{port}: {} would wait up to {:.1} ns, but its part of a deadline is {:.1} ns",
                 late.vl,
                 late.wait.as_nanos(),
                 late.budget.as_nanos()
@@ -151,39 +148,38 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// What one output has given away.
+/// The reservations of one output.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PortReport {
-    /// The output.
     pub port: Egress,
     /// The rate of its link.
     pub rate: Rate,
     /// Slots reserved by all connections.
     pub reserved: Slots,
-    /// Of these, slots of connections that have left, which others with deadlines need.
+    /// Of these, slots of connections that have left, held for others with deadlines.
     pub held: Slots,
     /// Slots of connections without a deadline, by service level.
     pub by_sl: [Slots; N_SLS as usize],
     /// Slots of connections with a deadline, by service level.
     pub with_deadline: [Slots; N_SLS as usize],
-    /// Connections that pass here.
+    /// The number of connections through this output.
     pub n_connections: u32,
-    /// Entries of the low table in use.
+    /// Used entries of the low table.
     pub n_entries: usize,
-    /// Entries of the high table in use.
+    /// Used entries of the high table.
     pub n_high_entries: usize,
-    /// Whether the low table has more than a real one has.
+    /// Whether the low table is longer than a real one.
     pub has_virtual_entries: bool,
 }
 
 impl PortReport {
-    /// The reserved share of the link, for printing and statistics only.
+    /// Returns the reserved share of the link, for printing and statistics only.
     pub fn utilisation(&self) -> f64 {
         self.reserved.share()
     }
 }
 
-/// One output with what it has given away.
+/// One output with its reservations.
 #[derive(Clone, PartialEq, Debug)]
 struct Output {
     table: PortTable,
@@ -194,7 +190,8 @@ struct Output {
 }
 
 impl Output {
-    /// The lane that would be late if a connection came; its budget is `None` without a deadline.
+    /// Returns the lane that would be late with a new connection; its budget is `None` without a
+    /// deadline.
     fn late_with(
         &self,
         (class, slots, budget): (Class, Slots, Option<Time>),
@@ -212,10 +209,10 @@ impl Output {
         budgets.late(&table, packets, rate)
     }
 
-    /// Gives back slots with a deadline, as many as the waits of the connections that stay allow.
+    /// Releases slots with a deadline, as many as the waits of the remaining connections allow.
     ///
-    /// Fewer slots mean fewer entries of the lane, so longer waits for it and shorter ones for the others:
-    /// what can be given back is everything up to some number of slots.
+    /// Fewer slots mean fewer entries of the lane, so longer waits for it and shorter ones for the
+    /// others. So the releasable slots are all numbers up to some limit.
     fn release_with_deadline(&mut self, sl: Sl, slots: Slots, packets: &Packets, rate: Rate) {
         let class = Class {
             sl,
@@ -255,18 +252,18 @@ impl Output {
 pub struct Network {
     topology: Arc<Topology>,
     forwarding: Forwarding,
-    /// By class of links.
+    /// Rates by class of links.
     rates: Vec<Rate>,
     settings: Settings,
-    /// NICs first, then the ports of all switches counted through.
+    /// NICs first, then the ports of all switches in order.
     outputs: Vec<Output>,
     /// By id; `None` once released.
     connections: Vec<Option<Connection>>,
 }
 
 impl Network {
-    /// A fabric without connections, all of whose links have one rate; or why connections have no bandwidth
-    /// to rely on there.
+    /// Returns a fabric without connections, whose links all have one rate. Returns an error if
+    /// connections cannot rely on bandwidth there.
     pub fn new(
         topology: Arc<Topology>,
         forwarding: Forwarding,
@@ -281,11 +278,11 @@ impl Network {
         Network::with_rates(topology, forwarding, rates, settings)
     }
 
-    /// The same with a rate for every class of links, in the order of [`Topology::link_classes`], and a
-    /// choice how to admit.
+    /// Returns the same with a rate for every class of links, in the order of
+    /// [`Topology::link_classes`], and with admission settings.
     ///
     /// # Panics
-    /// If there are not as many rates as classes of links.
+    /// If the number of rates differs from the number of classes of links.
     pub fn with_rates(
         topology: Arc<Topology>,
         forwarding: Forwarding,
@@ -298,15 +295,15 @@ impl Network {
             return Err("the link rate is zero".into());
         }
         if topology.n_nics() < 2 {
-            return Err("there are no two NICs to connect".into());
+            return Err("the fabric has fewer than two NICs".into());
         }
         if let Some(mistake) = settings.lanes.mistake() {
             return Err(mistake);
         }
         if !forwarding.keeps_order() {
             return Err(
-                "this routing sends packets of one connection over several paths; admission needs one \
-                 that draws no path per packet"
+                "this routing sends packets of one connection over several paths; use a routing \
+                 that does not draw a path per packet"
                     .into(),
             );
         }
@@ -331,17 +328,16 @@ impl Network {
         })
     }
 
-    /// The fabric.
     pub fn topology(&self) -> &Arc<Topology> {
         &self.topology
     }
 
-    /// How it admits.
+    /// Returns the admission settings.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// The rate of the link at an output.
+    /// Returns the rate of the link at an output.
     ///
     /// # Panics
     /// If the fabric has no such output.
@@ -353,7 +349,7 @@ impl Network {
         self.rates[usize::from(self.topology.link_class(switch, port))]
     }
 
-    /// The slots that a bandwidth needs at an output.
+    /// Returns the slots that a bandwidth needs at an output.
     ///
     /// # Panics
     /// If the fabric has no such output.
@@ -361,8 +357,8 @@ impl Network {
         slots_for(bandwidth, self.rate(port))
     }
 
-    /// The longest wait of connections of a service level with a deadline at an output; `None` where there
-    /// are none.
+    /// Returns the longest wait of connections of a service level with a deadline at an output;
+    /// `None` if there are none.
     ///
     /// # Panics
     /// If the fabric has no such output.
@@ -371,11 +367,12 @@ impl Network {
         Some(bound.time(self.rate(port)))
     }
 
-    /// Accepts a connection at every output on its way, or changes nothing and names the first without room.
+    /// Accepts a connection at every output on its path. Otherwise changes nothing and returns the
+    /// first output without enough free slots.
     ///
     /// # Panics
-    /// If a NIC is not of this fabric, the two are the same, the service level is above 3 or the bandwidth
-    /// is zero; or if the routing was compiled for another fabric.
+    /// If a NIC is not in this fabric, the two NICs are the same, the service level is above 3, the
+    /// bandwidth is zero, or the routing was compiled for another fabric.
     pub fn admit(&mut self, connection: Connection) -> Result<ConnectionId, Refusal> {
         self.check(&connection);
         let (class, bandwidth) = (connection.class(), connection.bandwidth);
@@ -414,8 +411,8 @@ impl Network {
         Ok(ConnectionId(id))
     }
 
-    /// Ends a connection and gives its slots back, but for those that the waits of others need; `None` if
-    /// there is no such connection (any more).
+    /// Ends a connection and releases its slots, except those that the waits of others need.
+    /// Returns `None` if there is no such connection.
     pub fn release(&mut self, id: ConnectionId) -> Option<Connection> {
         let connection = self.connections.get_mut(id.0 as usize)?.take()?;
         let path = self.path(connection.source, connection.destination);
@@ -437,16 +434,16 @@ impl Network {
         Some(connection)
     }
 
-    /// The connections there are, in the order of acceptance.
+    /// Returns the current connections, in the order of acceptance.
     pub fn connections(&self) -> impl Iterator<Item = (ConnectionId, &Connection)> {
         let with_id = |(id, connection)| Some((ConnectionId(id), Option::as_ref(connection)?));
         (0..).zip(&self.connections).filter_map(with_id)
     }
 
-    /// The outputs from one NIC to another, in order.
+    /// Returns the outputs from one NIC to another, in order.
     ///
     /// # Panics
-    /// If the routing does not lead there, because it was compiled for another fabric.
+    /// If the routing has no path, because it was compiled for another fabric.
     pub fn path(&self, source: NicId, destination: NicId) -> Vec<Egress> {
         let steps = paths::path(&self.topology, &self.forwarding, source, destination, 0)
             .unwrap_or_else(|error| panic!("a compiled routing leads everywhere: {error}"));
@@ -460,7 +457,7 @@ impl Network {
         path
     }
 
-    /// The table of an output.
+    /// Returns the table of an output.
     ///
     /// # Panics
     /// If the fabric has no such output.
@@ -468,7 +465,7 @@ impl Network {
         &self.outputs[self.index(port)].table
     }
 
-    /// All outputs with a cable: the NICs, then the ports of each switch.
+    /// Returns all outputs with a cable: the NICs, then the ports of each switch.
     pub fn ports(&self) -> impl Iterator<Item = Egress> {
         let has_cable = |&(switch, port): &_| self.topology.peer(switch, port) != Peer::Unused;
         let of_switch = |switch| self.topology.ports(switch).map(move |port| (switch, port));
@@ -479,12 +476,12 @@ impl Network {
         self.topology.nics().map(Egress::Nic).chain(outputs)
     }
 
-    /// What every output with a cable has given away, in the order of [`Network::ports`].
+    /// Returns the reservations of every output with a cable, in the order of [`Network::ports`].
     pub fn reports(&self) -> Vec<PortReport> {
         self.ports().map(|port| self.report(port)).collect()
     }
 
-    /// What one output has given away.
+    /// Returns the reservations of one output.
     ///
     /// # Panics
     /// If the fabric has no such output.
@@ -521,9 +518,9 @@ impl Network {
         for nic in [source, destination] {
             assert!(nic.0 < n_nics, "{nic} is one of {n_nics} NICs");
         }
-        assert!(source != destination, "{source} connects to somebody else");
-        assert!(sl.0 < N_SLS, "{sl} is no service level of connections");
-        assert!(bandwidth.0 > 0, "a connection asks for bandwidth");
+        assert!(source != destination, "{source} connects to another NIC");
+        assert!(sl.0 < N_SLS, "{sl} is not a service level of connections");
+        assert!(bandwidth.0 > 0, "a connection needs bandwidth");
     }
 
     fn index(&self, port: Egress) -> usize {

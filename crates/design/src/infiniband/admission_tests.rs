@@ -1,4 +1,4 @@
-//! Admission on small fabrics by hand, and its laws on a mesh with links of any rates.
+//! Admission on small fabrics with results by hand, and its laws on a mesh with links of any rates.
 
 use netloom_routing::{Deadlock, DimensionOrder, Paths, RandomUp, Routing, Shortest, Tie, Trunk};
 use netloom_topology::{Blueprint, FatTree, Mesh, graph};
@@ -29,7 +29,7 @@ fn dumbbell_with(settings: Settings) -> Network {
     Network::with_rates(topology, forwarding, rates, settings).unwrap()
 }
 
-/// Host links of the first rate, the others in turn for the dimensions.
+/// Host links have the first rate; the dimensions use the others in turn.
 fn mesh_with(rates: &[Rate], settings: Settings) -> Network {
     let mesh = Mesh {
         sides: vec![3, 2],
@@ -74,7 +74,8 @@ fn slots_are_reserved_at_every_output_on_the_way() {
     }
 }
 
-/// Half of every link is for best effort: four connections of 1959 slots pass the cable between the switches, not six.
+/// Half of every link is for best effort: four connections of 1959 slots fit on the cable between
+/// the switches, six do not.
 #[test]
 fn what_best_effort_keeps_is_a_setting() {
     let settings = Settings {
@@ -88,7 +89,11 @@ fn what_best_effort_keeps_is_a_setting() {
         let own = entries.filter(|entry| entry.vl == settings.lanes.best_effort);
         own.map(|entry| u64::from(entry.weight)).sum()
     };
-    assert_eq!(best_effort, FRAME.0 / 2, "the table has what is kept");
+    assert_eq!(
+        best_effort,
+        FRAME.0 / 2,
+        "the table has the slots of best effort"
+    );
     for (from, to) in [(0, 2), (1, 3), (0, 3), (1, 2)] {
         network.admit(connection(from, to, 300)).unwrap();
     }
@@ -96,7 +101,7 @@ fn what_best_effort_keeps_is_a_setting() {
     assert_eq!(refusal.free, Slots(FRAME.0 / 2 - 4 * 1959));
     let said = refusal.to_string();
     assert!(
-        said.ends_with("50 % of the link is the most for connections"),
+        said.ends_with("connections get at most 50 % of the link"),
         "{said}"
     );
 }
@@ -122,10 +127,10 @@ fn a_refusal_names_the_first_full_output_and_changes_nothing() {
     assert_eq!(refusal, expected);
     assert_eq!(
         refusal.to_string(),
-        "switch 0 port 0: 1959 slots needed, 1302 free; 80 % of the link is the most for connections"
+        "switch 0 port 0: 1959 slots needed, 1302 free; connections get at most 80 % of the link"
     );
     assert_eq!(network.reports(), before);
-    // The way back is free, and so is this one after a release.
+    // The reverse direction is free, and so is this one after a release.
     assert!(network.admit(connection(2, 0, 300)).is_ok());
     assert_eq!(network.release(ids[3]), Some(connection(1, 2, 300)));
     assert_eq!(network.release(ids[3]), None);
@@ -186,13 +191,13 @@ fn v004_4_and_5_slots_are_those_of_each_link() {
         .map(|&port| network.rate(port).0 / 1_000_000)
         .collect();
     assert_eq!(rates, [2_500, 10_000, 10_000, 30_000, 2_500]);
-    // 2 Gbit/s are all that a host link gives, and little of the others.
+    // A host link offers 2 Gbit/s in all, which is little on the other links.
     let refusal = network.admit(connection(0, 11, 1_900)).unwrap_err();
     assert_eq!(refusal.port, Egress::Nic(NicId(0)));
     assert_eq!(refusal.needed, Slots(12_404));
 }
 
-/// Microseconds of deadline for a connection of so many megabits per second.
+/// `micros` is the deadline in microseconds of a connection of `megabits` per second.
 fn urgent(source: u32, destination: u32, megabits: u64, micros: u64) -> Connection {
     Connection {
         deadline: Some(Time::from_nanos(1000 * micros)),
@@ -203,8 +208,8 @@ fn urgent(source: u32, destination: u32, megabits: u64, micros: u64) -> Connecti
 #[test]
 fn a_deadline_is_kept_at_every_output_or_refused_by_the_first_that_cannot() {
     let mut network = dumbbell(Mode::Paper);
-    // Alone: its own packet of 4096 bytes ahead (or one of the low table) and 256 of management, which
-    // take 13.9264 us at every output.
+    // Alone: its own packet of 4096 bytes ahead (or one of the low table) and 256 of management,
+    // which take 13.9264 us at every output.
     let wait = Time::from_nanos(13_926) + "0.4 ns".parse().unwrap();
     let refusal = network.admit(urgent(0, 2, 100, 41)).unwrap_err();
     let budget = super::budget(Time::from_nanos(41_000), 3);
@@ -217,7 +222,7 @@ fn a_deadline_is_kept_at_every_output_or_refused_by_the_first_that_cannot() {
     assert_eq!(refusal.port, Egress::Nic(NicId(0)));
     assert_eq!(
         refusal.to_string(),
-        "nic 0: VL7 would wait up to 13926.4 ns, and 13666.7 ns are its part of a deadline"
+        "nic 0: VL7 would wait up to 13926.4 ns, but its part of a deadline is 13666.7 ns"
     );
     assert!(network.reports().iter().all(|r| r.reserved == Slots(0)));
     network.admit(urgent(0, 2, 100, 42)).unwrap();
@@ -235,7 +240,7 @@ fn an_accepted_deadline_is_never_broken_by_a_later_connection() {
     let mut network = dumbbell(Mode::Paper);
     network.admit(urgent(0, 2, 100, 42)).unwrap();
     let before = network.reports();
-    // Another lane of the high table, without a care for itself, would come in between at the trunk.
+    // Another lane of the high table that is not late itself would come in between at the trunk.
     let refusal = network.admit(urgent(1, 3, 1, 1_000_000)).unwrap_err();
     assert!(matches!(refusal.port, Egress::Switch(SwitchId(0), _)));
     assert!(matches!(&refusal.limit, Limit::Deadline(late) if late.vl == Vl(7)));
@@ -314,7 +319,7 @@ fn requests() -> impl Strategy<Value = Vec<(u32, u32, u64, bool)>> {
     proptest::collection::vec(request, 1..150)
 }
 
-/// Rates of host links and of the dimensions, from 1x to 12x and odd ones between.
+/// Rates of host links and of the dimensions, from 1x to 12x, and odd ones between.
 fn rates() -> impl Strategy<Value = Vec<Rate>> {
     let rate = prop_oneof![
         Just(2_500_000_000u64),
@@ -325,7 +330,7 @@ fn rates() -> impl Strategy<Value = Vec<Rate>> {
     proptest::collection::vec(rate.prop_map(Rate), 3)
 }
 
-/// The rate of an output as the mesh has it, found without [`Network::rate`].
+/// Returns the rate of an output from the mesh, without [`Network::rate`].
 fn rate_of(network: &Network, rates: &[Rate], port: Egress) -> Rate {
     let Egress::Switch(switch, port) = port else {
         return rates[0];
@@ -355,15 +360,15 @@ fn settings() -> impl Strategy<Value = Settings> {
     })
 }
 
-/// That every accepted connection waits within its budget, by the tables as they are written to the ports
-/// and not by what admission keeps in mind.
+/// Checks that every accepted connection waits within its budget, by the tables as written to the
+/// ports and not by the state of admission.
 fn keeps_deadlines(network: &Network, rates: &[Rate]) -> Result<(), TestCaseError> {
     let packets = network.settings().packets;
     for (_, c) in network.connections() {
         let Some(deadline) = c.deadline else { continue };
         let path = network.path(c.source, c.destination);
         for &port in &path {
-            // By the tables as they are written to the port, where they can be.
+            // By the tables as written to the port, if they can be.
             let Ok(tables) = network.table(port).tables() else {
                 continue;
             };
@@ -391,8 +396,8 @@ fn keeps_deadlines(network: &Network, rates: &[Rate]) -> Result<(), TestCaseErro
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Large connections between two neighbours, so that lanes have several entries, with deadlines that
-    /// need them; now and then one leaves on whose entries others rely.
+    /// Large connections between two neighbours, so lanes have several entries, with deadlines that
+    /// need them; sometimes a connection leaves whose entries others need.
     #[test]
     fn no_wait_outgrows_its_budget_when_others_leave(
         requests in proptest::collection::vec(
@@ -526,7 +531,7 @@ proptest! {
                 prop_assert!(!strict || report.n_entries <= 64, "{}", report.port);
             }
         }
-        // What every output gave is what the connections over it asked for.
+        // The reservations of every output are the requests of the connections over it.
         let mut asked = std::collections::HashMap::new();
         for (_, c) in network.connections() {
             for port in network.path(c.source, c.destination) {

@@ -1,25 +1,26 @@
-//! Classes of connections by bandwidth (spec 5.1): which are drawn, and where one ends and the next begins.
+//! Classes of connections by bandwidth: the ranges to draw from, and the bounds between service
+//! levels.
 
 use netloom_units::{Rate, Sl, Time};
 
 use super::slots::{LARGEST, N_SLS};
 use super::table::Class;
 
-/// Connections that are drawn alike.
+/// Connections drawn from the same range.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ConnectionClass {
     /// The service level, 0 to 3.
     pub sl: Sl,
-    /// The least bandwidth that is drawn.
+    /// The smallest bandwidth drawn.
     pub least: Rate,
-    /// The most, and the bound of the class where a list gives no service level.
+    /// The largest bandwidth drawn, and the bound of the class if a list gives no service level.
     pub most: Rate,
-    /// The deadline of those that are drawn, if they have one.
+    /// The deadline of the drawn connections, if any.
     pub deadline: Option<Time>,
 }
 
 impl ConnectionClass {
-    /// The classes of the paper, which begin where the one below ends (X004-1); none has deadlines.
+    /// Returns the classes of the paper without deadlines; each begins where the one below ends.
     pub fn of_paper() -> Vec<ConnectionClass> {
         let class = |sl: u8, least, most| ConnectionClass {
             sl: Sl(sl),
@@ -35,7 +36,7 @@ impl ConnectionClass {
         ]
     }
 
-    /// What its connections are promised.
+    /// Returns the class of the guarantees of its connections.
     pub fn class(&self) -> Class {
         Class {
             sl: self.sl,
@@ -43,26 +44,26 @@ impl ConnectionClass {
         }
     }
 
-    /// What is wrong with it, if anything.
+    /// Returns an error message, if the class is wrong.
     pub fn mistake(&self) -> Option<String> {
         let ConnectionClass {
             sl, least, most, ..
         } = self;
         if sl.0 >= N_SLS {
-            return Some(format!("{sl} is no service level of connections"));
+            return Some(format!("{sl} is not a service level of connections"));
         }
         if least.0 == 0 || least > most {
-            return Some(format!("bandwidths from {least} to {most}"));
+            return Some(format!("bandwidths cannot range from {least} to {most}"));
         }
         None
     }
 }
 
-/// The service level of a connection by its mean bandwidth: that of the first class, by its bound, that reaches so far; what
-/// is above all of them belongs to the last.
+/// Returns the service level of a connection by its mean bandwidth: that of the first class whose
+/// bound reaches it. A bandwidth above all bounds belongs to the last class.
 ///
 /// # Panics
-/// If there is no class.
+/// If there are no classes.
 pub fn classify_by(classes: &[ConnectionClass], bandwidth: Rate) -> Sl {
     let reaching = classes.iter().filter(|class| bandwidth <= class.most);
     let first = reaching.min_by_key(|class| (class.most, class.sl));
@@ -106,12 +107,12 @@ mod tests {
         class.least = Rate(70_000);
         assert_eq!(
             class.mistake().unwrap(),
-            "bandwidths from 70 kbps to 64 kbps"
+            "bandwidths cannot range from 70 kbps to 64 kbps"
         );
         class.sl = Sl(4);
         assert_eq!(
             class.mistake().unwrap(),
-            "SL4 is no service level of connections"
+            "SL4 is not a service level of connections"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Connections as a file lists them, for `netloom plan --admit`.
+//! Reads lists of connections for `netloom plan --admit`.
 //!
 //! ```text
 //! source,destination,bandwidth,sl,deadline
@@ -6,10 +6,11 @@
 //! storage,n3,1.5 MB/s,3,200 us
 //! ```
 //!
-//! The header line names the columns, in any order. A NIC is given by its name or its number; a bandwidth
-//! has its unit. `sl` may be left out, as a column or in a line; the bandwidth then decides. So may
-//! `deadline`, a time with its unit; there is then none. Blank lines and lines that begin with `#` are
-//! skipped. A connection stands on one line: quotation marks are closed where they are opened.
+//! The header line names the columns, in any order. A NIC is given by its name or its number, and a
+//! bandwidth has a unit. `sl` is optional, as a column or in a line; without it, the bandwidth
+//! decides. `deadline`, a time with a unit, is also optional. Blank lines and lines that begin with
+//! `#` are skipped. Each connection is on one line, so a quotation mark must be closed on the line
+//! where it is opened.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -24,21 +25,20 @@ use super::slots::N_SLS;
 
 const COLUMNS: [&str; 5] = ["source", "destination", "bandwidth", "sl", "deadline"];
 
-/// A connection and where it stands, so that a refusal can name its line.
+/// A connection and its line, so that a refusal can name it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Listed {
-    /// The line, counted from one.
+    /// The line, counted from 1.
     pub line: u32,
-    /// The connection.
     pub connection: Connection,
 }
 
-/// A mistake in a list of connections.
+/// An error in a list of connections.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Mistake {
-    /// The line, counted from one.
+    /// The line, counted from 1.
     pub line: u32,
-    /// What is wrong there, and what would be accepted.
+    /// What is wrong, and what would be accepted.
     pub message: String,
 }
 
@@ -50,12 +50,12 @@ impl fmt::Display for Mistake {
 
 impl std::error::Error for Mistake {}
 
-/// Reads a list of connections of a fabric, or tells every mistake in it.
+/// Reads a list of connections of a fabric, or returns every error in it.
 pub fn parse(text: &str, topology: &Topology) -> Result<Vec<Listed>, Vec<Mistake>> {
     parse_by(text, topology, &ConnectionClass::of_paper())
 }
 
-/// The same, where other classes say which bandwidth has which service level.
+/// Reads a list with other classes, which map bandwidths to service levels.
 pub fn parse_by(
     text: &str,
     topology: &Topology,
@@ -72,7 +72,7 @@ pub fn parse_by(
     };
     let Some((line, header)) = lines.next() else {
         let expected = COLUMNS.join(",");
-        let message = format!("the file is empty; it begins with the header {expected}");
+        let message = format!("the file is empty; add the header {expected}");
         return Err(vec![Mistake { line: 1, message }]);
     };
     let columns = fields(header)
@@ -98,11 +98,11 @@ pub fn parse_by(
     }
 }
 
-/// The fields of a line.
+/// Splits a line into its fields.
 fn fields(line: &str) -> Result<::csv::StringRecord, String> {
-    // Within a whole file such a mark would swallow the lines below it, mistakes and all.
+    // In a whole file, an open quotation mark would hide the lines below it and their errors.
     if !line.matches('"').count().is_multiple_of(2) {
-        return Err("a quotation mark is never closed".into());
+        return Err("a quotation mark is not closed".into());
     }
     let mut reader = ::csv::ReaderBuilder::new()
         .has_headers(false)
@@ -113,7 +113,7 @@ fn fields(line: &str) -> Result<::csv::StringRecord, String> {
     reader
         .read_record(&mut record)
         .map_err(|error| error.to_string())?;
-    // A field whose quotation mark stands behind a blank keeps its marks, which nobody means.
+    // A field keeps its quotation marks if a blank precedes them; they are removed here.
     Ok(record.iter().map(unquoted).collect())
 }
 
@@ -122,7 +122,7 @@ fn unquoted(field: &str) -> &str {
     inner.map_or(field, str::trim)
 }
 
-/// Where each column stands.
+/// The positions of the columns.
 struct Columns {
     n: usize,
     source: usize,
@@ -144,7 +144,7 @@ impl Columns {
                 };
                 wrong.push(format!("unknown column `{name}`; {help}"));
             } else if names[..at].contains(name) {
-                wrong.push(format!("column `{name}` stands twice"));
+                wrong.push(format!("column `{name}` occurs twice"));
             }
         }
         let at = |name: &str| names.iter().position(|n| n == name);
@@ -170,7 +170,7 @@ impl Columns {
         }
     }
 
-    /// One line as a connection, or everything that is wrong with it.
+    /// Reads one line as a connection, or returns every error in it.
     fn read(
         &self,
         fields: &::csv::StringRecord,
@@ -179,7 +179,9 @@ impl Columns {
     ) -> Result<Connection, Vec<String>> {
         if fields.len() != self.n {
             let (found, n) = (fields.len(), self.n);
-            return Err(vec![format!("{found} fields where the header has {n}")]);
+            return Err(vec![format!(
+                "expected {n} fields as in the header, found {found}"
+            )]);
         }
         let mut wrong = vec![];
         let source = note(&mut wrong, nics.find("source", &fields[self.source]));
@@ -213,7 +215,7 @@ impl Columns {
     }
 }
 
-/// The value, or a note of what is wrong with it.
+/// Returns the value, or notes the error.
 fn note<T>(wrong: &mut Vec<String>, value: Result<T, String>) -> Option<T> {
     value.map_err(|message| wrong.push(message)).ok()
 }
@@ -228,7 +230,7 @@ fn deadline_of(text: &str) -> Result<Option<Time>, String> {
     }
     match text.parse::<Time>() {
         Ok(time) if time.is_zero() => {
-            Err("deadline: no wait is that short; write a time above zero, or nothing".into())
+            Err("deadline: a deadline must be above zero; use a longer time, or nothing".into())
         }
         Ok(time) => Ok(Some(time)),
         Err(error) => Err(format!("deadline: {error}")),
@@ -242,13 +244,13 @@ fn sl_of(text: &str) -> Result<Option<Sl>, String> {
     match text.parse() {
         Ok(sl) if sl < N_SLS => Ok(Some(Sl(sl))),
         _ => Err(format!(
-            "sl: `{text}` is no service level of connections; write 0 to {}, or nothing",
+            "sl: `{text}` is not a service level of connections; use 0 to {}, or nothing",
             N_SLS - 1
         )),
     }
 }
 
-/// Among more names than these, the nearest to every wrong one would take too long to find.
+/// With more names than this, finding the nearest name for every error would take too long.
 const MANY_NAMES: usize = 4096;
 
 /// The NICs of a fabric by name.
@@ -266,7 +268,7 @@ impl Nics<'_> {
         }
     }
 
-    /// The NIC of this name or, where none has it, of this number.
+    /// Returns the NIC with this name, otherwise the one with this number.
     fn find(&self, column: &str, text: &str) -> Result<NicId, String> {
         if let Some(&nic) = self.by_name.get(text) {
             return Ok(nic);
@@ -275,7 +277,7 @@ impl Nics<'_> {
         match text.parse::<u32>() {
             Ok(number) if number <= last => Ok(NicId(number)),
             Ok(number) => Err(format!(
-                "{column}: no nic {number}; they are numbered from 0 to {last}"
+                "{column}: there is no NIC {number}; use 0 to {last}"
             )),
             Err(_) => {
                 let is_worth_it = !text.is_empty() && self.by_name.len() <= MANY_NAMES;
@@ -283,9 +285,9 @@ impl Nics<'_> {
                 let near = is_worth_it.then(|| nearest(text, names)).flatten();
                 let help = match near {
                     Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("write a name or a number from 0 to {last}"),
+                    None => format!("use a name or a number from 0 to {last}"),
                 };
-                Err(format!("{column}: unknown nic `{text}`; {help}"))
+                Err(format!("{column}: unknown NIC `{text}`; {help}"))
             }
         }
     }
@@ -347,9 +349,9 @@ mod tests {
         assert_eq!(deadlines, [Some(Time::from_nanos(1500)), None]);
         let text = "source,destination,bandwidth,deadline\n0,1,1 Mbps,0 ns\n0,1,1 Mbps,soon\n";
         let expected = [
-            "line 2: deadline: no wait is that short; write a time above zero, or nothing",
-            "line 3: deadline: `soon` is no time: it does not start with a number; write it like \
-             \"5.12 ns\", \"1 us\" or \"2 ms\"",
+            "line 2: deadline: a deadline must be above zero; use a longer time, or nothing",
+            "line 3: deadline: expected a time, found `soon`, which does not start with a number; \
+             use a value such as \"5.12 ns\", \"1 us\" or \"2 ms\"",
         ];
         assert_eq!(mistakes(text), expected);
     }
@@ -371,17 +373,18 @@ mod tests {
                     0,\"1,1 Mbps,\n\
                     ,beta,1 Mbps,two\n";
         let expected = [
-            "line 2: destination: unknown nic `alhpa`; did you mean `alpha`?",
-            "line 3: bandwidth: `64` has no unit; write it like \"100 Gbps\", \"12.5 GB/s\" or \"NDR x4\"",
-            "line 3: sl: `4` is no service level of connections; write 0 to 3, or nothing",
+            "line 2: destination: unknown NIC `alhpa`; did you mean `alpha`?",
+            "line 3: bandwidth: `64` has no unit; use a value such as \"100 Gbps\", \"12.5 GB/s\" \
+             or \"NDR x4\"",
+            "line 3: sl: `4` is not a service level of connections; use 0 to 3, or nothing",
             "line 3: nic 0 connects to itself",
-            "line 5: destination: no nic 4; they are numbered from 0 to 3",
-            "line 5: bandwidth: `0 Mbps` is no whole number of bits per second above zero; write \
-             \"100 Gbps\", \"12.5 GB/s\" or \"NDR x4\"",
-            "line 6: 2 fields where the header has 4",
-            "line 7: a quotation mark is never closed",
-            "line 8: source: unknown nic ``; write a name or a number from 0 to 3",
-            "line 8: sl: `two` is no service level of connections; write 0 to 3, or nothing",
+            "line 5: destination: there is no NIC 4; use 0 to 3",
+            "line 5: bandwidth: expected a whole number of bits per second above zero, found `0 Mbps`; \
+             use a value such as \"100 Gbps\", \"12.5 GB/s\" or \"NDR x4\"",
+            "line 6: expected 4 fields as in the header, found 2",
+            "line 7: a quotation mark is not closed",
+            "line 8: source: unknown NIC ``; use a name or a number from 0 to 3",
+            "line 8: sl: `two` is not a service level of connections; use 0 to 3, or nothing",
         ];
         assert_eq!(mistakes(text), expected);
     }
@@ -391,7 +394,7 @@ mod tests {
         assert_eq!(
             mistakes("# x\nsource,source,bandwith\n0,9,9\n"),
             [
-                "line 2: column `source` stands twice",
+                "line 2: column `source` occurs twice",
                 "line 2: unknown column `bandwith`; did you mean `bandwidth`?",
                 "line 2: column `destination` is missing",
                 "line 2: column `bandwidth` is missing",
@@ -399,9 +402,7 @@ mod tests {
         );
         assert_eq!(
             mistakes("\n# nothing\n"),
-            [
-                "line 1: the file is empty; it begins with the header source,destination,bandwidth,sl,deadline"
-            ]
+            ["line 1: the file is empty; add the header source,destination,bandwidth,sl,deadline"]
         );
     }
 }

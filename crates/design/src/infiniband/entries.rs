@@ -1,24 +1,24 @@
-//! The entries of one arbitration table while slots come and go (spec 5.2.2).
+//! The entries of one arbitration table, as slots are reserved and released.
 //!
-//! A lane's slots fill its entries in the order in which those were opened: the last one is topped up to
-//! 255, then a free index becomes a new entry. A release takes slots back in reverse, so at every moment all
-//! entries of a lane but its last opened are full. Which connection filled which entry is therefore of no
-//! interest: the slots of a lane determine how many entries it has.
+//! A lane's slots fill its entries in the order of opening: the last entry is filled up to 255,
+//! then a free index becomes a new entry. A release takes slots back in reverse order. So at every
+//! moment all entries of a lane but its last opened are full, and the slots of a lane determine its
+//! number of entries. It does not matter which connection filled which entry.
 
 use netloom_arbitration::{Entry, MAX_ENTRIES, TableError, VlArbitrationTable};
 use netloom_units::{Sl, Vl};
 
 use super::slots::{ENTRY_SLOTS, N_SLS, Slots};
 
-/// Which free index becomes a new entry (G004-13).
+/// Which free index becomes a new entry.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Placement {
-    /// The first.
+    /// The first free index.
     #[default]
     FirstFree,
-    /// The one that keeps the largest distance between two entries of the lane smallest, as DTables have
-    /// it; of several the one that does so for the next largest distance, and so on, and then the first.
-    /// Lanes with several entries then wait less.
+    /// The index that minimises the largest distance between two entries of the lane, as DTables
+    /// do. Ties are broken by the next largest distance, and so on, then by the first index. Lanes
+    /// with several entries then wait less.
     Spread,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Entries {
 }
 
 impl Entries {
-    /// A table with entries that belong to no connection and stay.
+    /// Returns a table with fixed entries that belong to no connection.
     pub(super) fn with_fixed(fixed: Vec<Entry>) -> Entries {
         Entries {
             n_entries: fixed.len(),
@@ -46,29 +46,30 @@ impl Entries {
         }
     }
 
-    /// The entries by index, `None` where one is free.
+    /// Returns the entries by index; `None` is free.
     pub(super) fn by_index(&self) -> &[Option<Entry>] {
         &self.entries
     }
 
-    /// Entries in use.
+    /// Returns the number of used entries.
     pub(super) fn n_entries(&self) -> usize {
         self.n_entries
     }
 
-    /// The slots of each service level.
+    /// Returns the slots of each service level.
     pub(super) fn by_sl(&self) -> [Slots; N_SLS as usize] {
         self.by_sl
     }
 
-    /// How many more slots a service level can have in the 64 entries of a real table.
+    /// Returns the additional slots that a service level can have in the 64 entries of a real
+    /// table.
     pub(super) fn free(&self, sl: Sl) -> Slots {
         let unopened = MAX_ENTRIES.saturating_sub(self.n_entries) as u64 * ENTRY_SLOTS;
         let mine = self.opened[sl.index()].len() as u64 * ENTRY_SLOTS;
         Slots(unopened + mine - self.by_sl[sl.index()].0)
     }
 
-    /// Gives slots to a service level, on its lane.
+    /// Adds slots to a service level, on its lane.
     pub(super) fn reserve(&mut self, (sl, vl): (Sl, Vl), slots: Slots, placement: Placement) {
         self.by_sl[sl.index()].0 += slots.0;
         let mut left = slots.0;
@@ -93,7 +94,7 @@ impl Entries {
         }
     }
 
-    /// The index for a new entry; the table grows where there is none.
+    /// Returns the index of a new entry; extends the table if none is free.
     fn free_index(&mut self, sl: Sl, placement: Placement) -> usize {
         let within = match placement {
             Placement::FirstFree => self.entries.len(),
@@ -116,7 +117,7 @@ impl Entries {
     /// Takes slots of a service level back, from the entry opened last.
     ///
     /// # Panics
-    /// If it has not so many.
+    /// If the level has fewer slots.
     pub(super) fn release(&mut self, sl: Sl, slots: Slots) {
         assert!(
             slots <= self.by_sl[sl.index()],
@@ -144,15 +145,15 @@ impl Entries {
         }
     }
 
-    /// The table as it is written to a port; an error if it has more than 64 entries.
+    /// Returns the table as written to a port, or an error if it has more than 64 entries.
     ///
-    /// A free index between others becomes an entry of weight 0 of the lane `skipped`, so that entries keep
-    /// their place. Only where some are in use beyond the 64th are the free ones left out.
+    /// A free index between others becomes an entry of weight 0 of the lane `skipped`, so entries
+    /// keep their index. Free indices are omitted only if entries beyond the 64th are used.
     pub(super) fn table(&self, skipped: Vl) -> Result<VlArbitrationTable, TableError> {
         VlArbitrationTable::new(self.written(skipped))
     }
 
-    /// The same with the virtual entries that no port has (X004-3).
+    /// Returns the same with the virtual entries, which no real port has.
     pub(super) fn simulated_table(&self, skipped: Vl) -> Result<VlArbitrationTable, TableError> {
         VlArbitrationTable::with_virtual_entries(self.written(skipped))
     }
@@ -173,9 +174,10 @@ impl Entries {
     }
 }
 
-/// The distances around the table between neighbours among the entries of a lane and one more, largest first.
+/// Returns the distances around the table between neighbours among the entries of a lane and one
+/// more, largest first.
 fn distances(own: &[usize], more: usize) -> Vec<usize> {
-    // Virtual entries have no place in a real table.
+    // Virtual entries have no position in a real table.
     let own = own.iter().copied().filter(|&at| at < MAX_ENTRIES);
     let mut places: Vec<usize> = own.chain([more]).collect();
     places.sort_unstable();
@@ -211,7 +213,7 @@ mod tests {
             let expected: Vec<usize> = (0..n as usize).map(|i| i * 64 / n as usize).collect();
             assert_eq!(own, expected);
         }
-        // Another lane finds its own best places among what is left.
+        // Another lane finds its own best positions among the rest.
         entries.reserve((Sl(0), Vl(4)), Slots(256), Placement::Spread);
         assert_eq!(places(&entries, Vl(4)), [1, 33]);
     }
@@ -251,7 +253,7 @@ mod tests {
             entries.reserve((SL, VL), Slots(255), Placement::Spread);
             let after = places(&entries, VL);
             let chosen = *after.iter().find(|at| !before.contains(at)).unwrap();
-            // The largest distance by walking round the ring, one index at a time.
+            // Measures the largest distance by stepping around the ring one index at a time.
             let walked = |with: usize| {
                 let is_own = |at: usize| at % 64 == with || before.contains(&(at % 64));
                 (0..64).filter(|&at| is_own(at)).map(|at| {

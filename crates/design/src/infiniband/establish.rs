@@ -1,10 +1,10 @@
-//! Sets of random connections, as many as the fabric takes (spec 5.2.5).
+//! Establishes sets of random connections, as many as the fabric accepts.
 //!
-//! Connection `c` is of the class `c mod n` of n classes, which are the four service levels of the paper unless others are
-//! given. Its endpoints and its bandwidth are drawn until it is
-//! accepted, at most `draws` times; then establishment stops. The paper does not say so, but its numbers of
-//! connections are out of reach without redrawing: the drawn bandwidth alone would need 86 % of every host
-//! link. Redrawing favours short paths and low bandwidths.
+//! Connection `c` is of class `c mod n` of n classes, by default the four service levels of the
+//! paper. Its endpoints and its bandwidth are drawn until it is accepted, at most `draws` times;
+//! then establishment stops. The paper does not state this, but its numbers of connections are not
+//! reachable without redrawing: the drawn bandwidth alone would need 86 % of every host link.
+//! Redrawing favours short paths and low bandwidths.
 
 use netloom_random::{Purpose, Stream};
 use netloom_topology::Egress;
@@ -13,20 +13,20 @@ use netloom_units::{Bytes, NicId, Rate};
 use super::admission::{Connection, ConnectionId, Network};
 use super::classes::ConnectionClass;
 
-/// What a packet carries besides its payload (X004-4).
+/// Bytes of a packet in addition to its payload.
 pub const HEADER: Bytes = Bytes(8);
 
-/// Draws for each connection, as the counts of the paper need them (G004-2).
+/// Draws per connection; the counts of the paper need this many.
 pub const DRAWS: u32 = 10_000;
 
-/// Which set to establish.
+/// The parameters of a set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Establishment {
     /// Connections wanted.
     pub target: u32,
-    /// Draws for each connection, at most; [`DRAWS`] unless there is a reason.
+    /// Maximum of draws per connection; usually [`DRAWS`].
     pub draws: u32,
-    /// What everything is drawn from.
+    /// The seed of all draws.
     pub seed: u64,
 }
 
@@ -37,26 +37,27 @@ pub struct Established {
     pub accepted: Vec<(ConnectionId, Connection)>,
     /// Connections tried: those accepted, and the one that never fitted, if establishment stopped.
     pub tried: u32,
-    /// Requests made for them, the refused ones included.
+    /// All requests for them, including refused ones.
     pub draws: u64,
-    /// The payload the network will deliver, as a share of its NICs' links; for printing and statistics
-    /// only. The paper's bytes per cycle and host.
+    /// The payload that the network will deliver, as a share of its NICs' links; for printing and
+    /// statistics only. The paper gives it in bytes per cycle and host.
     pub load: f64,
 }
 
 impl Established {
-    /// Whether establishment stopped before the target, because one connection was always refused.
+    /// Returns whether establishment stopped before the target because one connection was always
+    /// refused.
     pub fn has_stopped(&self) -> bool {
         self.accepted.len() < self.tried as usize
     }
 
-    /// The load on the wire, headers included, with packets of this payload.
+    /// Returns the load on the wire, headers included, with packets of this payload.
     pub fn wire_load(&self, payload: Bytes) -> f64 {
         self.load * (payload.0 + HEADER.0) as f64 / payload.0 as f64
     }
 }
 
-/// Tells these draws from others about who talks to whom.
+/// Distinguishes these draws from other draws of sources and destinations.
 const CONNECTIONS: u32 = 4;
 
 /// Draws one request: the same for the same seed, connection and attempt.
@@ -75,7 +76,7 @@ fn draw(
         most,
         deadline,
     } = classes[number as usize % classes.len()];
-    // A few hundred million values from 64 bits: the bias is nil.
+    // A few hundred million values from 64 bits: the bias is negligible.
     let bits = u64::from(draw.0[2]) << 32 | u64::from(draw.0[3]);
     let above = (u128::from(bits) * u128::from(most.0 - least.0 + 1)) >> 64;
     Connection {
@@ -87,15 +88,15 @@ fn draw(
     }
 }
 
-/// Establishes a set of connections of the paper's classes, besides those the network already has.
+/// Establishes a set of connections of the paper's classes, in addition to existing connections.
 pub fn establish(network: &mut Network, wanted: &Establishment) -> Established {
     establish_of(network, wanted, &ConnectionClass::of_paper())
 }
 
-/// The same with classes of one's own, which take turns.
+/// Establishes a set of connections of the given classes, in turn.
 ///
 /// # Panics
-/// If there is no class.
+/// If there are no classes.
 pub fn establish_of(
     network: &mut Network,
     wanted: &Establishment,
@@ -283,8 +284,8 @@ mod tests {
         assert_eq!((set.tried, set.draws), (4, 4));
     }
 
-    /// Mean counts over ten seeds of the independent program `cac.py`, and ours within 15 % of them (25 %
-    /// with up*/down* instead of its shortest paths). Single counts scatter far more.
+    /// Mean counts over ten seeds of an independent program, and netloom's counts within 15 % of
+    /// them (25 % with up*/down* instead of its shortest paths). Single counts scatter far more.
     #[test]
     fn few_draws_give_the_counts_of_the_oracle() {
         let oracle = [
@@ -307,7 +308,8 @@ mod tests {
         }
     }
 
-    /// Spec 5.2.5: 2375 to 2563 connections at load 0.764 to 0.779; strict 2259 to 2411 at 0.707 to 0.725.
+    /// The independent program gives 2375 to 2563 connections at load 0.764 to 0.779; in strict
+    /// mode 2259 to 2411 at 0.707 to 0.725.
     #[test]
     fn many_draws_give_the_counts_of_the_oracle() {
         for kind in KINDS {
@@ -335,7 +337,7 @@ mod tests {
         }
     }
 
-    /// A grid is not drawn, so these change only if draws, paths or admission do.
+    /// A grid is not drawn, so these counts change only if draws, paths or admission change.
     #[test]
     fn golden_counts_of_the_mesh() {
         let sets: Vec<_> = (1..=5)
@@ -366,11 +368,11 @@ mod tests {
         }
     }
 
-    /// The topologies of the paper with the routing of G004-1, and three seeds.
+    /// The topologies of the paper with the chosen routings, and three seeds.
     const PAPER_KINDS: [&str; 3] = ["up-down", "cube", "mesh"];
 
-    /// Admission does not know packets, so one set stands for both packet sizes of the paper: `published`
-    /// has those of 256 and of 4096 bytes.
+    /// Admission does not depend on the packet size, so one set represents both packet sizes of the
+    /// paper: `published` has those of 256 and of 4096 bytes.
     fn check_against_paper(link: Rate, target: u32, published: [(u32, u32); 3], tolerance: f64) {
         for seed in 1..=3 {
             let wanted = Establishment {
@@ -424,7 +426,7 @@ mod tests {
         check_against_paper(X12, 35_000, published, 0.20);
     }
 
-    /// A set begins every larger one, so the largest target tells for all.
+    /// Every larger set begins with the smaller one, so the largest target suffices.
     #[test]
     fn c004_5_moderate_targets_are_established() {
         for (link, target, least) in [

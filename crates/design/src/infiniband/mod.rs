@@ -1,8 +1,8 @@
-//! Computing InfiniBand arbitration tables with admission control.
+//! Computes InfiniBand arbitration tables with admission control.
 //!
-//! Represents the method of F. J. Alfaro, J. L. Sánchez and J. Duato, "A strategy to compute the
-//! InfiniBand arbitration tables", DIAB-01-02-20, 2001 (paper 004): a connection that asks for a bandwidth
-//! receives slots of a fixed frame at every output on its way, or nowhere.
+//! This is the method of F. J. Alfaro, J. L. Sánchez and J. Duato, "A strategy to compute the
+//! InfiniBand arbitration tables", DIAB-01-02-20, 2001 (paper 004). A connection receives slots of
+//! a fixed frame at every output on its path, or at none.
 //!
 //! ```text
 //! connections.csv ── csv ──┐                        slots: bandwidth → slots of 64 bytes, service level
@@ -11,9 +11,9 @@
 //!                                waits: connections with deadlines keep within them
 //! ```
 //!
-//! All weights refer to the same frame of 16,320 slots of their link, so a new connection never changes the
-//! entries of others. Connections with deadlines (DBTS), which the paper leaves for later, are in the high
-//! table.
+//! All weights refer to the same frame of 16,320 slots of their link, so a new connection never
+//! changes the entries of others. Connections with deadlines (DBTS), which the paper postpones, are
+//! in the high table.
 
 pub mod admission;
 mod classes;

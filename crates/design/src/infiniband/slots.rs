@@ -1,7 +1,7 @@
-//! Slots: bandwidth as a share of a fixed frame (spec 5.2.1), and the paper's few times.
+//! Slots: bandwidth as a share of a fixed frame, and times from the paper.
 //!
-//! A frame is what a table of 64 entries of weight 255 sends in one round. It is the common reference of
-//! all weights; nothing in the network waits for its end.
+//! A frame is what a table of 64 entries of weight 255 sends in one round. It is the reference of
+//! all weights; the network never waits for its end.
 
 use std::fmt;
 
@@ -18,30 +18,30 @@ pub struct Slots(pub u64);
 /// The whole frame: 64 entries of 255 slots.
 pub const FRAME: Slots = Slots(MAX_ENTRIES as u64 * ENTRY_SLOTS);
 
-/// What best effort keeps of a port where nobody says otherwise: 20 % of the frame.
+/// The default share of best effort at a port: 20 % of the frame.
 pub const BEST_EFFORT: Slots = Slots(FRAME.0 / 5);
 
-/// What connections may then reserve at one port, all together: 80 % of the frame.
+/// The slots that all connections together may then reserve at one port: 80 % of the frame.
 pub const RESERVABLE: Slots = Slots(FRAME.0 - BEST_EFFORT.0);
 
 impl Slots {
-    /// So much of the frame, at least one slot and at most all but one.
+    /// Returns this share of the frame: at least one slot, and at most all but one.
     pub fn of_frame(share: f64) -> Slots {
         let slots = (share * FRAME.0 as f64).round() as u64;
         Slots(slots.clamp(1, FRAME.0 - 1))
     }
 
-    /// How many bytes they carry in one frame.
+    /// Returns the bytes that they carry in one frame.
     pub fn bytes(self) -> Bytes {
         Bytes(self.0 * u64::from(WEIGHT_UNIT))
     }
 
-    /// How many entries they fill, the last one perhaps in part.
+    /// Returns the number of entries that they fill, the last one perhaps in part.
     pub fn entries(self) -> usize {
         self.0.div_ceil(ENTRY_SLOTS) as usize
     }
 
-    /// Their share of the frame, for printing and statistics only.
+    /// Returns their share of the frame, for printing and statistics only.
     pub fn share(self) -> f64 {
         self.0 as f64 / FRAME.0 as f64
     }
@@ -54,7 +54,7 @@ impl fmt::Display for Slots {
     }
 }
 
-/// How long a link takes for a whole frame.
+/// Returns the time that a link takes for a whole frame.
 ///
 /// # Panics
 /// If the rate is zero.
@@ -62,12 +62,12 @@ pub fn frame_time(link: Rate) -> Time {
     link.time_for(FRAME.bytes())
 }
 
-/// The bandwidth of one slot, rounded down to whole bits per second.
+/// Returns the bandwidth of one slot, rounded down to whole bits per second.
 pub fn slot_rate(link: Rate) -> Rate {
     Rate(link.0 / FRAME.0)
 }
 
-/// The slots a bandwidth needs on a link: its share of the frame, rounded up.
+/// Returns the slots that a bandwidth needs on a link: its share of the frame, rounded up.
 ///
 /// A bandwidth above the link's gives more slots than the frame has; admission refuses it.
 ///
@@ -78,7 +78,8 @@ pub fn slots_for(bandwidth: Rate, link: Rate) -> Slots {
     Slots(u64::try_from(slots).unwrap_or(u64::MAX))
 }
 
-/// The same by the paper's second formula, over the time of a frame: `ceil(B * T_frame / 512)`.
+/// Returns the same by the paper's second formula, over the time of a frame: `ceil(B * T_frame /
+/// 512)`.
 ///
 /// # Panics
 /// If the link's rate is zero.
@@ -94,15 +95,15 @@ pub fn slots_by_frame_time(bandwidth: Rate, link: Rate) -> Slots {
 /// Service levels of connections: very low, low, high and very high bandwidth.
 pub const N_SLS: u8 = 4;
 
-/// The largest bandwidth of service levels 0, 1 and 2; whatever is above belongs to 3.
+/// The largest bandwidth of service levels 0, 1 and 2; larger ones belong to 3.
 pub const LARGEST: [Rate; 3] = [Rate(64_000), Rate(1_550_000), Rate(64_000_000)];
 
-/// The service level of a connection by its mean bandwidth.
+/// Returns the service level of a connection by its mean bandwidth.
 pub fn classify(bandwidth: Rate) -> Sl {
     Sl(LARGEST.iter().filter(|&&most| bandwidth > most).count() as u8)
 }
 
-/// The time between two packets of a connection that sends at a constant rate.
+/// Returns the time between two packets of a connection that sends at a constant rate.
 ///
 /// # Panics
 /// If the bandwidth is zero.
@@ -110,7 +111,7 @@ pub fn inter_arrival(bandwidth: Rate, packet: Bytes) -> Time {
     bandwidth.time_for(packet)
 }
 
-/// The cycle of the paper's crossbar: 16 bits wide, at twice the link's rate.
+/// Returns the cycle of the paper's crossbar: 16 bits wide, at twice the link's rate.
 ///
 /// # Panics
 /// If the rate is zero.
@@ -119,7 +120,7 @@ pub fn crossbar_cycle(link: Rate) -> Time {
     link.time_for(Bytes(1))
 }
 
-/// The cycles an arbitration of this delay takes, rounded up (the paper: 20 ns).
+/// Returns the cycles of an arbitration with this delay, rounded up (the paper: 20 ns).
 ///
 /// # Panics
 /// If the rate is zero.

@@ -1,18 +1,18 @@
-//! The arbitration tables of one port while connections come and go (spec 5.2.2 and 5.2.3).
+//! The arbitration tables of one port, as connections are accepted and released.
 //!
 //! ```text
 //! low     0 … 11    12      13    14 … 20    21        22
-//!         BE 255    BE 204  CH 1  SL3 255    SL3 174   free   ← the next new entry, of whichever lane
+//!         BE 255    BE 204  CH 1  SL3 255    SL3 174   free   ← the next new entry, of any lane
 //!                                                └ the next slots of SL3 go here first
 //! high    0         1
 //!         SL3 255   SL3 9        connections with a deadline, on lanes of their own
 //! ```
 //!
-//! Best effort (BE) and challenged (CH) traffic have their entries in the low table from the beginning. With
-//! them 50 of its 64 entries are left, which hold 12,750 slots: fewer than the 13,056 the paper admits
-//! (X004-3). A low table may therefore grow *virtual* entries beyond the 64;
-//! [`PortTable::has_virtual_entries`] warns of them. The high table never does: 13,056 slots on four lanes
-//! are at most 55 entries.
+//! Best effort (BE) and challenged (CH) traffic have their entries in the low table from the
+//! beginning. 50 of the 64 entries remain, which hold 12,750 slots: fewer than the 13,056 that the
+//! paper admits. A low table may therefore grow *virtual* entries beyond the 64, which
+//! [`PortTable::has_virtual_entries`] reports. The high table never does: 13,056 slots on four
+//! lanes are at most 55 entries.
 
 use netloom_arbitration::{Entry, MAX_ENTRIES, TableError, VlArbitrationTable};
 use netloom_units::{Sl, Vl};
@@ -22,18 +22,19 @@ use super::entries::{Entries, Placement};
 use super::slots::{BEST_EFFORT, ENTRY_SLOTS, FRAME, N_SLS, Slots};
 use super::waits::Late;
 
-/// What a connection is promised: the bandwidth of its service level (DB), perhaps with a deadline (DBTS).
+/// The guarantee of a connection: the bandwidth of its service level (DB), possibly with a deadline
+/// (DBTS).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Class {
     /// The service level, 0 to 3.
     pub sl: Sl,
-    /// Whether there is a deadline.
     pub has_deadline: bool,
 }
 
 impl Class {
-    /// The service level of its packets. A plain SL2VL map gives a level one lane, so connections with a
-    /// deadline, which have lanes of their own, have levels of their own too: SL4 to SL7.
+    /// Returns the service level of its packets. A plain SL2VL map gives a level one lane.
+    /// Connections with a deadline have lanes of their own, so they also have levels of their own:
+    /// SL4 to SL7.
     pub fn service_level(self) -> Sl {
         Sl(self.sl.0 + if self.has_deadline { N_SLS } else { 0 })
     }
@@ -48,7 +49,7 @@ pub const CHALLENGED_SL: Sl = Sl(2 * N_SLS + 1);
 /// Service levels of connections, best effort and challenged traffic.
 const N_LEVELS: usize = CHALLENGED_SL.0 as usize + 1;
 
-/// Data lanes of a link, at most.
+/// Maximum of data lanes of a link.
 const MOST_VLS: u8 = 15;
 
 impl From<Sl> for Class {
@@ -61,17 +62,17 @@ impl From<Sl> for Class {
     }
 }
 
-/// Which lane carries what. The default is the paper's list in order: guaranteed bandwidth on VL0 to VL3,
-/// guaranteed bandwidth with deadlines on VL4 to VL7, best effort on VL8, challenged on VL9.
+/// The lane of each kind of traffic. The default is the paper's list in order: guaranteed bandwidth
+/// on VL0 to VL3, guaranteed bandwidth with deadlines on VL4 to VL7, best effort on VL8, challenged
+/// on VL9.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Lanes {
     /// The lanes of connections without a deadline, by service level.
     pub connections: [Vl; N_SLS as usize],
     /// The lanes of connections with a deadline, by service level.
     pub deadlines: [Vl; N_SLS as usize],
-    /// The lane of best effort.
     pub best_effort: Vl,
-    /// The lane of challenged traffic, which is meant to come last.
+    /// The lane of challenged traffic, which is served last.
     pub challenged: Vl,
 }
 
@@ -87,13 +88,14 @@ impl Default for Lanes {
 }
 
 impl Lanes {
-    /// The lane of a class of connections; a service level alone is one without deadlines.
+    /// Returns the lane of a class of connections; a service level alone is a class without
+    /// deadlines.
     ///
     /// # Panics
-    /// If it is no service level of connections.
+    /// If it is not a service level of connections.
     pub fn of(&self, class: impl Into<Class>) -> Vl {
         let Class { sl, has_deadline } = class.into();
-        assert!(sl.0 < N_SLS, "{sl} is no service level of connections");
+        assert!(sl.0 < N_SLS, "{sl} is not a service level of connections");
         let lanes = if has_deadline {
             &self.deadlines
         } else {
@@ -102,9 +104,10 @@ impl Lanes {
         lanes[sl.index()]
     }
 
-    /// Lanes for these classes of connections on ports that have `n_vls`, or where a file has an SL2VL map of its
-    /// own. A port with lanes for everything has the default; on others classes without connections have none, and
-    /// challenged traffic goes with best effort if it must. The error says what the port lacks.
+    /// Returns lanes for these classes on ports with `n_vls` lanes, or with the SL2VL map of a
+    /// file. A port with enough lanes has the default. Otherwise, classes without connections have
+    /// no lane, and challenged traffic shares that of best effort if necessary. The error says what
+    /// the port lacks.
     pub fn on_ports(
         used: impl IntoIterator<Item = Class>,
         n_vls: Option<u8>,
@@ -125,15 +128,16 @@ impl Lanes {
                 for &sl in &needed {
                     let vl = row.get(sl).copied().unwrap_or(sl as u8 % n_vls);
                     if vl >= n_vls {
-                        return Err(format!("SL{sl} takes VL{vl}, and there are {n_vls} lanes"));
+                        return Err(format!("SL{sl} uses VL{vl}, but there are {n_vls} lanes"));
                     }
-                    // Levels without deadlines may go together: what they have reserved is then that of the lane.
+                    // Levels without deadlines may share a lane, which then has the slots of all of
+                    // them.
                     let has_promise = |level: usize| level >= usize::from(N_SLS);
                     let mut others = (0..N_LEVELS).filter(|&level| lanes[level] == Some(Vl(vl)));
                     let clash = others.find(|&other| has_promise(other) || has_promise(sl));
                     if let Some(other) = clash {
                         return Err(format!(
-                            "SL{other} and SL{sl} both take VL{vl}, and each needs a lane of its own"
+                            "SL{other} and SL{sl} both use VL{vl}, but each needs its own lane"
                         ));
                     }
                     lanes[sl] = Some(Vl(vl));
@@ -146,7 +150,7 @@ impl Lanes {
                 if needed.len() > usize::from(n_vls) {
                     let levels: Vec<String> = needed.iter().map(|sl| format!("SL{sl}")).collect();
                     return Err(format!(
-                        "{} need a lane each, and there are {n_vls} lanes",
+                        "{} need one lane each, but there are {n_vls} lanes",
                         levels.join(", ")
                     ));
                 }
@@ -160,7 +164,8 @@ impl Lanes {
         }
         let best_effort = lanes[BEST_EFFORT_SL.index()];
         lanes[CHALLENGED_SL.index()] = lanes[CHALLENGED_SL.index()].or(best_effort);
-        // Classes without connections have no entries, so theirs are never seen; but no two may be the same.
+        // Classes without connections have no entries, so their lanes are never used; but no two
+        // may be equal.
         let taken = lanes;
         let mut others = (0..MOST_VLS)
             .map(Vl)
@@ -175,8 +180,8 @@ impl Lanes {
         })
     }
 
-    /// The lane of every service level up to that of challenged traffic, as an SL2VL map has it; levels of classes
-    /// that are not used go with best effort.
+    /// Returns the lane of every service level up to that of challenged traffic, as an SL2VL map.
+    /// Levels of unused classes share the lane of best effort.
     pub fn sl2vl(&self, used: &[Class]) -> [Vl; N_LEVELS] {
         let mut row = [self.best_effort; N_LEVELS];
         for &class in used {
@@ -186,8 +191,9 @@ impl Lanes {
         row
     }
 
-    /// What is wrong with them: lanes used twice, or no data lanes. Best effort and challenged traffic, which are promised
-    /// nothing, may share one, and so may service levels without deadlines: a lane then has what all of them reserved.
+    /// Returns what is wrong: lanes used twice, or no data lanes. Best effort and challenged
+    /// traffic have no guarantees and may share a lane. So may service levels without deadlines: a
+    /// lane then has the slots of all of them.
     pub(super) fn mistake(&self) -> Option<String> {
         let mut lanes = self.connections.to_vec();
         lanes.sort_unstable();
@@ -196,7 +202,9 @@ impl Lanes {
         lanes.push(self.best_effort);
         lanes.extend((self.challenged != self.best_effort).then_some(self.challenged));
         if let Some(vl) = lanes.iter().find(|vl| vl.0 > 14) {
-            return Some(format!("{vl} is no data lane; those are 0 to 14"));
+            return Some(format!(
+                "{vl} is not a data lane; data lanes are VL0 to VL14"
+            ));
         }
         let twice = |(at, vl): (usize, &Vl)| lanes[..at].contains(vl).then_some(*vl);
         let vl = lanes.iter().enumerate().find_map(twice)?;
@@ -204,21 +212,18 @@ impl Lanes {
     }
 }
 
-/// What ran out at a port.
+/// The resource that ran out at a port.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Limit {
-    /// The slots that connections may reserve, all together.
-    Slots {
-        /// How many there are.
-        reservable: Slots,
-    },
+    /// The slots that all connections together may reserve.
+    Slots { reservable: Slots },
     /// The 64 entries of the table.
     Entries,
     /// Time: this lane would wait longer than a deadline allows.
     Deadline(Box<Late>),
 }
 
-/// The tables of a port as the arbiter and the exporters take them.
+/// The tables of a port in the form that the arbiter and the exporters use.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Tables {
     /// The high-priority table: connections with a deadline.
@@ -227,12 +232,13 @@ pub struct Tables {
     pub low: VlArbitrationTable,
 }
 
-/// The tables of one port. All connections together reserve at most what best effort leaves of the frame.
+/// The tables of one port. All connections together reserve at most what best effort leaves of the
+/// frame.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PortTable {
     lanes: Lanes,
     placement: Placement,
-    /// What best effort keeps.
+    /// The slots that best effort keeps.
     best_effort: Slots,
     low: Entries,
     high: Entries,
@@ -240,8 +246,8 @@ pub struct PortTable {
 }
 
 impl PortTable {
-    /// Tables without connections: best effort and challenged traffic only. New entries go to the first free
-    /// index.
+    /// Returns tables without connections: best effort and challenged traffic only. New entries use
+    /// the first free index.
     ///
     /// # Panics
     /// If two kinds of traffic have the same lane, or a lane is above 14.
@@ -249,7 +255,7 @@ impl PortTable {
         PortTable::with_reserve(lanes, Placement::FirstFree, BEST_EFFORT)
     }
 
-    /// The same with a choice where new entries go and what best effort keeps.
+    /// Returns the same with a placement of new entries and a share of best effort.
     ///
     /// # Panics
     /// If two kinds of traffic have the same lane, a lane is above 14, or best effort keeps nothing or everything.
@@ -282,12 +288,11 @@ impl PortTable {
         }
     }
 
-    /// What connections may reserve, all together.
+    /// Returns the slots that all connections together may reserve.
     pub fn reservable(&self) -> Slots {
         Slots(FRAME.0 - self.best_effort.0)
     }
 
-    /// Which lane carries what.
     pub fn lanes(&self) -> &Lanes {
         &self.lanes
     }
@@ -308,7 +313,7 @@ impl PortTable {
         }
     }
 
-    /// How many more slots a class can have here, and what it is that ends them.
+    /// Returns the additional slots that a class can have here, and the limit that ends them.
     pub fn free(&self, class: impl Into<Class>, mode: Mode) -> (Slots, Limit) {
         let class = class.into();
         let slots = Slots(self.reservable().0 - self.reserved.0);
@@ -324,7 +329,7 @@ impl PortTable {
     /// Reserves slots for a class.
     ///
     /// # Panics
-    /// If there are not so many; [`PortTable::free`] tells in advance.
+    /// If fewer are free; [`PortTable::free`] returns the number.
     pub fn reserve(&mut self, class: impl Into<Class>, slots: Slots) {
         assert!(
             slots.0 <= self.reservable().0 - self.reserved.0,
@@ -338,61 +343,63 @@ impl PortTable {
             .reserve((class.sl, vl), slots, placement);
     }
 
-    /// Gives slots of a class back, from the entry opened last.
+    /// Releases slots of a class, from the entry opened last.
     ///
     /// # Panics
-    /// If it has not so many.
+    /// If the class has fewer slots.
     pub fn release(&mut self, class: impl Into<Class>, slots: Slots) {
         let class = class.into();
         self.half_mut(class).release(class.sl, slots);
         self.reserved.0 -= slots.0;
     }
 
-    /// What all connections have reserved.
+    /// Returns the slots reserved by all connections.
     pub fn reserved(&self) -> Slots {
         self.reserved
     }
 
-    /// What the connections of each service level without a deadline have reserved.
+    /// Returns the slots reserved by connections without a deadline, by service level.
     pub fn reserved_by_sl(&self) -> [Slots; N_SLS as usize] {
         self.low.by_sl()
     }
 
-    /// What the connections of each service level with a deadline have reserved.
+    /// Returns the slots reserved by connections with a deadline, by service level.
     pub fn reserved_with_deadline(&self) -> [Slots; N_SLS as usize] {
         self.high.by_sl()
     }
 
-    /// Entries of the low table in use, those of best effort and challenged traffic included.
+    /// Returns the used entries of the low table, including those of best effort and challenged
+    /// traffic.
     pub fn n_entries(&self) -> usize {
         self.low.n_entries()
     }
 
-    /// Entries of the high table in use.
+    /// Returns the used entries of the high table.
     pub fn n_high_entries(&self) -> usize {
         self.high.n_entries()
     }
 
-    /// Whether the low table has more entries than the 64 of a real one, so that it cannot be written to a
-    /// port.
+    /// Returns whether the low table has more than the 64 entries of a real one, so it cannot be
+    /// written to a port.
     pub fn has_virtual_entries(&self) -> bool {
         self.n_entries() > MAX_ENTRIES
     }
 
-    /// The entries of the low table by index, `None` where one is free; those from index 64 on are virtual.
+    /// Returns the entries of the low table by index; `None` is free. Entries from index 64 on are
+    /// virtual.
     pub fn entries(&self) -> &[Option<Entry>] {
         self.low.by_index()
     }
 
-    /// The entries of the high table by index, `None` where one is free.
+    /// Returns the entries of the high table by index; `None` is free.
     pub fn high_entries(&self) -> &[Option<Entry>] {
         self.high.by_index()
     }
 
-    /// The tables as they are written to a port; an error if there are virtual entries.
+    /// Returns the tables as written to a port, or an error if there are virtual entries.
     ///
-    /// A free index between others becomes an entry of weight 0, which an arbiter skips, so that entries
-    /// keep their place. Only where some are in use beyond the 64th are the free ones left out.
+    /// A free index between others becomes an entry of weight 0, which an arbiter skips, so entries
+    /// keep their index. Free indices are omitted only if entries beyond the 64th are used.
     pub fn tables(&self) -> Result<Tables, TableError> {
         let skipped = self.lanes.best_effort;
         Ok(Tables {
@@ -401,11 +408,12 @@ impl PortTable {
         })
     }
 
-    /// The tables as they are simulated: those that no port could hold as well, with their virtual entries.
+    /// Returns the tables as simulated: including virtual entries, which no real port could hold.
     pub fn simulated_tables(&self) -> Tables {
         let skipped = self.lanes.best_effort;
-        // A frame on nine lanes fills 64 entries and a partly filled one for each lane, besides that of challenged traffic.
-        let fits = "what a port may reserve fits into 128 entries";
+        // A frame on nine lanes fills 64 entries and a partly filled one per lane, in addition to
+        // the entry of challenged traffic.
+        let fits = "the reservations of a port fit into 128 entries";
         Tables {
             high: self.high.simulated_table(skipped).expect(fits),
             low: self.low.simulated_table(skipped).expect(fits),
@@ -431,7 +439,7 @@ mod tests {
         table.reserve(sl, slots_for(Rate(bits), LINK));
     }
 
-    /// The weights of a lane, by index.
+    /// Returns the weights of a lane, by index.
     fn weights(table: &PortTable, vl: Vl) -> Vec<u8> {
         let entries = table.entries().iter().flatten();
         entries.filter(|e| e.vl == vl).map(|e| e.weight).collect()
@@ -468,7 +476,7 @@ mod tests {
         let mut table = after_v004_9();
         let real = table.simulated_tables();
         assert_eq!(Ok(real), table.tables());
-        // All that is left of the 80 %: 51.2 full entries, three levels with one partly filled.
+        // The rest of the 80 %: 51.2 full entries, three levels with one partly filled.
         let (left, _) = table.free(SL3, Mode::Paper);
         table.reserve(SL3, left);
         assert!(table.has_virtual_entries());
@@ -489,7 +497,7 @@ mod tests {
             has_deadline,
         };
         let used = [class(3, false), class(3, true)];
-        // One service level on two lanes is nothing that an SL2VL map can say.
+        // An SL2VL map cannot put one service level on two lanes.
         assert_eq!(used.map(|class| class.service_level()), [Sl(3), Sl(7)]);
         let on = |n_vls| Lanes::on_ports(used, Some(n_vls), None);
         let lanes = on(4).unwrap();
@@ -507,7 +515,7 @@ mod tests {
         let refused = on(2).unwrap_err();
         assert_eq!(
             refused,
-            "SL3, SL7, SL8 need a lane each, and there are 2 lanes"
+            "SL3, SL7, SL8 need one lane each, but there are 2 lanes"
         );
         assert_eq!(on(10), Ok(Lanes::default()));
         assert_eq!(Lanes::on_ports(used, None, None), Ok(Lanes::default()));
@@ -520,7 +528,8 @@ mod tests {
         let lanes = row(&[2, 1, 0, 0, 0, 0, 0, 0, 3, 3]).unwrap();
         assert_eq!((lanes.of(Sl(0)), lanes.of(Sl(1))), (Vl(2), Vl(1)));
         assert_eq!((lanes.best_effort, lanes.challenged), (Vl(3), Vl(3)));
-        // Two levels of connections go together; with best effort, or with a deadline, they do not.
+        // Two levels of connections may share a lane; with best effort, or with a deadline, they
+        // may not.
         let together = row(&[1, 1, 0, 0, 0, 0, 0, 0, 3]).unwrap();
         assert_eq!((together.of(Sl(0)), together.of(Sl(1))), (Vl(1), Vl(1)));
         let mut table = PortTable::new(together);
@@ -530,7 +539,7 @@ mod tests {
         table.release(SL0, Slots(300));
         assert_eq!(weights(&table, Vl(1)), [20]);
         let shared = row(&[1, 3, 0, 0, 0, 0, 0, 0, 1]).unwrap_err();
-        assert!(shared.contains("SL0 and SL8 both take VL1"), "{shared}");
+        assert!(shared.contains("SL0 and SL8 both use VL1"), "{shared}");
         let late = Class {
             sl: Sl(1),
             has_deadline: true,
@@ -538,9 +547,9 @@ mod tests {
         let used = [Class::from(Sl(0)), late];
         let map = [1, 0, 0, 0, 0, 1, 0, 0, 3];
         let shared = Lanes::on_ports(used, Some(4), Some(&map)).unwrap_err();
-        assert!(shared.contains("SL0 and SL5 both take VL1"), "{shared}");
+        assert!(shared.contains("SL0 and SL5 both use VL1"), "{shared}");
         let missing = row(&[4, 1]).unwrap_err();
-        assert!(missing.contains("SL0 takes VL4"), "{missing}");
+        assert!(missing.contains("SL0 uses VL4"), "{missing}");
     }
 
     #[test]
@@ -595,7 +604,7 @@ mod tests {
     fn freed_entries_are_skipped_and_the_first_is_used_again() {
         let mut table = after_v004_9();
         table.release(SL3, slots_for(Rate(300_000_000), LINK));
-        // Entries 16 to 23 were those of SL3; SL0 and SL1 keep theirs behind them.
+        // Entries 16 to 23 belonged to SL3; SL0 and SL1 keep theirs after them.
         let low = table.tables().unwrap().low;
         assert_eq!(low.entries().len(), 26);
         assert!(low.entries()[16..24].iter().all(|e| e.weight == 0));
@@ -615,7 +624,7 @@ mod tests {
                 weight: 1
             })
         );
-        // Reverse order is that of opening, not of places: 16 empties before 24.
+        // The reverse order is that of opening, not of indices: 16 empties before 24.
         table.release(SL0, Slots(2));
         assert_eq!(weights(&table, Vl(0)), [254]);
         assert_eq!(table.entries()[16], None);
@@ -677,7 +686,8 @@ mod tests {
         });
     }
 
-    /// What each lane sends in so many packets of 64 bytes when all lanes always have one.
+    /// Returns what each lane sends in `n_packets` packets of 64 bytes when all lanes always have
+    /// one.
     fn sent_when_backlogged(tables: &Tables, n_packets: u64) -> [u64; 15] {
         let policy = IbTwoTable {
             high: tables.high.clone(),
@@ -695,14 +705,14 @@ mod tests {
         };
         let mut sent = [0; 15];
         for _ in 0..n_packets {
-            let grant = arbiter.choose(&view).expect("somebody can send");
+            let grant = arbiter.choose(&view).expect("some lane can send");
             arbiter.commit(grant);
             sent[usize::from(grant.queue)] += 1;
         }
         sent
     }
 
-    /// Comings and goings at a port: which service level, how much, whether the oldest goes instead.
+    /// Changes at a port: the service level, the slots, and whether the oldest is released instead.
     fn changes() -> impl Strategy<Value = Vec<(u8, u64, bool)>> {
         proptest::collection::vec(
             (0..N_SLS, 1..2_000u64, proptest::bool::weighted(0.3)),
@@ -761,7 +771,7 @@ mod tests {
                 assert_eq!(sum, table.reserved().0);
                 assert!(sum <= 13_056);
                 assert_eq!(slots_of_all(table), sum + 3_264 + 1);
-                // Entries are never wasted, whatever came and went.
+                // Entries are never wasted, whatever was reserved and released.
                 let needed: usize = by_sl.iter().map(|slots| slots.entries()).sum();
                 assert_eq!(table.n_entries(), needed + 14);
                 assert!(!strict || table.n_entries() <= MAX_ENTRIES);
@@ -771,7 +781,8 @@ mod tests {
         #[test]
         fn c004_16_lanes_receive_what_they_reserved_when_all_have_packets(changes in changes()) {
             let table = churn(&changes, Mode::StrictEntries, |_| {});
-            // One round of the table; it is never longer than a frame and the slot of challenged traffic.
+            // One round of the table is never longer than a frame and the slot of challenged
+            // traffic.
             let round = slots_of_all(&table);
             prop_assert!(round <= 16_320 + 1);
             let sent = sent_when_backlogged(&table.tables().unwrap(), round);

@@ -1,4 +1,4 @@
-//! Deadlines at one output (spec 7: DBTS in the high table, with deadline admission).
+//! Deadlines at one output: DBTS connections in the high table, with deadline admission.
 //!
 //! ```text
 //! deadline 60 us ─┬─ 20 us ── NIC's output      wait bound of the lane there  ≤ 20 us
@@ -6,10 +6,10 @@
 //!                 └─ 20 us ── switch's output                                 ≤ 20 us
 //! ```
 //!
-//! The deadline of a connection is divided evenly over the outputs of its path. At each of them the longest
-//! wait of its lane under the tables as they are ([`ib_wait`]) must be within that budget. What this takes
-//! for granted is [`crate::qos::wait::ASSUMPTION`]; sending the packet itself, cables and the insides of
-//! switches are not in it.
+//! The deadline of a connection is divided evenly over the outputs of its path. At each of them the
+//! longest wait of its lane under the current tables ([`ib_wait`]) must be within that budget. The
+//! assumption is [`crate::qos::wait::ASSUMPTION`]. The time to send the packet itself, cables and
+//! the insides of switches are not included.
 
 use std::collections::BTreeMap;
 
@@ -22,22 +22,22 @@ use super::slots::{FRAME, N_SLS, Slots};
 use super::table::{Class, PortTable};
 use crate::qos::wait::{Bound, IbTables, PacketSizes, Wait, ib_wait};
 
-/// What waits depend on besides tables.
+/// The values other than tables that determine waits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Packets {
     /// The largest packet of every data lane, header included.
     pub largest: Bytes,
-    /// The largest management packet; 0 where there is no VL15.
+    /// The largest management packet; 0 without VL15.
     pub management: Bytes,
     /// LimitOfHighPriority of every port, as written: times 4096 bytes, 255 for none.
     pub limit: u8,
 }
 
-/// A management datagram of InfiniBand.
+/// The size of an InfiniBand management datagram.
 pub const MANAGEMENT_DATAGRAM: Bytes = Bytes(256);
 
 impl Default for Packets {
-    /// The paper's larger packets, one management datagram, and no limit.
+    /// Returns the paper's larger packets, one management datagram, and no limit.
     fn default() -> Self {
         Packets {
             largest: Bytes(4096),
@@ -48,8 +48,9 @@ impl Default for Packets {
 }
 
 impl Packets {
-    /// What the high table surely gets of a frame when all lanes always have packets: between two packets of
-    /// the low table it sends the limit or, with a limit of 0, one packet of at least a slot.
+    /// Returns the guaranteed part of a frame for the high table when all lanes always have
+    /// packets. Between two packets of the low table it sends the limit or, with a limit of 0, one
+    /// packet of at least a slot.
     pub fn surely_high(&self) -> Slots {
         if self.limit == NO_LIMIT {
             return FRAME;
@@ -73,23 +74,24 @@ impl Packets {
 /// A lane that would wait too long.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Late {
-    /// The lane; that of the connection asked for, or one of an accepted one.
+    /// The lane of the requested connection, or of an accepted one.
     pub vl: Vl,
-    /// Its longest wait.
+    /// The longest wait.
     pub wait: Time,
-    /// What a deadline allows.
+    /// The wait that the deadline allows.
     pub budget: Time,
 }
 
-/// What each of so many outputs may take of a deadline: the same.
+/// Returns the part of a deadline for each of `n_outputs` outputs: all parts are equal.
 pub fn budget(deadline: Time, n_outputs: usize) -> Time {
     Time::from_picos(deadline.picos() / Ratio::whole(n_outputs as u64))
 }
 
-/// The longest wait of connections with a deadline at a port; `None` where that service level has none.
+/// Returns the longest wait of connections with a deadline at a port; `None` if the service level
+/// has none.
 pub fn longest_wait(table: &PortTable, packets: &Packets, sl: Sl) -> Option<Bound> {
     let high = VlArbitrationTable::new(table.high_entries().iter().flatten().copied().collect());
-    // Of the low table it only matters which lanes it can send, and a virtual table has no other form.
+    // Of the low table only the set of its lanes matters, and a virtual table has no other form.
     let mut lanes: Vec<Entry> = table.entries().iter().flatten().copied().collect();
     lanes.sort_unstable_by_key(|entry| entry.vl);
     lanes.dedup_by_key(|entry| entry.vl);
@@ -109,7 +111,7 @@ pub fn longest_wait(table: &PortTable, packets: &Packets, sl: Sl) -> Option<Boun
     }
 }
 
-/// The budgets of the connections that pass one output, by service level, each with how many have it.
+/// The budgets of the connections through one output, by service level, each with their number.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Budgets([BTreeMap<Time, u32>; N_SLS as usize]);
 
@@ -119,7 +121,7 @@ impl Budgets {
     }
 
     /// # Panics
-    /// If no connection has it.
+    /// If no connection has this budget.
     pub(super) fn remove(&mut self, sl: Sl, budget: Time) {
         let of_sl = &mut self.0[sl.index()];
         let n = of_sl.get_mut(&budget).expect("a budget that was added");
@@ -129,7 +131,7 @@ impl Budgets {
         }
     }
 
-    /// The tightest of a service level.
+    /// Returns the tightest budget of a service level.
     pub(super) fn tightest(&self, sl: Sl) -> Option<Time> {
         self.0[sl.index()].keys().next().copied()
     }
@@ -138,7 +140,7 @@ impl Budgets {
         self.0.iter().all(BTreeMap::is_empty)
     }
 
-    /// The first lane that would wait longer than its tightest budget with these tables.
+    /// Returns the first lane that would wait longer than its tightest budget with these tables.
     pub(super) fn late(&self, table: &PortTable, packets: &Packets, rate: Rate) -> Option<Late> {
         (0..N_SLS).map(Sl).find_map(|sl| {
             let budget = self.tightest(sl)?;
@@ -186,11 +188,11 @@ mod tests {
         assert_eq!(alone.total(), Bytes(256 + 256));
         // 512 bytes at 2.5 Gbit/s.
         assert_eq!(alone.time(X1), "1638.4 ns".parse().unwrap());
-        // Behind an entry of 20 slots: 19 of them, and the packet that the last lets begin.
+        // After an entry of 20 slots: 19 of them, and the packet that the last one allows to begin.
         table.reserve(deadline(0), Slots(20));
         let both = longest_wait(&table, &packets, Sl(3)).unwrap();
         assert_eq!(both.total(), Bytes(256 + 256 + 19 * 64 + 256));
-        // With a limit of 0 a packet of the low table follows every one of the high table.
+        // With a limit of 0, a packet of the low table follows every packet of the high table.
         let limited = Packets {
             limit: 0,
             ..packets

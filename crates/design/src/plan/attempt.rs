@@ -1,4 +1,4 @@
-//! One try: tables for a request, or what stands in their way.
+//! One attempt to find tables for a request.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -19,11 +19,11 @@ use crate::qos::placement::Spacing;
 use crate::qos::predict::{BxiVisits, IbVisits, Laws, SizeLaw};
 use crate::qos::wait::PacketSizes;
 
-/// Why a try failed.
+/// Why an attempt failed.
 pub(super) struct Failure {
     pub(super) reasons: Vec<String>,
     pub(super) nearest: Option<Box<Plan>>,
-    /// Whether no tables keep what was asked; otherwise none were found.
+    /// Whether it is proved that no tables meet the request; otherwise the search found none.
     pub(super) is_proved: bool,
 }
 
@@ -37,20 +37,18 @@ impl Failure {
     }
 }
 
-/// What the table of a port tells apart: a class, or several in one lane.
+/// A unit that the table of a port distinguishes: one class, or several in one lane.
 pub(super) struct Stream {
-    /// The classes.
     pub(super) members: Vec<usize>,
     /// Its lane in InfiniBand, its service level elsewhere.
     pub(super) key: u8,
-    /// Its part of all that is asked for: shares that sum to less than 1 are scaled up, for a table has no
-    /// idle rest.
+    /// Its part of the sum of all shares. Shares that sum to less than 1 are scaled up, because a
+    /// table has no idle rest.
     pub(super) share: f64,
-    /// The sizes of its packets.
     pub(super) sizes: SizeLaw,
-    /// What a packet may wait at one output.
+    /// The longest wait of a packet at one output.
     pub(super) budget: Option<Time>,
-    /// Entries that it must have.
+    /// The number of its entries, if it is fixed.
     pub(super) entries: Option<usize>,
 }
 
@@ -66,7 +64,7 @@ impl Case<'_> {
         self.streams.iter().map(|stream| stream.key).collect()
     }
 
-    /// The laws of all streams by key.
+    /// Returns the laws of all streams by key.
     pub(super) fn laws(&self) -> Laws {
         let mut laws: Laws = std::array::from_fn(|_| None);
         for stream in &self.streams {
@@ -75,7 +73,8 @@ impl Case<'_> {
         laws
     }
 
-    /// The largest packets by key, as a link moves them, and the smallest where they are known.
+    /// Returns the largest packets by key, as a link moves them, and the smallest if they are
+    /// known.
     pub(super) fn largest(&self) -> PacketSizes {
         let (mut largest, mut smallest) = ([Bytes(0); N_SLS], [Bytes(0); N_SLS]);
         let flit = self.request.ports.flit;
@@ -96,13 +95,13 @@ impl Case<'_> {
     }
 }
 
-/// Bytes that the link may send while a stream waits under some tables; infinite without a bound.
+/// Returns the bytes that the link may send while a stream waits; infinite without a bound.
 fn wait_bytes(case: &Case<'_>, sizes: &PacketSizes, tables: &Tables, stream: usize) -> f64 {
     let wait = tables.wait(sizes, case.request.ports.flit, case.streams[stream].key);
     wait.bytes().map_or(f64::INFINITY, |bytes| bytes.0 as f64)
 }
 
-/// Tries to plan.
+/// Attempts to plan a request.
 pub(super) fn attempt(request: &Request, effort: &Effort) -> Result<Plan, Failure> {
     let sum = request
         .classes
@@ -146,7 +145,7 @@ fn tables(case: &Case<'_>, effort: &Effort) -> Result<Plan, Failure> {
     if !may_use_high {
         return Ok(best);
     }
-    // Deadlines come before shares: whether any is late, then how much else is missed.
+    // Deadlines come before shares: whether any is missed, then the number of other unmet needs.
     let missed = |plan: &Plan| (plan.is_late(), plan.unmet.len());
     let is_proved = best.is_proved;
     for high in high_sets(case) {
@@ -160,14 +159,14 @@ fn tables(case: &Case<'_>, effort: &Effort) -> Result<Plan, Failure> {
         }
     }
     if best.is_late() {
-        // Of two tables not all are looked at, but a packet is waited for in any.
+        // Not all pairs of tables are examined, but some waits are the same under any tables.
         best.is_proved = is_proved && is_late_anywhere(case);
     }
     Ok(best)
 }
 
-/// Sets of streams with deadlines that the high table may serve, the smallest first. Of a few streams all sets, of more
-/// those with the tightest deadlines.
+/// Returns sets of streams with deadlines that the high table may serve, the smallest first: all
+/// sets of a few streams, otherwise those with the tightest deadlines.
 fn high_sets(case: &Case<'_>) -> Vec<Vec<usize>> {
     let budget = |stream: usize| case.streams[stream].budget;
     let mut urgent: Vec<usize> = (0..case.streams.len())
@@ -192,11 +191,11 @@ fn high_sets(case: &Case<'_>) -> Vec<Vec<usize>> {
     sets
 }
 
-/// Deadlines of which all sets are tried in the high table.
+/// Up to this number of deadlines, all sets are tried in the high table.
 const FEW_DEADLINES: usize = 3;
 
-/// Whether some stream is late in whichever tables: a largest packet of any stream may be in flight when its own is ready,
-/// and then comes management.
+/// Returns whether some stream is late under any tables: a largest packet of any stream may be in
+/// flight when its own becomes ready, followed by a management packet.
 fn is_late_anywhere(case: &Case<'_>) -> bool {
     let ports = &case.request.ports;
     let largest = case.streams.iter().map(|stream| stream.sizes.largest().0);
@@ -213,14 +212,15 @@ fn case(request: &Request, sum: f64) -> Result<Case<'_>, Failure> {
     let by_lane = ports.arbiter == Kind::InfiniBand;
     if n > n_lanes && !by_lane {
         return Err(Failure::of(format!(
-            "{n} classes and {n_lanes} lanes: {} arbitrates by service level, and two service levels in one \
-             lane would block each other; give each class a lane, or let classes share a service level",
+            "{n} classes share {n_lanes} lanes, but {} arbitrates by service level: two service \
+             levels in one lane would block each other. Give each class a lane, or let classes \
+             share a service level",
             ports.arbiter.name()
         )));
     }
     if n > 15 {
         return Err(Failure::of(format!(
-            "{n} classes; a link has 15 data lanes"
+            "expected at most 15 classes (the data lanes of a link), found {n}"
         )));
     }
     let lanes = group(&request.classes, n_lanes);
@@ -251,7 +251,7 @@ fn case(request: &Request, sum: f64) -> Result<Case<'_>, Failure> {
     let capacity = request.capacity();
     if streams.len() > capacity {
         return Err(Failure::of(format!(
-            "{} lanes need an entry each, and the table holds {capacity}",
+            "{} lanes need one entry each, but the table holds {capacity}",
             streams.len()
         )));
     }
@@ -262,7 +262,8 @@ fn case(request: &Request, sum: f64) -> Result<Case<'_>, Failure> {
     })
 }
 
-/// The packets of several classes in one queue: a class sends more packets the smaller they are.
+/// Returns the law of the packets of several classes in one queue: a class sends more packets the
+/// smaller they are.
 fn mixed<'a>(classes: impl Iterator<Item = (f64, &'a SizeLaw)>, flit: Bytes) -> SizeLaw {
     let mut all = vec![];
     for (share, sizes) in classes {
@@ -273,7 +274,7 @@ fn mixed<'a>(classes: impl Iterator<Item = (f64, &'a SizeLaw)>, flit: Bytes) -> 
     SizeLaw::new(all).expect("laws of packets mix to a law of packets")
 }
 
-/// The method of 000: distances are given, weights follow.
+/// Plans with given distances; the weights follow from them. This is the method of paper 000.
 fn by_distances(case: &Case<'_>) -> Result<Plan, Failure> {
     let request = case.request;
     let credits = |bytes: Bytes| bytes.0.div_ceil(u64::from(WEIGHT_UNIT)) as u32;
@@ -321,7 +322,7 @@ fn by_distances(case: &Case<'_>) -> Result<Plan, Failure> {
     Ok(plan)
 }
 
-/// All classes in one table.
+/// Plans all classes in one table.
 fn in_one_table(case: &Case<'_>, effort: &Effort) -> Result<Plan, Failure> {
     let request = case.request;
     let (kind, keys) = (request.ports.arbiter, case.keys());
@@ -334,7 +335,8 @@ fn in_one_table(case: &Case<'_>, effort: &Effort) -> Result<Plan, Failure> {
     Ok(judge(case, tables, found.is_proved))
 }
 
-/// The entries of some streams, so that waits stay within budgets under the tables that they make.
+/// Composes the entries of some streams so that waits under the resulting tables stay within their
+/// budgets.
 fn compose(
     case: &Case<'_>,
     capacity: usize,
@@ -372,7 +374,7 @@ fn compose(
     };
     let found = search.run().ok_or_else(|| {
         Failure::of(format!(
-            "the entries of {} classes do not fit a table of {capacity}",
+            "the entries of {} classes do not fit in a table of {capacity}",
             request.classes.len(),
         ))
     })?;
@@ -382,7 +384,7 @@ fn compose(
     })
 }
 
-/// The streams of a table, and as parts of what it sends.
+/// Returns the streams of a table, and their parts of what it sends.
 fn parts(case: &Case<'_>, is_in: &dyn Fn(usize) -> bool) -> (Vec<usize>, Vec<Part>) {
     let ports = &case.request.ports;
     let chosen: Vec<usize> = (0..case.streams.len())
@@ -404,7 +406,7 @@ fn parts(case: &Case<'_>, is_in: &dyn Fn(usize) -> bool) -> (Vec<usize>, Vec<Par
     (chosen, parts)
 }
 
-/// What an entry of each kind sends per visit, in bytes of the link.
+/// Returns what an entry sends per visit, in bytes of the link.
 fn supply(request: &Request, sizes: &SizeLaw) -> Supply {
     let Supply {
         least,
@@ -421,7 +423,7 @@ fn supply(request: &Request, sizes: &SizeLaw) -> Supply {
     }
 }
 
-/// The same in bytes of packets.
+/// Returns the same in bytes of packets.
 fn supply_of_bytes(request: &Request, sizes: &SizeLaw) -> Supply {
     let (flit, turn) = (request.ports.flit, request.turn());
     let packet_size = (sizes.smallest() == sizes.largest()).then(|| sizes.mean());
@@ -430,7 +432,7 @@ fn supply_of_bytes(request: &Request, sizes: &SizeLaw) -> Supply {
             let visits = IbVisits::new(sizes);
             let packet = units(sizes.largest(), Bytes(WEIGHT_UNIT.into()));
             Supply {
-                // An entry that weighs less than a packet lets more pass than it weighs.
+                // An entry that weighs less than a packet may send more than its weight.
                 least: match request.ports.small_weights {
                     true => 1,
                     false => packet.clamp(1, u8::MAX.into()),
@@ -443,7 +445,7 @@ fn supply_of_bytes(request: &Request, sizes: &SizeLaw) -> Supply {
         Kind::DTable => {
             let unit = Bytes(WEIGHT_UNIT.into());
             let packet = units(sizes.largest(), unit);
-            // The accumulator has 8 bits and holds a weight and a deficit below one message.
+            // The accumulator has 8 bits and holds a weight and a deficit smaller than one message.
             let most = u32::from(u8::MAX).saturating_sub(packet - 1).max(1);
             by_units(sizes, unit, packet.min(most), most)
         }
@@ -460,7 +462,7 @@ fn supply_of_bytes(request: &Request, sizes: &SizeLaw) -> Supply {
         Kind::BxiTable => {
             let most = u32::from(u16::MAX);
             let visits = BxiVisits::new(sizes, flit, most);
-            // A search by halving asks for the same quanta again and again.
+            // A binary search requests the same quanta repeatedly.
             let known = RefCell::new(HashMap::new());
             Supply {
                 least: units(sizes.largest(), flit).div_ceil(turn),
@@ -480,7 +482,8 @@ fn units(bytes: Bytes, unit: Bytes) -> u32 {
     bytes.0.div_ceil(unit.0) as u32
 }
 
-/// Deficits keep what a visit may send exact in units; packets are charged rounded up.
+/// Returns the supply with deficits, which keep the amount per visit exact in units; packets are
+/// charged rounded up.
 fn by_units(sizes: &SizeLaw, unit: Bytes, least: u32, most: u32) -> Supply {
     let per_unit = sizes.mean() / sizes.mean_units(unit);
     Supply {
@@ -491,14 +494,14 @@ fn by_units(sizes: &SizeLaw, unit: Bytes, least: u32, most: u32) -> Supply {
     }
 }
 
-/// Some classes with deadlines in the high table, the others in the low one.
+/// Plans some classes with deadlines in the high table, and the others in the low one.
 ///
-/// The high table goes first, so its classes take what they send: their share is a promise of their
-/// sources. The limit is the smallest that keeps their deadlines and lets them have their share, so that
-/// the others, which may have deadlines too, suffer least.
+/// The high table has priority, so its classes take what they send: their shares rely on their
+/// sources. The limit is the smallest one that keeps their deadlines and gives them their share, so
+/// the others, which may have deadlines too, wait least.
 ///
-/// What a class of one table waits for depends on the other table only by its largest packet and the limit, so each is
-/// composed next to one entry for each class of the other.
+/// The wait of a class depends on the other table only through its largest packet and the limit. So
+/// each table is composed against one entry for each class of the other.
 fn in_both_tables(
     case: &Case<'_>,
     is_high: &dyn Fn(usize) -> bool,
@@ -546,15 +549,18 @@ fn in_both_tables(
             with_high(slots, limit)
         })
     };
-    // Without a limit the high table waits least: entries that are late then are late at any.
+    // Without a limit the high table waits least: entries that are late then are late with any
+    // limit.
     let mut high = composed(NO_LIMIT)?;
     let is_possible = is_in_time(&high, NO_LIMIT);
     if !is_possible && case.request.ports.high_table == HighTable::WhenNeeded {
-        return Err(Failure::of("the high table keeps no such deadlines".into()));
+        return Err(Failure::of(
+            "the high table cannot keep these deadlines".into(),
+        ));
     }
     let mut limit = NO_LIMIT;
     if is_possible {
-        // Entries that are placed for a small limit often do, and others wait least for them.
+        // Entries placed for a small limit often suffice, and others wait least for them.
         let has_late = low_parts.1.iter().any(|part| part.budget.is_some());
         let limits: &[u8] = match has_late {
             true => &[0, 1, 2, 4, 8, 16, 32, 64, 128],
@@ -592,7 +598,8 @@ fn in_both_tables(
     Ok(judge(case, tables, is_late_anywhere(case)))
 }
 
-/// The smallest limit from one on that does, if every larger one does as well; none at all otherwise.
+/// Returns the smallest limit from `from` up that satisfies `does`, or no limit. If a limit
+/// satisfies it, every larger one does too.
 fn smallest_limit(from: u8, does: &dyn Fn(u8) -> bool) -> u8 {
     let (mut least, mut most) = (from, NO_LIMIT);
     if does(least) {

@@ -1,18 +1,20 @@
-//! From shares to the entries of one table: how many each stream has, how heavy, and in which order.
+//! Composes one table from shares: how many entries each stream has, their weights, and their
+//! order.
 //!
-//! A table is a frame that is gone through again and again. Stream i sends `sent(w)` bytes whenever an entry
-//! of weight w is visited; what that is depends on how the arbiter rounds, so each kind brings its own
-//! [`Supply`]. For a frame of G bytes a stream with share φ must get φ·G. Small frames give short waits and
-//! coarse shares, so frames are tried from the smallest up, and the first that keeps every share and every
-//! deadline is taken. Within a frame a stream has as few entries as hold its weight; as long as a deadline
-//! is broken, the entry that helps most is added.
+//! A table is a frame that the arbiter repeats. Stream i sends `sent(w)` bytes whenever an entry of
+//! weight w is visited. This amount depends on the rounding of the arbiter, so each kind has its
+//! own [`Supply`]. In a frame of G bytes, a stream with share φ must get φ·G. Small frames give
+//! short waits and coarse shares. So frames are tried from the smallest up, and the first that
+//! keeps every share and every deadline is taken. Within a frame, a stream has as few entries as
+//! hold its weight. As long as a deadline is missed, the search adds the entry that helps most.
 //!
-//! Where no frame does, tables of a few entries are searched exactly ([`super::small`]), and the nearest tables of
-//! each length are improved entry by entry ([`super::nearby`]).
+//! If no frame suffices, tables of a few entries are searched exactly ([`super::small`]), and the
+//! nearest tables of each length are improved entry by entry ([`super::nearby`]).
 //!
-//! A longer table can do all that a shorter one can, and the search keeps to that: what it looks at in a short
-//! table is the beginning of what it looks at in a longer one. So nothing that it decides by may depend on the
-//! capacity but where to stop: neither how far shares may err, nor how many tables are looked at.
+//! A longer table can do everything that a shorter one can, and the search preserves this: the
+//! tables it examines for a short length are the first it examines for a longer one. The capacity
+//! only ends the search. It must not affect other decisions, such as how far shares may err or how
+//! many tables are examined.
 
 use std::cell::Cell;
 
@@ -20,22 +22,23 @@ use super::{nearby, small};
 
 /// What one visit of an entry sends.
 pub(super) struct Supply {
-    /// The least weight that sends anything useful.
+    /// The smallest weight that sends anything useful.
     pub(super) least: u32,
-    /// The largest weight that an entry can have.
+    /// The largest weight of an entry.
     pub(super) most: u32,
-    /// Bytes per visit by weight, never falling.
+    /// Bytes per visit by weight, never decreasing.
     pub(super) sent: Box<dyn Fn(u32) -> f64>,
-    /// What all visits send whole multiples of, if there is such a number of bytes: a packet where all have one size, a unit
-    /// of weight where deficits keep shares exact.
+    /// The number of bytes of which every visit sends a whole multiple, if there is one: a packet
+    /// if all have the same size, a unit of weight if deficits keep shares exact.
     pub(super) grain: Option<f64>,
 }
 
 impl Supply {
     /// Returns the smallest weight whose visits come nearest to a number of bytes.
     ///
-    /// An entry of weight w lets packets of any size send (w - 1) units and a packet, so of the weights that send the same
-    /// the smallest lets others wait least. The largest is what whole packets cost ([`Supply::heaviest`]).
+    /// An entry of weight w lets packets of any size send (w - 1) units and a packet. Of the
+    /// weights that send the same amount, the smallest makes others wait least. The largest is the
+    /// cost of whole packets ([`Supply::heaviest`]).
     fn weight_for(&self, bytes: f64) -> u32 {
         let (mut low, mut high) = (self.least, self.most);
         while low < high {
@@ -53,7 +56,7 @@ impl Supply {
         low
     }
 
-    /// The smallest weight that sends what this one does.
+    /// Returns the smallest weight that sends the same as this one.
     fn lightest(&self, weight: u32) -> u32 {
         let sent = (self.sent)(weight);
         let (mut low, mut high) = (self.least.min(weight), weight);
@@ -67,8 +70,8 @@ impl Supply {
         low
     }
 
-    /// The largest weight that sends what this one does. It is what whole packets cost, so smaller packets than planned
-    /// do not gain by rounding.
+    /// Returns the largest weight that sends the same as this one. It is the cost of whole packets,
+    /// so packets smaller than planned do not gain by rounding.
     fn heaviest(&self, weight: u32) -> u32 {
         let sent = (self.sent)(weight);
         let mut weight = weight;
@@ -78,7 +81,8 @@ impl Supply {
         weight
     }
 
-    /// The weights that send different amounts, the smallest for each; nothing if there are more than can be looked at.
+    /// Returns the weights that send different amounts, the smallest for each; `None` if there are
+    /// too many to examine.
     pub(super) fn levels(&self) -> Option<Vec<u32>> {
         if self.most - self.least > MOST_LEVELS {
             return None;
@@ -96,7 +100,7 @@ impl Supply {
     }
 }
 
-/// Weights of an entry that are all looked at, at most.
+/// Maximum of weights of an entry that are all examined.
 const MOST_LEVELS: u32 = 4096;
 
 /// One stream of the table.
@@ -107,42 +111,41 @@ pub(super) struct Part {
     pub(super) mean: f64,
     /// Bytes that the link may send while it waits, if it has a deadline.
     pub(super) budget: Option<f64>,
-    /// So many entries, where that is not to be searched.
+    /// The number of its entries, if it is fixed.
     pub(super) entries: Option<usize>,
-    /// What an entry sends.
     pub(super) supply: Supply,
 }
 
 impl Part {
-    /// How many entries can share so many bytes per frame.
+    /// Returns the largest number of entries that can share `bytes` per frame.
     fn most_entries(&self, bytes: f64) -> usize {
         let least = (self.supply.sent)(self.supply.least);
-        // Shares are met within a tolerance, so a target a hair below a packet is one.
+        // Shares are met within a tolerance, so a target slightly below a packet counts as one.
         ((bytes * 1.001 / least) as usize).max(1)
     }
 }
 
-/// One entry: which stream, and its weight.
+/// One entry: its stream and its weight.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Slot {
     pub(super) stream: usize,
     pub(super) weight: u32,
 }
 
-/// A composed table and how far it is from what was wanted.
+/// A composed table and its distance from the request.
 #[derive(Clone, Debug)]
 pub(super) struct Composition {
     pub(super) slots: Vec<Slot>,
     /// The largest relative error of a share.
     pub(super) error: f64,
-    /// The longest wait as a part of its budget; at most 1 where all deadlines are kept.
+    /// The longest wait as a part of its budget; at most 1 if all deadlines are kept.
     pub(super) overrun: f64,
-    /// Whether no table of this size keeps more: all were looked at, or an inequality excludes them.
+    /// Whether no table of this size keeps more: all were examined, or an inequality excludes them.
     pub(super) is_proved: bool,
 }
 
 impl Composition {
-    /// What is wished for first: deadlines, then shares, as far as they can be kept.
+    /// Returns the order of preference: deadlines, then shares, as far as they can be kept.
     pub(super) fn rank(&self, tolerance: f64) -> (f64, f64) {
         (self.overrun.max(1.0), self.error.max(tolerance))
     }
@@ -152,7 +155,7 @@ impl Composition {
     }
 }
 
-/// Keeps the better of two, the first if they are as good.
+/// Returns the better of two, the first if they are equal.
 pub(super) fn better(
     a: Option<Composition>,
     b: Option<Composition>,
@@ -164,7 +167,8 @@ pub(super) fn better(
     }
 }
 
-/// How much may be looked at, in entries of tables. What has no end of its own ends here.
+/// The remaining effort, in entries of tables examined. It ends searches that have no end of their
+/// own.
 #[derive(Debug)]
 pub(super) struct Effort(Cell<u64>);
 
@@ -173,7 +177,7 @@ impl Effort {
         Effort(Cell::new(entries))
     }
 
-    /// Whether there is any left.
+    /// Returns whether any effort is left.
     pub(super) fn is_left(&self) -> bool {
         self.0.get() > 0
     }
@@ -187,8 +191,8 @@ impl Effort {
     }
 }
 
-/// Tables of one length looked at in a pass, at most: a search must end while a person waits. Each length has
-/// its own, so that long tables take nothing from short ones.
+/// Maximum of tables examined per length in a pass: the command must stay interactive. Each length
+/// has its own count, so long tables do not shorten the search among short ones.
 const MOST_JUDGEMENTS: usize = 500;
 
 /// A frame with the fewest entries that hold its weights.
@@ -204,7 +208,7 @@ struct Pass {
     near: f64,
     /// The best table so far.
     found: Option<Composition>,
-    /// How many tables of each length were looked at.
+    /// The number of tables of each length that were examined.
     judged: Vec<usize>,
     /// The best table of each length.
     by_length: Vec<Option<Composition>>,
@@ -228,18 +232,18 @@ pub(super) struct Search<'a> {
     pub(super) capacity: usize,
     /// The largest relative error of a share.
     pub(super) tolerance: f64,
-    /// The longest wait of each stream under a table, in bytes; infinite where there is no bound.
+    /// The longest wait of each stream under a table, in bytes; infinite without a bound.
     pub(super) waits: &'a dyn Fn(&[Slot]) -> Vec<f64>,
-    /// How much may be looked at.
     pub(super) effort: &'a Effort,
 }
 
 impl Search<'_> {
-    /// The first frame that keeps everything, or else the nearest; `None` if not even one entry for each
-    /// stream fits.
+    /// Returns the first frame that keeps everything, otherwise the nearest. Returns `None` if the
+    /// table cannot hold one entry for each stream.
     ///
-    /// Deadlines come before shares: where no table keeps both, shares may err by as much as it takes. Where
-    /// none keeps the deadlines, the least late of those that keep the shares as well as any is given.
+    /// Deadlines come before shares: if no table keeps both, shares may err by as much as needed.
+    /// If no table keeps the deadlines, the result is the least late of those that keep the shares
+    /// best.
     pub(super) fn run(&self) -> Option<Composition> {
         let found = self.search()?;
         Some(self.heavier(found))
@@ -247,7 +251,7 @@ impl Search<'_> {
 
     fn search(&self) -> Option<Composition> {
         let has_deadlines = self.has_deadlines();
-        // Where deadlines are excluded, only the shares can still be met.
+        // If deadlines are excluded, only the shares can still be met.
         let is_hopeless = has_deadlines && (self.has_hopeless_pair() || self.is_too_dense());
         let mut exact = Pass::new(self.tolerance, self.capacity);
         let mut candidates: Vec<Candidate> = vec![];
@@ -309,7 +313,8 @@ impl Search<'_> {
         self.parts.iter().any(|part| part.budget.is_some())
     }
 
-    /// The same with entries as heavy as whole packets cost, stream by stream, where no deadline suffers.
+    /// Returns the same with entries as heavy as the cost of whole packets, stream by stream,
+    /// unless a deadline suffers.
     fn heavier(&self, found: Composition) -> Composition {
         let mut best = found;
         for stream in 0..self.parts.len() {
@@ -331,11 +336,12 @@ impl Search<'_> {
         best
     }
 
-    /// Whether the streams with deadlines need more than the link by themselves.
+    /// Returns whether the streams with deadlines alone need more than the link.
     ///
-    /// Between two entries of stream i others send at most C bytes, its budget less what it waits for alone. An entry of its
-    /// own sends at least s bytes. A lap with n of them has at most n·C bytes of others and at least n·s of its own, so
-    /// its part of the lap is at least s / (s + C). The parts of all streams sum to 1.
+    /// Between two entries of stream i, others send at most C bytes: its budget less its wait when
+    /// alone. One of its own entries sends at least s bytes. A lap with n of its entries has at
+    /// most n·C bytes of others and at least n·s of its own, so its part of the lap is at least s /
+    /// (s + C). The parts of all streams sum to 1.
     fn is_too_dense(&self) -> bool {
         let part = |(stream, part): (usize, &Part)| {
             let budget = part.budget?;
@@ -351,7 +357,7 @@ impl Search<'_> {
         parts.sum::<f64>() > 1.0 + 1e-9
     }
 
-    /// Every frame that fits the table, from the smallest.
+    /// Returns every frame that fits the table, from the smallest.
     fn candidates(&self) -> impl Iterator<Item = Candidate> {
         self.frames().into_iter().map_while(|frame| {
             if !self.effort.is_left() {
@@ -369,7 +375,7 @@ impl Search<'_> {
         })
     }
 
-    /// Tries every frame whose shares err by no more than that; ends where nothing is left to wish for.
+    /// Tries every frame whose shares err by at most `near`, until everything is kept.
     fn pass(&self, candidates: &[Candidate], near: f64) -> Pass {
         let mut pass = Pass::new(near, self.capacity);
         for candidate in candidates.iter().filter(|c| c.error <= near) {
@@ -380,7 +386,8 @@ impl Search<'_> {
         pass
     }
 
-    /// Tries a candidate with the entries that its deadlines need; whether nothing is left to wish for.
+    /// Tries a candidate with the entries that its deadlines need. Returns whether everything is
+    /// kept.
     fn tries(&self, candidate: &Candidate, pass: &mut Pass) -> bool {
         let &Candidate { frame, .. } = candidate;
         if !self.can_be_in_time(frame) || !self.effort.is_left() {
@@ -407,14 +414,15 @@ impl Search<'_> {
         is_met
     }
 
-    /// Judges a table, unless enough of its length were.
+    /// Judges a table, unless enough of its length were judged.
     fn counted(&self, frame: f64, entries: &[usize], pass: &mut Pass) -> Option<Composition> {
         let judged = &mut pass.judged[entries.iter().sum::<usize>()];
         *judged += 1;
         (*judged <= MOST_JUDGEMENTS).then(|| self.judge(frame, entries))
     }
 
-    /// Whether a stream cannot be in time even beside the least that one other must send.
+    /// Returns whether a stream cannot be in time even with the least that one other stream must
+    /// send.
     fn has_hopeless_pair(&self) -> bool {
         let least = |stream: usize| Slot {
             stream,
@@ -435,8 +443,8 @@ impl Search<'_> {
             .any(|own| self.parts[own].budget.is_some() && (0..n).any(|other| is_late(own, other)))
     }
 
-    /// Entries added while a deadline is broken. One alone may not help where one more of every stream does,
-    /// so this goes on for that long without success.
+    /// Adds entries while a deadline is missed. One entry alone may not help where one more of
+    /// every stream does, so the search continues for that many entries without success.
     fn with_additions(
         &self,
         frame: f64,
@@ -459,12 +467,12 @@ impl Search<'_> {
         best
     }
 
-    /// Frames to try, in bytes: those in which some stream has whole packets, thinned out where they are
-    /// closer than four thousandths.
+    /// Returns the frames to try, in bytes: those in which some stream has whole packets, thinned
+    /// out if they are closer than 0.4 %.
     fn frames(&self) -> Vec<f64> {
         let smallest = |part: &Part| (part.supply.sent)(part.supply.least) / part.share;
-        // Below the largest of these somebody has more than its share; a table too short for all shares
-        // may have to begin there.
+        // Below the largest of these, some stream has more than its share; a table too short for
+        // all shares may have to begin there.
         let least = self
             .parts
             .iter()
@@ -505,7 +513,8 @@ impl Search<'_> {
         self.parts.iter().map(entries).collect()
     }
 
-    /// Whether deadlines could be kept in this frame: the longest gap is at least the mean one.
+    /// Returns whether deadlines could be kept in this frame: the longest gap is at least the mean
+    /// one.
     fn can_be_in_time(&self, frame: f64) -> bool {
         self.parts.iter().all(|part| {
             let own = part.share * frame;
@@ -514,8 +523,8 @@ impl Search<'_> {
         })
     }
 
-    /// The one more entry that shortens the worst overrun most; among equals, of the stream whose entries
-    /// are heaviest.
+    /// Adds the entry that shortens the worst overrun most; among equals, of the stream whose
+    /// entries are heaviest.
     fn best_addition(
         &self,
         frame: f64,
@@ -538,7 +547,7 @@ impl Search<'_> {
             let mut more = entries.to_vec();
             more[stream] += 1;
             let there = self.counted(frame, &more, pass)?;
-            // An entry that spoils the shares is none.
+            // An entry that spoils the shares does not count.
             if there.error > pass.near {
                 continue;
             }
@@ -566,7 +575,7 @@ impl Search<'_> {
         }
     }
 
-    /// The largest relative error of a share.
+    /// Returns the largest relative error of a share.
     fn error(&self, slots: &[Slot]) -> f64 {
         let mut sent = vec![0.0; self.parts.len()];
         for slot in slots {
@@ -577,8 +586,9 @@ impl Search<'_> {
         self.parts.iter().zip(&sent).map(error).fold(0.0, f64::max)
     }
 
-    /// The entries in order: entry j of n is due in the middle of the j-th n-th part of the frame, which
-    /// spreads every stream evenly. Among powers of two this is the order of a ruler, as in the papers.
+    /// Returns the entries in order. Entry j of n is due in the middle of the j-th n-th part of the
+    /// frame, which spreads every stream evenly. For powers of two this is the order of a ruler, as
+    /// in the papers.
     fn slots(&self, frame: f64, entries: &[usize]) -> Vec<Slot> {
         let mut due = vec![];
         for (stream, (part, &n)) in self.parts.iter().zip(entries).enumerate() {
@@ -604,18 +614,18 @@ fn proved(composition: Composition) -> Composition {
     }
 }
 
-/// Frames of one stream, at most.
+/// Maximum of frames per stream.
 const MOST_FRAMES: usize = 20_000;
 
-/// Frames are at most so many times the smallest in which everybody sends: by then the rounding of a packet
-/// is below half a per cent.
+/// Maximum ratio of a frame to the smallest one in which every stream sends: at that size the
+/// rounding of a packet is below 0.5 %.
 const MOST_GROWTH: f64 = 256.0;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Entries that send whole packets of one size, weights in packets.
+    /// Returns entries that send whole packets of one size, weights in packets.
     fn packets(share: f64, size: f64, budget: Option<f64>) -> Part {
         Part {
             share,
@@ -631,7 +641,8 @@ mod tests {
         }
     }
 
-    /// The longest run of others between two entries of each stream, in bytes of 100 per unit.
+    /// Returns the longest run of others between two entries of each stream, in bytes of 100 per
+    /// unit.
     fn gaps(slots: &[Slot], n: usize) -> Vec<f64> {
         let gap = |stream: usize| {
             let twice = slots.iter().chain(slots);
@@ -671,7 +682,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_comes_as_near_as_it_can() {
         let parts = [0.5, 0.3, 0.15, 0.05].map(|share| packets(share, 100.0, None));
-        // Four entries of at most four packets: nobody can have ten times another.
+        // Four entries of at most four packets: no stream can have ten times another.
         let found = search(&parts, 4).unwrap();
         assert_eq!(found.slots.len(), 4);
         assert!(found.error > 0.01);

@@ -1,44 +1,46 @@
-//! The fewest classes that cannot be met together.
+//! Finds the fewest classes that cannot be met together.
 
 use super::attempt::attempt;
 use super::compose::Effort;
 use super::request::Request;
 
-/// Classes that exclude each other.
+/// Classes that cannot be met together.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Conflict {
-    /// The classes, by their place in the request.
+    /// Indices of the classes in the request.
     pub classes: Vec<usize>,
     /// Whether every smaller set can be met.
     pub is_smallest: bool,
-    /// Whether the others can be met without any one of them; otherwise the search ended before all were tried.
+    /// Whether every class of the set is needed for the conflict; otherwise the search ended before
+    /// all were tried.
     pub is_minimal: bool,
-    /// What cannot be met among them alone.
+    /// The needs that these classes alone cannot meet.
     pub reasons: Vec<String>,
 }
 
-/// Entries of tables looked at for one set, and for all.
+/// Limits of the search: table entries examined per set, and in total.
 const EFFORT: (u64, u64) = (400_000, 4_000_000);
 
-/// Sets of one class and of two come first: most conflicts are among those.
+/// Sets of up to this size are tried first: most conflicts are among them.
 const PAIR: usize = 2;
 
 /// Tries sets of classes within a limited effort.
 struct Trial<'a> {
     request: &'a Request,
     left: u64,
-    /// Whether every set that was tried so far can be met.
+    /// Whether every set tried so far can be met.
     all_smaller_met: bool,
 }
 
 impl Trial<'_> {
-    /// Why a set cannot be met; nothing if it can. `None` if the effort did not suffice to tell.
+    /// Returns why a set cannot be met, or `Some(None)` if it can. Returns `None` if the effort did
+    /// not suffice to decide.
     fn reasons(&mut self, classes: &[usize]) -> Option<Option<Vec<String>>> {
         let slice = self.left.min(EFFORT.0);
         let effort = Effort::new(slice);
         let outcome = attempt(&self.request.with_only(classes), &effort);
         self.left -= slice - effort.left();
-        // A set costs something even if no table is looked at.
+        // Each set has a cost, even if no table is examined.
         self.left = self.left.saturating_sub(20_000);
         match outcome {
             Ok(_) => Some(None),
@@ -47,7 +49,7 @@ impl Trial<'_> {
         }
     }
 
-    /// The conflict that a set is, if it is known to be one.
+    /// Returns the conflict of a set, if the set is known to be one.
     fn conflict(&mut self, classes: Vec<usize>) -> Option<Conflict> {
         match self.reasons(&classes) {
             Some(reasons) => Some(Conflict {
@@ -64,10 +66,12 @@ impl Trial<'_> {
     }
 }
 
-/// The fewest classes of an unmet request that conflict, the first such set in the order of the request.
+/// Returns the fewest classes of an unmet request that conflict: the first such set in the order of
+/// the request.
 ///
-/// Sets of one and of two classes are tried first. Then classes are left out one by one as long as the rest conflicts: what
-/// remains is minimal, and the smallest if every smaller set can be met. The search has a limit, since a person waits.
+/// Sets of one and of two classes are tried first. Then classes are removed one by one as long as
+/// the rest conflicts. The remainder is minimal, and the smallest if every smaller set can be met.
+/// The search is limited to keep the command interactive.
 pub(super) fn smallest(request: &Request, reasons: &[String]) -> Conflict {
     let n = request.classes.len();
     let mut trial = Trial {
@@ -87,7 +91,8 @@ pub(super) fn smallest(request: &Request, reasons: &[String]) -> Conflict {
         is_minimal: true,
         reasons: reasons.to_vec(),
     };
-    // The last go first, so that of several minimal sets the first in the request remains.
+    // The last classes are removed first, so of several minimal sets the first in the request
+    // remains.
     for class in (0..n).rev() {
         let rest = conflict.classes.iter().copied();
         let without: Vec<usize> = rest.filter(|&c| c != class).collect();
@@ -112,7 +117,7 @@ pub(super) fn smallest(request: &Request, reasons: &[String]) -> Conflict {
     conflict
 }
 
-/// All sets of `size` of the first `n` numbers, in order.
+/// Returns all sets of `size` of the first `n` numbers, in order.
 fn subsets(n: usize, size: usize) -> Vec<Vec<usize>> {
     let mut sets = vec![];
     let mut set: Vec<usize> = (0..size).collect();

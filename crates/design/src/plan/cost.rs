@@ -1,4 +1,4 @@
-//! What a plan costs a device, and its sizes.
+//! Computes the cost of a plan for a device, and its sizes.
 
 use netloom_arbitration::WEIGHT_UNIT;
 use netloom_units::Bytes;
@@ -12,7 +12,7 @@ use crate::cost::registers::{Device, dtable_counters, words};
 /// Bits of an entry of an InfiniBand table: a lane (4) and a weight (8).
 const IB_ENTRY: u64 = 12;
 
-/// What one unit of weight is worth.
+/// Returns the value of one unit of weight.
 pub(super) fn unit(request: &Request) -> Bytes {
     match request.ports.arbiter {
         Kind::InfiniBand | Kind::DTable => Bytes(WEIGHT_UNIT.into()),
@@ -22,7 +22,7 @@ pub(super) fn unit(request: &Request) -> Bytes {
     }
 }
 
-/// A word and a sentence each.
+/// Returns facts about the plan: a word and a sentence each.
 pub(super) fn facts(request: &Request, lanes: &Grouping, tables: &Tables) -> Vec<(String, String)> {
     let unit = unit(request);
     let used: usize = tables
@@ -37,15 +37,15 @@ pub(super) fn facts(request: &Request, lanes: &Grouping, tables: &Tables) -> Vec
     vec![
         fact(
             "entries",
-            format!("{used} used of {} a table", request.capacity()),
+            format!("{used} used of {} per table", request.capacity()),
         ),
-        fact("turn", format!("{} or {turn} a turn", Bytes(frame))),
+        fact("turn", format!("{} or {turn} per turn", Bytes(frame))),
         fact("cost", cost(request, tables)),
         fact("buffers", buffers(request, lanes)),
     ]
 }
 
-/// What the lanes of an input need to keep the link busy.
+/// Returns the buffer that the lanes of an input need to keep the link busy.
 fn buffers(request: &Request, lanes: &Grouping) -> String {
     let ports = &request.ports;
     let lane = |group: &Vec<usize>| {
@@ -56,8 +56,8 @@ fn buffers(request: &Request, lanes: &Grouping) -> String {
     };
     let port: u64 = lanes.groups.iter().map(lane).sum();
     format!(
-        "at least {} an input for its {} lanes ({} in {} ports): for each what is sent while a credit comes \
-         back over {}, and a packet",
+        "at least {} per input for its {} lanes ({} in {} ports): per lane, what the link sends in \
+         the round trip of a credit (cable delay {}), plus one packet",
         Bytes(port),
         lanes.groups.len(),
         Bytes(port * u64::from(ports.ports)),
@@ -72,7 +72,7 @@ fn cost(request: &Request, tables: &Tables) -> String {
         Tables::InfiniBand { .. } => {
             let port = 2 * n_entries * IB_ENTRY;
             format!(
-                "{} of tables a port, {} in {n_ports} ports",
+                "{} of tables per port, {} in {n_ports} ports",
                 words(port),
                 words(port * n_ports)
             )
@@ -80,15 +80,16 @@ fn cost(request: &Request, tables: &Tables) -> String {
         Tables::Deficit(_) => {
             let counters = dtable_counters(request.classes.len() as u64, n_ports);
             format!(
-                "{} deficit counters and {} accumulators of 8 bits in {n_ports} ports; in InfiniBand storage \
-                 they take entries of the low table",
+                "{} deficit counters and {} accumulators of 8 bits in {n_ports} ports; in \
+                 InfiniBand storage they take entries of the low table",
                 counters.deficits, counters.accumulators
             )
         }
         Tables::Quantum { keeps_deficits, .. } => {
             let device = Device::new(n_ports, n_entries, *keeps_deficits);
             format!(
-                "{} in a device of {n_ports} ports: a table of {} bits, {} bits of registers a port",
+                "{} in a device of {n_ports} ports: a table of {} bits, {} bits of registers per \
+                 port",
                 words(device.bits()),
                 device.table_bits(),
                 device.port_bits()

@@ -1,7 +1,7 @@
-//! The devices of a fabric that one plan must fit: what their ports have room for.
+//! The devices of a fabric that one plan must fit, and the capacity of their ports.
 //!
-//! A device is known by what the PortInfo of its ports says, by the name of a profile, or by numbers in the file
-//! (`[[plan.device]]`). All of it is true at once, so the smallest number holds.
+//! The PortInfo of the ports, the name of a profile, or numbers in the file (`[[plan.device]]`)
+//! describe a device. All of them hold at once, so the smallest number applies.
 
 use netloom_catalog::{
     FromToml, Params, ResolvedLine, Section, ValueShape, choice, nearest, params,
@@ -9,22 +9,22 @@ use netloom_catalog::{
 use netloom_units::Rate;
 
 choice! {
-    /// Whose ports: OpenSM has one set of tables for each of these.
+    /// The kind of a port: OpenSM has one set of tables for each.
     #[derive(PartialOrd, Ord, Hash)]
     pub enum PortsOf {
-        /// Ports of switches with a cable (the keys `qos_swe_` of OpenSM).
+        /// Ports of switches with a cable (`qos_swe_` keys of OpenSM).
         Switches = "switches",
-        /// Ports of channel adapters (`qos_ca_`).
+        /// Ports of channel adapters (`qos_ca_` keys).
         Hosts = "hosts",
-        /// Enhanced ports 0, by which switches send packets of their own (`qos_sw0_`).
+        /// Enhanced ports 0, which send the packets of the switch itself (`qos_sw0_` keys).
         SwitchPort0 = "switch-port-0",
-        /// Ports of routers (`qos_rtr_`).
+        /// Ports of routers (`qos_rtr_` keys).
         Routers = "routers",
     }
 }
 
 impl PortsOf {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [PortsOf; 4] = [
         PortsOf::Switches,
         PortsOf::Hosts,
@@ -32,32 +32,32 @@ impl PortsOf {
         PortsOf::Routers,
     ];
 
-    /// As files and people call them.
+    /// Returns the name in files and reports.
     pub fn name(self) -> String {
         self.write().trim_matches('"').to_owned()
     }
 }
 
-/// What a port has room for.
+/// The capacity of a port.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Room {
-    /// Entries of its low table (VLArbLowCap).
+    /// Entries of the low table (VLArbLowCap).
     pub low: u8,
-    /// Entries of its high table (VLArbHighCap); 0 where that is not to be used.
+    /// Entries of the high table (VLArbHighCap); 0 if it must not be used.
     pub high: u8,
     /// Data lanes (VLCap).
     pub vls: u8,
 }
 
 impl Room {
-    /// Everything that the standard allows.
+    /// The maximum of the standard.
     pub const LARGEST: Room = Room {
         low: 64,
         high: 64,
         vls: 15,
     };
 
-    /// What fits both.
+    /// Returns the capacity that fits both.
     pub fn least(self, other: Room) -> Room {
         Room {
             low: self.low.min(other.low),
@@ -66,7 +66,7 @@ impl Room {
         }
     }
 
-    /// What OpenSM can fill of it: into a table that has room for exactly 64 entries it writes 32.
+    /// Returns the part that OpenSM can fill: into a table of exactly 64 entries it writes 32.
     pub fn fillable(self) -> Room {
         let entries = |cap: u8| if cap == 64 { 32 } else { cap };
         Room {
@@ -76,7 +76,7 @@ impl Room {
         }
     }
 
-    /// `16 low and 8 high entries, 4 lanes`.
+    /// Formats as `16 low and 8 high entries, 4 lanes`.
     pub fn words(self) -> String {
         let high = match self.high {
             0 => "low table only".to_owned(),
@@ -90,23 +90,24 @@ impl Room {
     }
 }
 
-/// A device that is known by its name.
+/// A device that is known by name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Profile {
-    /// Its name in files.
+    /// The name in files.
     pub name: &'static str,
-    /// What it has room for, as far as that is published; the rest is as large as the standard allows.
+    /// The published capacity; the rest is the maximum of the standard.
     pub room: Room,
-    /// Where that is known from.
+    /// The source of the numbers.
     pub about: &'static str,
 }
 
-/// The devices that are known by name. What a maker does not publish is not here: PortInfo of the site says it.
+/// The devices that are known by name. Unpublished devices are missing; the PortInfo of the site
+/// describes them.
 pub const PROFILES: &[Profile] = &[
     Profile {
         name: "any",
         room: Room::LARGEST,
-        about: "Everything that the standard allows: 64 entries a table, 15 lanes.",
+        about: "The maximum of the standard: 64 entries per table, 15 lanes.",
     },
     Profile {
         name: "ibsim",
@@ -115,7 +116,7 @@ pub const PROFILES: &[Profile] = &[
             high: 8,
             vls: 8,
         },
-        about: "The ports of the simulator ibsim 0.10.",
+        about: "Ports of the simulator ibsim 0.10.",
     },
     Profile {
         name: "ndr-host",
@@ -124,7 +125,7 @@ pub const PROFILES: &[Profile] = &[
             high: 8,
             vls: 4,
         },
-        about: "A host port of NDR, as a published listing of ibdiagnet shows it.",
+        about: "An NDR host port, from a published ibdiagnet listing.",
     },
     Profile {
         name: "quantum-2",
@@ -132,7 +133,7 @@ pub const PROFILES: &[Profile] = &[
             high: 0,
             ..Room::LARGEST
         },
-        about: "Its firmware notes (955641, 1249608) advise to use the low table only, and no weight of 0.",
+        about: "Firmware notes 955641 and 1249608 recommend only the low table, no weights of 0.",
     },
     Profile {
         name: "switch-ib-2",
@@ -140,58 +141,60 @@ pub const PROFILES: &[Profile] = &[
             high: 0,
             ..Room::LARGEST
         },
-        about: "Its firmware notes (955641, 1249608) advise to use the low table only, and no weight of 0.",
+        about: "Firmware notes 955641 and 1249608 recommend only the low table, no weights of 0.",
     },
 ];
 
-/// Ports of one device.
+/// The ports of one kind of device.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Device {
-    /// What reports call it.
+    /// The name in reports.
     pub name: String,
-    /// Whose ports they are.
     pub ports: PortsOf,
-    /// What each has room for.
+    /// The capacity of each port.
     pub room: Room,
 }
 
-/// What is known of the fabric that a plan is for, besides what its file says.
+/// What is known of the fabric from outside the `[plan]` section.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Surroundings {
-    /// Its devices, where PortInfo of their ports was read.
+    /// Its devices, if the PortInfo of their ports was read.
     pub devices: Vec<Device>,
-    /// The rate of its slowest cable, but for the exceptions, and which that is.
+    /// The rate of the slowest cable, except for cables in [`Cautions::slower`], and the name of
+    /// that cable.
     pub slowest: Option<(Rate, String)>,
-    /// Outputs of switches on its longest path.
+    /// Switch outputs on its longest path.
     pub hops: Option<u32>,
-    /// What a plan says of it.
+    /// The limits that a plan reports.
     pub cautions: Cautions,
 }
 
-/// What limits what a plan is worth in the fabric it is for.
+/// What limits the guarantees of a plan in its fabric.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Cautions {
-    /// Cables that are slower than the rate that is planned for: nothing is promised there.
+    /// Cables that are slower than the planned rate; the plan guarantees nothing there.
     pub slower: Option<String>,
-    /// Why the tables decide nothing, if so.
+    /// Why the tables have no effect, if so.
     pub bottleneck: Option<String>,
 }
 
 params! {
-    /// What the ports of one kind of device have room for.
+    /// The capacity of the ports of one kind of device.
     #[derive(Clone, Debug)]
     pub(super) struct DeviceKeys {
-        /// Whose ports: "hosts", "switches", "switch-port-0" or "routers".
+        /// Kind of the ports: "hosts", "switches", "switch-port-0" or "routers".
         ports: PortsOf,
-        /// What reports call it; left out, its profile.
+        /// Name of the device in reports. Default: its profile.
         name: Option<String> = None,
-        /// A known device: "ibsim", "ndr-host", "quantum-2", "switch-ib-2", or "any" for all that the standard allows.
+        /// A known device: "ibsim", "ndr-host", "quantum-2", "switch-ib-2", or "any" for the
+        /// maximum of the standard.
         profile: Option<String> = None,
-        /// Entries of the low table (VLArbLowCap), if there is less room than the profile and PortInfo of the site say.
+        /// Entries of the low table (VLArbLowCap), if fewer than in the profile and in the PortInfo
+        /// of the site.
         low_entries: Option<u8> = None,
-        /// Entries of the high table (VLArbHighCap), likewise; 0 where it is not to be used.
+        /// Entries of the high table (VLArbHighCap), if fewer; 0 disables it.
         high_entries: Option<u8> = None,
-        /// Data lanes (VLCap), likewise: 1, 2, 4, 8 or 15.
+        /// Data lanes (VLCap), if fewer: 1, 2, 4, 8 or 15.
         vls: Option<u8> = None,
     }
     check |it, section| {
@@ -201,16 +204,18 @@ params! {
         };
         for (key, entries, least) in [("low-entries", it.low_entries, 1), ("high-entries", it.high_entries, 0)] {
             if let Some(n) = entries.filter(|n| !(least..=64).contains(n)) {
-                outside(key, format!("a table of {n} entries"), "a table has at most 64");
+                let message = format!("a table cannot have {n} entries");
+                outside(key, message, "a table has at most 64");
             }
         }
         if let Some(n) = it.vls.filter(|n| ![1, 2, 4, 8, 15].contains(n)) {
-            outside("vls", format!("{n} data lanes"), "a port has 1, 2, 4, 8 or 15");
+            let message = format!("a port cannot have {n} data lanes");
+            outside("vls", message, "use 1, 2, 4, 8 or 15");
         }
     }
 }
 
-/// Reads `[[plan.device]]`; nothing if one is wrong, which is noted.
+/// Reads `[[plan.device]]`. Returns `None` if a device is wrong, and notes the errors.
 pub(super) fn read(section: &mut Section<'_>) -> Option<Vec<Device>> {
     let Some(value) = section.raw("device") else {
         return Some(vec![]);
@@ -220,7 +225,7 @@ pub(super) fn read(section: &mut Section<'_>) -> Option<Vec<Device>> {
         section
             .notes
             .error("E0101", value.place, message)
-            .help("write [[plan.device]], with two brackets, and below it ports = \"hosts\"");
+            .help("use [[plan.device]] (two brackets), with a line like ports = \"hosts\"");
         return None;
     };
     let mut devices = vec![];
@@ -245,7 +250,7 @@ fn device(keys: DeviceKeys, section: &mut Section<'_>) -> Option<Device> {
             let message = format!("there is no profile \"{name}\"");
             let help = match nearest(name, names.clone()) {
                 Some(near) => format!("did you mean \"{near}\"?"),
-                None => format!("write one of {}", names.collect::<Vec<_>>().join(", ")),
+                None => format!("use one of {}", names.collect::<Vec<_>>().join(", ")),
             };
             section.notes.error("E0104", place, message).help(help);
             return None;
@@ -267,7 +272,7 @@ fn device(keys: DeviceKeys, section: &mut Section<'_>) -> Option<Device> {
     })
 }
 
-/// The keys of `[[plan.device]]`.
+/// Returns the keys of `[[plan.device]]`.
 pub(super) fn keys() -> Vec<netloom_catalog::Param> {
     DeviceKeys::params()
 }

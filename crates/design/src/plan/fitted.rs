@@ -1,13 +1,13 @@
-//! One plan for a fabric of mixed devices.
+//! Computes one plan for a fabric of mixed devices.
 //!
 //! ```text
-//!  devices ─► lanes: the fewest that any port has ─► one map from service levels to lanes, the same everywhere
-//!          └► room of switches, of hosts, …      ─► tables for each, with the shares that it can reach
+//!  devices ─► lanes: the fewest of any port     ─► one map of service levels to lanes, everywhere
+//!          └► capacity of switches, of hosts, … ─► tables for each, with the shares it can reach
 //! ```
 //!
-//! A service level is on one lane in the whole fabric, so the port with the fewest lanes decides for all. Tables need
-//! not be the same: OpenSM has a set of keys for each kind of port, and each set is fitted to the smallest of the
-//! devices that get it.
+//! A service level has the same lane in the whole fabric, so the port with the fewest lanes decides
+//! for all. The tables may differ: OpenSM has a set of keys for each kind of port. Each set is
+//! fitted to the smallest of the devices that get it.
 
 use super::devices::{Device, PortsOf, Room};
 use super::request::{HighTable, Request};
@@ -16,18 +16,17 @@ use super::{Plan, Refusal, alone};
 /// The tables of one kind of port.
 #[derive(Clone, Debug)]
 pub struct Fitted {
-    /// Whose ports.
     pub ports: PortsOf,
-    /// The devices they are of; none where nothing is known of them.
+    /// The devices with these ports; empty if nothing is known about them.
     pub devices: Vec<Device>,
-    /// What all of them have room for, and OpenSM can fill.
+    /// The capacity that all of them have, and that OpenSM can fill.
     pub room: Room,
-    /// What the tables give there.
+    /// The plan for these ports.
     pub plan: Plan,
 }
 
 impl Fitted {
-    /// `hosts (ndr-host: 8 low and 8 high entries, 4 lanes)`.
+    /// Formats as `hosts (ndr-host: 8 low and 8 high entries, 4 lanes)`.
     pub fn words(&self) -> String {
         words(self.ports, &self.devices, self.room)
     }
@@ -44,7 +43,7 @@ fn words(ports: PortsOf, devices: &[Device], room: Room) -> String {
     }
 }
 
-/// The plan for all devices of a request, that of the switches in front.
+/// Computes the plan for all devices of a request; that of the switches comes first.
 pub(super) fn plan(request: &Request) -> Result<Plan, Refusal> {
     let written = Room {
         low: request.capacity().min(64) as u8,
@@ -57,7 +56,7 @@ pub(super) fn plan(request: &Request) -> Result<Plan, Refusal> {
     for ports in PortsOf::ALL {
         let of_kind = |device: &&Device| device.ports == ports;
         let devices: Vec<Device> = request.devices.iter().filter(of_kind).cloned().collect();
-        // Every fabric has switches and hosts; the others only where they are known.
+        // Every fabric has switches and hosts; other kinds are included only if they are known.
         if devices.is_empty() && !matches!(ports, PortsOf::Switches | PortsOf::Hosts) {
             continue;
         }
@@ -86,7 +85,7 @@ pub(super) fn plan(request: &Request) -> Result<Plan, Refusal> {
     Ok(plan)
 }
 
-/// The same needs of ports with so much room.
+/// Returns the same request for ports of this capacity.
 fn within(request: &Request, room: Room) -> Request {
     let mut ports = request.ports.clone();
     ports.entries = Some(room.low.into());
@@ -103,7 +102,7 @@ fn within(request: &Request, room: Room) -> Request {
     }
 }
 
-/// The same refusal, told of a device.
+/// Returns the same refusal, attributed to a device.
 fn at(mut refusal: Refusal, device: &str) -> Refusal {
     for reason in &mut refusal.reasons {
         *reason = format!("at {device}: {reason}");
@@ -117,7 +116,8 @@ fn notes(request: &Request, vls: u8) -> Vec<String> {
     let smallest = request.devices.iter().find(|device| device.room.vls == vls);
     if let Some(device) = smallest.filter(|_| usize::from(vls) < request.classes.len()) {
         notes.push(format!(
-            "{} ({}) have {vls} lanes, the fewest: a service level has one lane everywhere, so no port uses more",
+            "{} ({}) have the fewest lanes, {vls}. A service level has the same lane everywhere, \
+             so no port uses more lanes",
             device.ports.name(),
             device.name
         ));
@@ -125,7 +125,8 @@ fn notes(request: &Request, vls: u8) -> Vec<String> {
     let has_64 = |device: &&Device| device.room.low == 64 || device.room.high == 64;
     if request.devices.iter().any(|device| has_64(&device)) {
         notes.push(
-            "OpenSM writes 32 entries into a table that has room for exactly 64: no more are planned for there"
+            "OpenSM writes only 32 entries into a table of exactly 64, so the plan uses at most 32 \
+             there"
                 .to_owned(),
         );
     }

@@ -1,4 +1,4 @@
-//! What tables promise to each class, and what of the request they do not keep.
+//! Computes what tables guarantee to each class, and which needs of the request they do not meet.
 
 use netloom_units::Vl;
 
@@ -6,7 +6,7 @@ use super::attempt::{Case, Stream};
 use super::{HIGH_ASSUMPTION, Plan, PlannedClass, Tables, Unmet, cost};
 use crate::qos::wait::Wait;
 
-/// Holds tables against the request.
+/// Compares tables with the request.
 pub(super) fn judge(case: &Case<'_>, tables: Tables, is_proved: bool) -> Plan {
     let request = case.request;
     let shares = stream_shares(case, &tables);
@@ -44,7 +44,8 @@ fn has_high(tables: &Tables, stream: &Stream) -> bool {
     }
 }
 
-/// The share of each stream when all others send what they can and the high table what it is trusted with.
+/// Returns the share of each stream when all others send as much as they can, and the high table
+/// what it is assumed to send.
 fn stream_shares(case: &Case<'_>, tables: &Tables) -> Vec<f64> {
     let is_high = |stream: &Stream| has_high(tables, stream);
     let mut laws = case.laws();
@@ -107,7 +108,7 @@ fn planned(
         tables.wait(&case.largest(), request.ports.flit, stream.key)
     } else {
         Wait::Unbounded(format!(
-            "packets of {} may stand before its own in {}",
+            "packets of {} may be queued before its own in {}",
             mates.join(" and "),
             Vl(at as u8)
         ))
@@ -139,7 +140,7 @@ fn unmet(case: &Case<'_>, classes: &[PlannedClass], is_proved: bool) -> Vec<Unme
     let scale: f64 = request.classes.iter().map(|c| c.share.as_f64()).sum();
     for (index, class) in classes.iter().enumerate() {
         let wanted = class.share_wanted / scale;
-        // What rounds to the tolerance is within it.
+        // An error that rounds to the tolerance is within it.
         if (class.share_given / wanted - 1.0).abs() > request.ports.tolerance * 1.001 + 1e-9 {
             unmet.push(Unmet::Share {
                 class: index,
@@ -173,8 +174,8 @@ fn notes(case: &Case<'_>, tables: &Tables) -> Vec<String> {
         if group.len() > 1 {
             let names: Vec<&str> = group.iter().map(name).collect();
             notes.push(format!(
-                "{} share {}: one queue, so nothing protects them from each other; lost are their own shares \
-                 against each other and every bound on their waits",
+                "{} share {}, which is one queue. Their shares are not enforced against each \
+                 other, and their waits have no bound",
                 names.join(" and "),
                 Vl(lane as u8)
             ));
@@ -183,7 +184,7 @@ fn notes(case: &Case<'_>, tables: &Tables) -> Vec<String> {
     let sum: f64 = request.classes.iter().map(|c| c.share.as_f64()).sum();
     if sum < 1.0 - 1e-9 {
         notes.push(format!(
-            "the shares sum to {:.2} %; a table has no idle rest, so everybody's share grows in proportion",
+            "the shares sum to {:.2} %. A table has no idle rest, so all shares grow in proportion",
             sum * 100.0
         ));
     }
@@ -196,7 +197,7 @@ fn notes(case: &Case<'_>, tables: &Tables) -> Vec<String> {
         let taken = tables.shares(&case.laws(), request.ports.flit);
         let taken: f64 = high.iter().map(|&key| taken[usize::from(key)]).sum();
         notes.push(format!(
-            "{HIGH_ASSUMPTION}: unrestrained they would take {:.1} % of the link",
+            "{HIGH_ASSUMPTION}. Unrestrained, they would take {:.1} % of the link",
             taken * 100.0
         ));
     }

@@ -1,14 +1,15 @@
-//! Fewer lanes than classes: which classes share one.
+//! Groups classes into fewer lanes.
 //!
-//! Classes in one lane are one queue: the table protects them from other lanes and not from each other. A
-//! packet with a deadline may then stand behind its mates, and no bound holds. So classes with deadlines
-//! are kept alone as long as there are lanes; among the rest, the harm of a group is what its packets find
-//! before them: for every pair the share of the mate, as large as its packets are against one's own. The
-//! grouping with the least harm is found exactly, by the best split of every subset.
+//! Classes in one lane share one queue: the table protects them from other lanes, not from each
+//! other. A packet with a deadline may then be queued behind packets of other classes, and no bound
+//! holds. So each class with a deadline keeps a lane of its own as long as there are lanes. Among
+//! the others, the harm of a group is what its packets find queued before them: for every pair, the
+//! share of the other class, weighted by the ratio of the packet sizes. The grouping with the least
+//! harm is exact: it comes from the best split of every subset.
 
 use super::request::Class;
 
-/// How classes are put into lanes.
+/// An assignment of classes to lanes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Grouping {
     /// The classes of each lane, ascending; lanes are ordered by their first class.
@@ -16,27 +17,27 @@ pub struct Grouping {
 }
 
 impl Grouping {
-    /// Every class alone.
+    /// Returns a grouping with each class in its own lane.
     pub fn apart(n: usize) -> Grouping {
         Grouping {
             groups: (0..n).map(|class| vec![class]).collect(),
         }
     }
 
-    /// The lane of a class.
+    /// Returns the lane of a class.
     pub fn lane_of(&self, class: usize) -> usize {
         let has = |group: &Vec<usize>| group.contains(&class);
         self.groups.iter().position(has).unwrap_or(0)
     }
 
-    /// The other classes in its lane.
+    /// Returns the other classes in its lane.
     pub fn mates_of(&self, class: usize) -> Vec<usize> {
         let mates = self.groups[self.lane_of(class)].iter().copied();
         mates.filter(|&mate| mate != class).collect()
     }
 }
 
-/// Deadlines lost, then what is found in the queue.
+/// Deadlines lost, then the traffic found in the queue.
 type Harm = (u32, f64);
 
 fn sum(a: Harm, b: Harm) -> Harm {
@@ -62,7 +63,7 @@ fn harm(group: usize, classes: &[Class]) -> Harm {
     (deadlines.count() as u32, found.sum())
 }
 
-/// The grouping of classes into at most so many lanes that harms least.
+/// Returns the grouping of classes into at most `n_lanes` lanes with the least harm.
 pub fn group(classes: &[Class], n_lanes: usize) -> Grouping {
     let n = classes.len();
     if n <= n_lanes || n_lanes == 0 {
@@ -70,13 +71,14 @@ pub fn group(classes: &[Class], n_lanes: usize) -> Grouping {
     }
     let all = (1usize << n) - 1;
     let harms: Vec<Harm> = (0..=all).map(|group| harm(group, classes)).collect();
-    // best[rest] with so many lanes; the group with the lowest class of the rest is split off.
+    // best[rest] for each number of lanes; the group with the lowest class of the rest is split
+    // off.
     let mut best: Vec<Harm> = harms.clone();
     let mut choices = vec![(0..=all).collect::<Vec<usize>>()];
     for _ in 1..n_lanes {
         let mut next = best.clone();
         let mut choice: Vec<usize> = choices.last().cloned().unwrap_or_default();
-        // Where one lane fewer is as good, everything the earlier table chose stands: its group is the
+        // Where one lane fewer is as good, the choice of the earlier table stands: its group is the
         // whole rest only if that is best.
         for rest in 1..=all {
             let lowest = rest & rest.wrapping_neg();
@@ -149,7 +151,8 @@ mod tests {
         assert_eq!(group(&classes, 9), Grouping::apart(5));
     }
 
-    /// Sizes matter: a mouse suffers more behind an elephant than behind another mouse.
+    /// Packet sizes matter: a small packet suffers more behind a large one than behind another
+    /// small one.
     #[test]
     fn mice_go_with_mice() {
         let classes = [

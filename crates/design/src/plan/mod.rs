@@ -1,4 +1,4 @@
-//! From what classes need to the tables of a port, with what they promise.
+//! Computes the tables of a port from the needs of classes, and what the tables guarantee.
 //!
 //! ```text
 //! [plan] ─ request ─► lanes ─► attempt ─► Tables ─► Plan: shares, waits, slack, cost
@@ -8,9 +8,10 @@
 //!                                                                              each other
 //! ```
 //!
-//! Nothing is simulated. Shares are what the tables give when every class always has something to send, in
-//! closed form ([`crate::qos::predict`]); waits are bounds that hold for any traffic of the others
-//! ([`crate::qos::wait`]). A plan is only as good as its assumptions, so they are part of it.
+//! Nothing is simulated. Shares are what the tables give when every class always has something to
+//! send, in closed form ([`crate::qos::predict`]). Waits are bounds that hold for any traffic of
+//! the other classes ([`crate::qos::wait`]). A plan includes its assumptions, since its guarantees
+//! depend on them.
 
 mod attempt;
 mod compose;
@@ -41,47 +42,48 @@ use crate::qos::predict::{Laws, SizeLaw};
 
 use crate::qos::wait::Wait;
 
-/// What a bound along a path takes for granted besides [`crate::qos::wait::ASSUMPTION`].
-pub const PATH_ASSUMPTION: &str = "along a path: at each of its outputs the packet finds no other packet of \
-    its class before it, and its lane's credits for a whole packet are there (the class sends less than its \
-    share, without bursts, and every buffer downstream drains); otherwise unbounded, for tables guarantee \
-    no credits";
+/// The assumption of bounds along a path, in addition to [`crate::qos::wait::ASSUMPTION`].
+pub const PATH_ASSUMPTION: &str = "along a path, at each output: no other packet of the class is \
+    queued before this one, and its lane holds credits for a whole packet. This holds if the class \
+    sends less than its share, without bursts, and every buffer downstream drains. Otherwise the \
+    wait is unbounded, since tables do not guarantee credits";
 
-/// What classes in the high-priority table are trusted with.
-pub const HIGH_ASSUMPTION: &str = "classes in the high-priority table send no more than their share; if \
-    they do, the limit alone protects the others";
+/// The assumption about classes in the high-priority table.
+pub const HIGH_ASSUMPTION: &str = "classes in the high-priority table are assumed to send at most \
+    their share; if they send more, only the limit protects the others";
 
-/// Planned tables and what they promise.
+/// Planned tables and their guarantees.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// What was asked.
     pub request: Request,
-    /// What the port is programmed with.
+    /// The tables of the port.
     pub tables: Tables,
-    /// Which classes share a lane.
+    /// The classes of each lane.
     pub lanes: Grouping,
-    /// What each class gets, in the order of the request.
+    /// The result of each class, in the order of the request.
     pub classes: Vec<PlannedClass>,
-    /// What was asked and is not given.
+    /// The needs that the plan does not meet.
     pub unmet: Vec<Unmet>,
-    /// What is lost, assumed or worth knowing.
+    /// Losses, assumptions and hints.
     pub notes: Vec<String>,
     /// Sizes of the plan and its cost: a word and a sentence each.
     pub facts: Vec<(String, String)>,
-    /// In a fabric of several devices, what each kind of port is programmed with and what it gives. The tables above are
-    /// those of the switches.
+    /// In a fabric of several devices, the tables of each kind of port. The tables above are those
+    /// of the switches.
     pub fitted: Vec<Fitted>,
-    /// Whether no tables with as many entries keep more of what was asked; otherwise none were found.
+    /// Whether it is proved that no tables with this number of entries meet more needs; otherwise
+    /// the search found none.
     pub is_proved: bool,
 }
 
 impl Plan {
-    /// Whether classes are trusted to send no more than their share: those of a high-priority table.
+    /// Returns whether the plan assumes that some classes send at most their share: those in a
+    /// high-priority table.
     pub fn trusts(&self) -> bool {
         self.classes.iter().any(|class| class.table == "high")
     }
 
-    /// What was asked and is not given, by class; in a fabric of several devices, with the ports that fall short.
+    /// Returns the unmet needs by class; in a fabric of several devices, with the ports concerned.
     pub fn shortfalls(&self) -> Vec<(usize, String)> {
         let told = |plan: &Plan, at: &str| -> Vec<(usize, String)> {
             let words = |unmet: &Unmet| {
@@ -101,7 +103,8 @@ impl Plan {
         }
     }
 
-    /// What hosts are programmed with; the same as switches where the ports of a fabric are alike.
+    /// Returns the tables of the hosts; those of the switches if all ports of the fabric are the
+    /// same.
     pub fn host_tables(&self) -> &Tables {
         let hosts = self
             .fitted
@@ -110,53 +113,50 @@ impl Plan {
         hosts.map_or(&self.tables, |hosts| &hosts.plan.tables)
     }
 
-    /// Whether a deadline is not kept.
+    /// Returns whether a deadline is missed.
     pub fn is_late(&self) -> bool {
         self.unmet.iter().any(Unmet::is_deadline)
     }
 }
 
-/// What one class gets.
+/// The result of one class.
 #[derive(Clone, Debug)]
 pub struct PlannedClass {
-    /// Its name.
     pub name: String,
-    /// Its service level.
     pub sl: Sl,
-    /// Its lane.
     pub vl: Vl,
-    /// The table that serves it: `high`, `low`, or `table` where there is one.
+    /// The table that serves it: `high`, `low`, or `table` if there is only one.
     pub table: &'static str,
-    /// The share it wants.
+    /// The share that the class needs.
     pub share_wanted: f64,
-    /// The share it has when all classes of the low table, or of the only one, have something to send, and those
-    /// of the high table send what they are trusted with.
+    /// The share when all classes of the low table, or of the only table, have something to send.
+    /// Classes of the high table then send what they are assumed to send.
     pub share_given: f64,
-    /// The share it has when all classes have something to send: in the high table that may be more than it was
-    /// given, which is then missing elsewhere.
+    /// The share when all classes have something to send. In the high table it may exceed the given
+    /// share, which others then lack.
     pub share_if_all_send: f64,
-    /// The smallest share that its entries can have, one packet each; where its distance is given.
+    /// The smallest share that its entries allow, one packet each; only with a distance.
     pub share_least: Option<f64>,
-    /// The largest share that its entries can have, at their largest weight; where its distance is given.
+    /// The largest share that its entries allow, at their largest weight; only with a distance.
     pub share_most: Option<f64>,
-    /// Its entries (those of its lane, where it shares one).
+    /// The number of its entries (those of its lane, if the class shares one).
     pub entries: usize,
     /// The largest number of entries from one of its own to the next.
     pub distance: usize,
-    /// What its entries may send in one turn of the table, in bytes.
+    /// Bytes that its entries may send per turn of the table.
     pub bytes_per_turn: u64,
     /// The longest wait at an output.
     pub wait: Wait,
-    /// The same as a time, if there is one.
+    /// The same as a time, if there is a bound.
     pub worst_wait: Option<Time>,
-    /// The longest wait at all outputs of a path together, under the assumption for paths.
+    /// The longest wait at all outputs of a path together, under [`PATH_ASSUMPTION`].
     pub path_wait: Option<Time>,
-    /// What it may wait along its way.
+    /// The longest wait allowed along its path.
     pub deadline: Option<Time>,
 }
 
 impl PlannedClass {
-    /// What is left of the deadline; `None` without one, or if it is not kept.
+    /// Returns what is left of the deadline; `None` if there is no deadline or it is missed.
     pub fn slack(&self) -> Option<Time> {
         let (deadline, wait) = (self.deadline?, self.path_wait?);
         let left = deadline.picos().checked_sub(wait.picos())?;
@@ -167,36 +167,36 @@ impl PlannedClass {
 /// A need that a plan does not meet.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Unmet {
-    /// A class may wait longer than its deadline: class, the bound along its way (or why there is none),
-    /// the deadline.
+    /// A class may wait longer than its deadline: class, the bound along its path (or why there is
+    /// none), the deadline.
     Deadline(usize, Result<Time, String>, Time),
     /// A share errs by more than the tolerance.
     Share {
-        /// The class.
         class: usize,
-        /// What it wants.
+        /// The share that the class needs.
         wanted: f64,
-        /// What it is given.
+        /// The share that the plan gives.
         given: f64,
-        /// The entries of a table, if no table with as many keeps all shares and deadlines.
+        /// The number of entries, if it is proved that no table of this size keeps all shares and
+        /// deadlines.
         entries: Option<usize>,
     },
 }
 
 impl Unmet {
-    /// Whether it is a deadline: that is refused, where a share is only told.
+    /// Returns whether the need is a deadline. Missed deadlines are refused, inexact shares are
+    /// only reported.
     pub fn is_deadline(&self) -> bool {
         matches!(self, Unmet::Deadline(..))
     }
 
-    /// The class.
     pub fn class(&self) -> usize {
         match self {
             Unmet::Deadline(class, ..) | Unmet::Share { class, .. } => *class,
         }
     }
 
-    /// The sentence, with the name of the class.
+    /// Returns the sentence, with the name of the class.
     pub fn words(&self, classes: &[Class]) -> String {
         let name = &classes[self.class()].name;
         match self {
@@ -207,7 +207,7 @@ impl Unmet {
                 )
             }
             Unmet::Deadline(_, Err(why), deadline) => {
-                format!("{name} has no bound, because {why}; its deadline is {deadline}")
+                format!("{name} has no bound on its wait: {why}; its deadline is {deadline}")
             }
             Unmet::Share {
                 wanted,
@@ -219,7 +219,7 @@ impl Unmet {
                     Some(entries) => {
                         format!("no table of {entries} entries keeps all shares and deadlines")
                     }
-                    None => "the nearest table that was found".to_owned(),
+                    None => "this is the nearest table found".to_owned(),
                 };
                 format!(
                     "{name} gets {:.2} % instead of {:.2} %: {why}",
@@ -231,28 +231,29 @@ impl Unmet {
     }
 }
 
-/// A time with three digits, for people.
+/// Formats a time with three digits.
 pub fn rounded(time: Time) -> String {
     short_time(time.as_nanos())
 }
 
-/// Why there is no plan.
+/// The reasons why there is no plan.
 #[derive(Clone, Debug)]
 pub struct Refusal {
-    /// Everything that could not be met.
+    /// All needs that cannot be met.
     pub reasons: Vec<String>,
     /// The nearest plan, if there are any tables at all.
     pub nearest: Option<Box<Plan>>,
-    /// Whether no tables keep what was asked; otherwise none were found.
+    /// Whether it is proved that no tables meet the request; otherwise the search found none.
     pub is_proved: bool,
-    /// What was refused, of ports that are alike.
+    /// The refused request, with one kind of port.
     asked: Box<Request>,
-    /// Whose ports, in a fabric of several devices.
+    /// The kind of port, in a fabric of several devices.
     device: Option<String>,
 }
 
 impl Refusal {
-    /// The fewest classes that cannot be met together. This takes longer than the refusal itself, up to a limit.
+    /// Returns the fewest classes that cannot be met together. This search takes longer than the
+    /// refusal itself, up to a limit.
     pub fn conflict(&self) -> Conflict {
         let mut conflict = conflict::smallest(&self.asked, &self.reasons);
         if let Some(device) = &self.device
@@ -273,8 +274,8 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// The tables for a request. Deadlines and the sum of shares are met or refused; a share that comes not near
-/// enough is told in the plan ([`Plan::unmet`]).
+/// Computes the tables for a request. A missed deadline, or shares that sum to more than the link,
+/// is refused. A share outside the tolerance is reported in [`Plan::unmet`].
 pub fn plan(request: &Request) -> Result<Plan, Refusal> {
     match request.devices.is_empty() {
         true => alone(request),
@@ -282,7 +283,7 @@ pub fn plan(request: &Request) -> Result<Plan, Refusal> {
     }
 }
 
-/// The tables for a request whose ports are alike.
+/// Computes the tables for a request with one kind of port.
 fn alone(request: &Request) -> Result<Plan, Refusal> {
     let effort = compose::Effort::new(u64::MAX);
     attempt::attempt(request, &effort).map_err(|failure| Refusal {
@@ -294,8 +295,8 @@ fn alone(request: &Request) -> Result<Plan, Refusal> {
     })
 }
 
-/// Packs the entries of a table into a port that holds fewer: the same shares as well as they go, no entry
-/// of weight 0, all in the low table. The laws say what the packets of each lane are like.
+/// Packs the entries of a table into a port with fewer entries: shares as close as possible, no
+/// entry of weight 0, all in the low table. The laws describe the packets of each lane.
 pub fn compress(
     table: &netloom_arbitration::VlArbitrationTable,
     laws: &Laws,

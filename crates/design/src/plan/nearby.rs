@@ -1,27 +1,28 @@
-//! Better tables near one: entries are exchanged, and packets moved, one step at a time.
+//! Improves a table step by step: exchanges entries and moves packets.
 //!
-//! A step is taken if it brings the table nearer to what is wanted, whichever comes first, so the search is the same every
-//! time. It looks at a fixed number of tables whatever the port holds: a longer table takes nothing from a short one.
+//! The search takes the first step that brings the table nearer to the request, so it is
+//! deterministic. It examines a fixed number of tables whatever the capacity of the port, so longer
+//! tables do not shorten the search among short ones.
 
 use super::compose::{Composition, Search, Slot};
 
-/// Tables looked at from one start.
+/// Tables examined from one start.
 const MOST_TABLES: usize = 300;
 
 /// Longer tables are not improved: their frames are fine enough.
 const LONGEST: usize = 16;
 
-/// Tables that are further away than this are not improved.
+/// Tables with a larger distance are not improved.
 const FARTHEST: f64 = 1.0;
 
-/// How far a table is from one that keeps everything.
+/// Returns the distance of a table from one that keeps everything.
 fn distance(search: &Search<'_>, table: &Composition) -> f64 {
     let late = (table.overrun - 1.0).clamp(0.0, 1e9);
     let wrong = (table.error - search.tolerance).max(0.0);
     late + wrong
 }
 
-/// The best table near this one; `None` if there is none that is nearer to what is wanted.
+/// Returns the best table near this one; `None` if no table is nearer to the request.
 pub(super) fn improved(search: &Search<'_>, start: &Composition) -> Option<Composition> {
     let has_fixed = search.parts.iter().any(|part| part.entries.is_some());
     if start.slots.len() > LONGEST || has_fixed || distance(search, start) > FARTHEST {
@@ -63,17 +64,17 @@ pub(super) fn improved(search: &Search<'_>, start: &Composition) -> Option<Compo
 /// One change of a table.
 #[derive(Clone, Copy)]
 enum Step {
-    /// Two entries change places.
+    /// Exchanges two entries.
     Exchange(usize, usize),
-    /// A packet moves from one entry of a stream to another.
+    /// Moves a packet from one entry of a stream to another.
     Move(usize, usize),
-    /// An entry sends a packet more.
+    /// Makes an entry send one packet more.
     More(usize),
-    /// An entry sends a packet less.
+    /// Makes an entry send one packet less.
     Less(usize),
 }
 
-/// All steps of a table of `n` entries, in a fixed order.
+/// Returns all steps of a table of `n` entries, in a fixed order.
 fn steps(n: usize) -> impl Iterator<Item = Step> {
     let pairs = move || (0..n).flat_map(move |a| (0..n).map(move |b| (a, b)));
     let exchanges = pairs().filter(|(a, b)| a < b);
@@ -85,7 +86,7 @@ fn steps(n: usize) -> impl Iterator<Item = Step> {
 }
 
 impl Step {
-    /// The changed entries; `None` if nothing changes, or an entry cannot weigh that.
+    /// Returns the changed entries; `None` if nothing changes, or an entry cannot have the weight.
     fn from(self, slots: &[Slot], levels: &[Vec<u32>]) -> Option<Vec<Slot>> {
         let mut slots = slots.to_vec();
         let change = |slot: &mut Slot, by: isize| -> Option<()> {

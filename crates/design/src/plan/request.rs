@@ -1,4 +1,4 @@
-//! What is asked of a port: the `[plan]` section of a file.
+//! The `[plan]` section of a file: the ports, and what each class needs.
 //!
 //! ```toml
 //! [plan]
@@ -25,21 +25,21 @@ use super::devices::{self, Cautions, Device, Surroundings};
 use crate::qos::predict::SizeLaw;
 
 choice! {
-    /// By what the ports arbitrate.
+    /// The arbiter of the ports.
     pub enum Kind {
-        /// InfiniBand: two tables of lanes, rounded up to packets.
+        /// InfiniBand: two tables of lanes; each turn is rounded up to whole packets.
         InfiniBand = "ib-two-table",
-        /// DTable: one table of service levels, a deficit for each.
+        /// DTable: one table of service levels, with a deficit counter for each level.
         DTable = "dtable",
         /// BXI: one table of service levels; what a packet does not fill is lost.
         BxiTable = "bxi-table",
-        /// BXI with a deficit for each entry.
+        /// BXI with a deficit counter for each entry.
         BxiDeficit = "bxi-deficit",
     }
 }
 
 impl Default for Ports {
-    /// What a file that says nothing gets.
+    /// Returns the default of every key.
     fn default() -> Ports {
         let mut notes = netloom_catalog::Notes::new();
         let mut section = Section::empty(netloom_catalog::Place::default(), &mut notes);
@@ -48,12 +48,12 @@ impl Default for Ports {
 }
 
 impl Kind {
-    /// The name of the kind in a file.
+    /// Returns the name of the kind in files.
     pub fn name(self) -> String {
         self.write().trim_matches('"').to_owned()
     }
 
-    /// Entries of a table, unless the port has fewer: 64 in InfiniBand, 32 in the printed BXI devices.
+    /// Returns the default length of a table: 64 in InfiniBand, 32 in the published BXI devices.
     fn usual_entries(self) -> usize {
         match self {
             Kind::InfiniBand | Kind::DTable => 64,
@@ -71,64 +71,72 @@ impl Kind {
 }
 
 choice! {
-    /// Whether the high-priority table of InfiniBand is used.
+    /// When the high-priority table of InfiniBand is used.
     pub enum HighTable {
-        /// For deadlines that the low table cannot keep, or not beside the shares. What the low table can do holds against everybody;
-        /// the high one relies on its classes not to send more than their share.
+        /// For deadlines that the low table cannot keep, alone or together with the shares.
+        /// Guarantees of the low table hold whatever other classes send. The high table assumes
+        /// that its classes send at most their share.
         WhenNeeded = "when-needed",
         /// For every class with a deadline.
         Deadlines = "deadlines",
-        /// Not at all, as some firmware advises.
+        /// Never, as some firmware notes recommend.
         Never = "never",
     }
 }
 
 params! {
-    /// The ports to plan for.
+    /// The ports that the plan is for.
     #[derive(Clone, Debug)]
     pub struct Ports {
-        /// By what the ports arbitrate: "ib-two-table", "dtable", "bxi-table" or "bxi-deficit".
+        /// The arbiter of the ports: "ib-two-table", "dtable", "bxi-table" or "bxi-deficit".
         pub arbiter: Kind = Kind::InfiniBand,
-        /// The rate of the links; left out, that of the slowest cable of a real site, otherwise `link.rate` where the file
-        /// has it. Waits are longest where a link is slowest, so a deadline that holds there holds everywhere.
+        /// Rate of the links. Default: that of the slowest cable of a real site, otherwise
+        /// `link.rate` of the file. Waits are longest on the slowest link, so a deadline that holds
+        /// there holds everywhere.
         pub rate: Rate = Rate(100_000_000_000),
-        /// Entries that a table of the port holds (in InfiniBand VLArbHighCap and VLArbLowCap); left out, 64,
-        /// or 32 for BXI. On a real site, and with `[[plan.device]]`, no table has more than its port has room for.
+        /// Entries per table of the port (in InfiniBand VLArbHighCap and VLArbLowCap). Default: 64,
+        /// or 32 for BXI. On a real site, and with `[[plan.device]]`, no table exceeds the capacity
+        /// of its port.
         pub entries: Option<u16> = None,
-        /// Entries of the high-priority table of InfiniBand, where there are fewer: 0 if it is not to be used.
+        /// Entries of the high-priority table of InfiniBand, if fewer; 0 disables it.
         pub high_entries: Option<u16> = None,
-        /// Whether an entry may weigh less than the largest packet of its class. Shares of classes with packets of several
-        /// sizes can then be had with fewer entries, but an entry may let pass more than it weighs.
+        /// Whether an entry may weigh less than the largest packet of its class. Classes with
+        /// packets of several sizes then reach their shares with fewer entries, but an entry may
+        /// send more than its weight.
         pub small_weights: bool = false,
-        /// What one unit of weight is worth. Of a BXI table, so many flits (the size of a turn); left out, 1. Of a DTable
-        /// with distances, the pool is so many largest packets per slot; left out, the first tenth that suffices.
+        /// Value of one unit of weight. In a BXI table: a number of flits (the size of a turn);
+        /// default: 1. In a DTable with distances: the pool, in largest packets per slot; default:
+        /// the smallest multiple of 0.1 that suffices.
         pub k: Option<f64> = None,
-        /// Of a DTable with distances: no entry is above so many largest packets; left out, the first tenth that suffices.
+        /// In a DTable with distances: the largest weight of an entry, in largest packets. Default:
+        /// the smallest multiple of 0.1 that suffices.
         pub w: Option<f64> = None,
-        /// Of a DTable with distances: what all weights sum to, in credits of 64 bytes; left out, the first total within
-        /// `tolerance`.
+        /// In a DTable with distances: the sum of all weights, in credits of 64 bytes. Default: the
+        /// first total within `tolerance`.
         pub total: Option<u32> = None,
-        /// Data lanes of the port; left out, one for each class.
+        /// Number of data lanes of the port. Default: one per class.
         pub vls: Option<u8> = None,
-        /// Whether classes with deadlines may use the high-priority table of InfiniBand: "when-needed",
-        /// "deadlines" (all of them do) or "never".
+        /// Whether classes with deadlines use the high-priority table of InfiniBand: "when-needed",
+        /// "deadlines" (all of them) or "never".
         pub high_table: HighTable = HighTable::WhenNeeded,
-        /// The largest packet of classes that do not say theirs, in bytes on the wire; left out, the MTU of the
-        /// links (`qos.sl-mtu` of the class's service level, otherwise `link.mtu`) and `link.header`.
+        /// Largest packet of classes that set neither `packet` nor `packets`, in bytes on the wire.
+        /// Default: the MTU of the links (`qos.sl-mtu` of the class's service level, otherwise
+        /// `link.mtu`) plus `link.header`.
         pub packet: Bytes = Bytes(4096),
-        /// The largest management packet (VL15), which may come before any other; "0 B" for none.
+        /// Largest management packet (VL15), which may precede any other packet; "0 B" for none.
         pub management: Bytes = Bytes(256),
-        /// Outputs of switches on the longest path: a deadline is divided among them. Left out, the switches on the longest
-        /// path of the topology where the file has one, otherwise 1, the output alone. That of the NIC is not counted.
+        /// Number of switch outputs on the longest path; a deadline is divided among them. Default:
+        /// the number of switches on the longest path of the file's topology, otherwise 1. The
+        /// output of the NIC is not counted.
         pub hops: u32 = 1,
-        /// The largest error of a share, relative to what was wanted.
+        /// Largest error of a share, relative to the share wanted.
         pub tolerance: f64 = 0.01,
-        /// Bytes of a flit: links move whole flits, so shares of a link count packets rounded up to them, and BXI counts by
-        /// them. Left out, `link.flit` where the file has it.
+        /// Bytes per flit. Links move whole flits, so shares of a link count packets rounded up to
+        /// flits. BXI weights are in flits. Default: `link.flit` of the file.
         pub flit: Bytes = Bytes(64),
-        /// One way over the longest cable (5 ns a metre), for the buffers that lanes need.
+        /// One-way delay of the longest cable (5 ns per metre), for the buffers of the lanes.
         pub delay: Time = Time::from_nanos(25),
-        /// Ports of a device, for its cost.
+        /// Ports per device, for its cost.
         pub ports: u32 = 64,
     }
     check |it, section| {
@@ -138,113 +146,143 @@ params! {
             section.notes.error("E0102", place, message).help(help);
         };
         if let Some(entries) = it.entries && !(1..=most).contains(&usize::from(entries)) {
-            outside("entries", format!("a table of {entries} entries"), format!("write 1 to {most}"));
+            let message = format!("a table cannot have {entries} entries");
+            outside("entries", message, format!("use 1 to {most}"));
         }
         if let Some(entries) = it.high_entries {
             if it.arbiter != Kind::InfiniBand {
-                outside("high-entries", "only InfiniBand has a high table".into(), "leave it out".into());
+                let message = "only InfiniBand has a high table";
+                outside("high-entries", message.into(), "remove it".into());
             } else if usize::from(entries) > most {
-                outside("high-entries", format!("a table of {entries} entries"), format!("write 0 to {most}"));
+                let message = format!("a table cannot have {entries} entries");
+                outside("high-entries", message, format!("use 0 to {most}"));
             }
         }
         let is_bxi = matches!(it.arbiter, Kind::BxiTable | Kind::BxiDeficit);
         if let Some(k) = it.k {
             match it.arbiter {
-                Kind::InfiniBand => outside("k", "weights of InfiniBand are in units of 64 bytes".into(), "leave it out, or plan for dtable or BXI".into()),
-                _ if is_bxi && !(k.fract() == 0.0 && (1.0..=LARGEST_TURN).contains(&k)) => outside("k", format!("{k} flits for a unit of weight"), format!("write a whole number, 1 to {LARGEST_TURN}")),
-                _ if !(k > 0.0 && k <= 64.0) => outside("k", format!("{k} packets per slot"), "write a number above 0 and at most 64, such as 0.5".into()),
+                Kind::InfiniBand => {
+                    let message = "weights of InfiniBand are in units of 64 bytes";
+                    let help = "remove it, or use the arbiter dtable, bxi-table or bxi-deficit";
+                    outside("k", message.into(), help.into());
+                }
+                _ if is_bxi && !(k.fract() == 0.0 && (1.0..=LARGEST_TURN).contains(&k)) => {
+                    let help = format!("use a whole number from 1 to {LARGEST_TURN}");
+                    outside("k", format!("a unit of weight cannot be {k} flits"), help);
+                }
+                _ if !(k > 0.0 && k <= 64.0) => {
+                    let help = "use a number above 0 and at most 64, such as 0.5";
+                    outside("k", format!("the pool cannot be {k} packets per slot"), help.into());
+                }
                 _ => {}
             }
         }
         if it.w.is_some_and(|w| !(w > 0.0 && w <= 64.0)) {
-            outside("w", "an entry without weight, or with too much".into(), "write a number above 0 and at most 64, such as 2.8".into());
+            let help = "use a number above 0 and at most 64, such as 2.8";
+            outside("w", "the weight of an entry is out of range".into(), help.into());
         }
         if it.arbiter != Kind::DTable {
             for (key, is_there) in [("w", it.w.is_some()), ("total", it.total.is_some())] {
                 if is_there {
-                    outside(key, format!("`{key}` is for dtable"), "leave it out, or write arbiter = \"dtable\"".into());
+                    let help = "remove it, or set arbiter = \"dtable\"";
+                    outside(key, format!("only dtable has `{key}`"), help.into());
                 }
             }
         }
         if it.vls.is_some_and(|vls| !(1..=15).contains(&vls)) {
-            outside("vls", "a link has 1 to 15 data lanes".into(), "VL15 is for management and not counted".into());
+            let help = "use 1 to 15; VL15 carries management and is not counted";
+            outside("vls", "a link has 1 to 15 data lanes".into(), help.into());
         }
         if !(1..=64).contains(&it.hops) {
-            outside("hops", format!("a way over {} outputs", it.hops), "write 1 to 64; 1 is the output itself".into());
+            let help = "use 1 to 64; 1 is the output itself";
+            outside("hops", format!("a path cannot have {} outputs", it.hops), help.into());
         }
         if !(it.tolerance > 0.0 && it.tolerance < 1.0) {
-            outside("tolerance", format!("{} is no relative error", it.tolerance), "write a number above 0 and below 1; 0.01 is one per cent".into());
+            let message = format!("{} is not a relative error", it.tolerance);
+            let help = "use a number above 0 and below 1; 0.01 is 1 %";
+            outside("tolerance", message, help.into());
         }
         if it.flit.0 == 0 || it.flit.0 > 4096 {
-            outside("flit", format!("flits of {}", it.flit), "write 1 B to 4 KiB".into());
+            outside("flit", format!("a flit cannot be {}", it.flit), "use 1 B to 4 KiB".into());
         }
         if it.rate.0 == 0 {
-            outside("rate", "a link that sends nothing".into(), "write a rate like \"100 Gbps\"".into());
+            outside("rate", "the rate is zero".into(), "use a rate like \"100 Gbps\"".into());
         }
         if it.ports == 0 {
-            outside("ports", "a device without ports".into(), "write 1 or more".into());
+            outside("ports", "a device needs at least one port".into(), "use 1 or more".into());
         }
         for (key, packet, least) in [("packet", it.packet, 1), ("management", it.management, 0)] {
             if !(least..=LARGEST_PACKET).contains(&packet.0) {
-                outside(key, format!("packets of {packet}"), format!("write {least} B to {} KiB", LARGEST_PACKET / 1024));
+                let help = format!("use {least} B to {} KiB", LARGEST_PACKET / 1024);
+                outside(key, format!("packets of {packet} are out of range"), help);
             }
         }
     }
 }
 
-/// Flits of a unit of weight of BXI, at most.
+/// Maximum of flits per unit of weight of BXI.
 const LARGEST_TURN: f64 = 4096.0;
 
-/// Bytes of the largest packet that can be planned for.
+/// The largest packet that a plan allows, in bytes.
 pub const LARGEST_PACKET: u64 = 65_536;
 
 params! {
     /// What one class needs.
     #[derive(Clone, Debug)]
     struct ClassKeys {
-        /// What reports call it.
+        /// Name of the class in reports.
         name: Option<String> = None,
-        /// Its service level; left out, its place in the list.
+        /// Service level. Default: the position of the class in the list, from 0.
         sl: Option<u8> = None,
-        /// The part of the link that it needs when all others send what they can, above 0 and at most 1.
+        /// Share of the link that the class needs when all others send as much as they can: above 0
+        /// and at most 1.
         share: f64,
-        /// Its largest packet on the wire, headers included; left out, what the links say, or `plan.packet`. For shares
-        /// all of its packets are that large; waits allow for any up to it.
+        /// Largest packet on the wire, headers included. Default: from the links, or `plan.packet`.
+        /// Shares are computed as if all packets had this size. Waits allow for any size up to it.
         packet: Option<Bytes> = None,
-        /// The only sizes of its packets and how often each comes, as in [["64 B", 3], ["4 KiB", 1]]. Waits of others allow for
-        /// no other sizes, so bounds are tighter than with `packet`.
+        /// All sizes of the packets of the class, and how often each occurs, as in [["64 B", 3],
+        /// ["4 KiB", 1]]. No other sizes are assumed, so the waits of other classes have tighter
+        /// bounds than with `packet`.
         packets: Option<Vec<(Bytes, f64)>> = None,
-        /// The longest that a packet at the head of its queue may wait at the outputs of its way, all
+        /// Longest time that a packet at the head of its queue may wait at all outputs of its path
         /// together.
         deadline: Option<Time> = None,
-        /// An entry at every so many slots of the table (a power of two): the method of DTable, where the
-        /// distances are known. All classes have one, or none.
+        /// Slots from one entry of the class to the next (a power of two): the method of DTable,
+        /// for known distances. Set it for all classes or for none.
         distance: Option<u16> = None,
-        /// The code points (DSCP, 0 to 63) of its IP packets, one or a list: for switches and hosts of Ethernet, which sort
-        /// packets by them. Of no use to InfiniBand.
+        /// Code points (DSCP, 0 to 63) of the IP packets of the class: one, or a list. Ethernet
+        /// switches and hosts classify packets by them. InfiniBand does not use them.
         dscp: Option<CodePoints> = None,
     }
     check |it, section| {
         if !(it.share > 0.0 && it.share <= 1.0) {
             let place = section.place_of("share");
-            section.notes.error("E0102", place, format!("{} is no part of a link", it.share)).help("write a number above 0 and at most 1; 0.3 is thirty per cent");
+            let message = format!("{} is not a share of a link", it.share);
+            let help = "use a number above 0 and at most 1; 0.3 is 30 %";
+            section.notes.error("E0102", place, message).help(help);
         }
         if it.sl.is_some_and(|sl| usize::from(sl) >= N_SLS) {
             let place = section.place_of("sl");
-            section.notes.error("E0102", place, "service levels are 0 to 15").help("left out, it is the place of the class in the list");
+            let help = "use 0 to 15, or remove `sl`; it defaults to the position of the class";
+            section.notes.error("E0102", place, "service levels go from 0 to 15").help(help);
         }
         if it.packet.is_some() && it.packets.is_some() {
             let place = section.place_of("packet");
-            section.notes.error("E0901", place, "the class has both `packet` and `packets`").help("`packets` lists all sizes; leave `packet` out");
+            let message = "the class has both `packet` and `packets`";
+            let help = "remove `packet`; `packets` lists all sizes";
+            section.notes.error("E0901", place, message).help(help);
         }
         if it.deadline.is_some_and(Time::is_zero) {
             let place = section.place_of("deadline");
-            section.notes.error("E0102", place, "nothing is sent in no time").help("write a deadline like \"3 us\", or leave it out");
+            let help = "use a deadline like \"3 us\", or remove it";
+            section.notes.error("E0102", place, "the deadline is zero").help(help);
         }
         let sizes = it.packets.iter().flatten().map(|&(bytes, _)| bytes).chain(it.packet);
         for bytes in sizes.filter(|bytes| !(1..=LARGEST_PACKET).contains(&bytes.0)) {
             let place = section.place_of(if it.packets.is_some() { "packets" } else { "packet" });
-            section.notes.error("E0102", place, format!("packets of {bytes}")).help(format!("write 1 B to {} KiB", LARGEST_PACKET / 1024));
+            let message = format!("packets of {bytes} are out of range");
+            let help = format!("use 1 B to {} KiB", LARGEST_PACKET / 1024);
+            section.notes.error("E0102", place, message).help(help);
         }
     }
 }
@@ -268,8 +306,8 @@ impl FromToml for CodePoints {
             _ => std::slice::from_ref(value),
         };
         if items.is_empty() {
-            let note = notes.error("E0102", value.place, "an empty list of code points");
-            note.help("write a DSCP like 26, or leave `dscp` out");
+            let note = notes.error("E0102", value.place, "the list of code points is empty");
+            note.help("add a DSCP like 26, or remove `dscp`");
             return None;
         }
         let mut points: Vec<u8> = vec![];
@@ -289,12 +327,12 @@ impl FromToml for CodePoints {
                 notes.error("E0102", item.place, message).help(help);
                 is_sound = false;
             };
-            let outside = format!("write a whole number from 0 to {LARGEST_DSCP}");
+            let outside = format!("use a whole number from 0 to {LARGEST_DSCP}");
             match found {
                 None => wrong(format!("{} is out of range", item.to_toml()), outside),
                 Some(point) if points.contains(&point) => {
                     let message = format!("DSCP {point} is in the list twice");
-                    wrong(message, "write it once".to_owned());
+                    wrong(message, "list it once".to_owned());
                 }
                 Some(point) => points.push(point),
             }
@@ -310,65 +348,62 @@ impl FromToml for CodePoints {
     }
 }
 
-/// What one class needs.
+/// The needs of one class.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Class {
-    /// What reports call it.
+    /// The name in reports.
     pub name: String,
-    /// Its service level.
     pub sl: Sl,
-    /// The part of the link that it needs, above 0 and at most 1.
+    /// The share of the link, above 0 and at most 1.
     pub share: Ratio,
-    /// The sizes of its packets on the wire.
+    /// The sizes on the wire.
     pub sizes: SizeLaw,
-    /// Whether packets have these sizes only; otherwise waits allow for any up to the largest.
+    /// Whether packets have only these sizes; otherwise waits allow for any size up to the largest.
     pub has_only_these: bool,
-    /// The longest that its packets may wait at all outputs of their way together.
+    /// The longest wait at all outputs of the path together.
     pub deadline: Option<Time>,
-    /// An entry at every so many slots.
+    /// Slots from one entry to the next.
     pub distance: Option<usize>,
     /// The code points of its IP packets.
     pub dscps: Vec<u8>,
 }
 
-/// What is asked: ports, and classes that share them.
+/// A request: ports, and the classes that share them.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The ports.
     pub ports: Ports,
-    /// The classes.
     pub classes: Vec<Class>,
-    /// The devices that all must hold the plan; none where every port is alike.
+    /// The devices that all must hold the plan; empty if every port is the same.
     pub devices: Vec<Device>,
-    /// What limits what a plan is worth there.
+    /// What limits the plan's guarantees there.
     pub cautions: Cautions,
 }
 
 impl Request {
-    /// Entries that a table of the port holds.
+    /// Returns the number of entries of a table.
     pub fn capacity(&self) -> usize {
         let usual = self.ports.arbiter.usual_entries();
         self.ports.entries.map_or(usual, usize::from)
     }
 
-    /// Entries that the high table of the port holds.
+    /// Returns the number of entries of the high table.
     pub fn high_capacity(&self) -> usize {
         let both = self.capacity();
         self.ports.high_entries.map_or(both, usize::from)
     }
 
-    /// Flits of a unit of weight, where weights are counted in flits.
+    /// Returns the flits per unit of weight, where weights are counted in flits.
     pub(super) fn turn(&self) -> u32 {
         self.ports.k.map_or(1, |k| k as u32).max(1)
     }
 
-    /// Slots of a table in which entries stand at distances: distances are powers of two and divide only tables
-    /// that are so too, so a port that holds more leaves the rest empty.
+    /// Returns the number of slots of a table with distances: the largest power of two that fits.
+    /// Distances are powers of two, so a port with more entries leaves the rest empty.
     pub(super) fn slots(&self) -> usize {
         1 << self.capacity().max(1).ilog2()
     }
 
-    /// The same ports with some of the classes.
+    /// Returns the same ports with only these classes.
     pub fn with_only(&self, classes: &[usize]) -> Request {
         let keep = |&class: &usize| self.classes[class].clone();
         Request {
@@ -379,13 +414,14 @@ impl Request {
         }
     }
 
-    /// Reads `[plan]` from the root of a file; `None` if it is missing or wrong (which is noted).
+    /// Reads `[plan]` from the root of a file. Returns `None` if it is missing or wrong, and notes
+    /// the errors.
     pub fn read(root: &mut Section<'_>, surroundings: &Surroundings) -> Option<Request> {
         let place = root.place();
         let Some(value) = root.raw("plan") else {
             root.notes
-                .error("E0902", place, "the file does not say what to plan")
-                .help("add [plan] and for each class [[plan.class]] with its share; netloom explain plan");
+                .error("E0902", place, "the file has no [plan] section")
+                .help("add [plan] and [[plan.class]]; see `netloom explain plan`");
             return None;
         };
         let links = Links::of(root);
@@ -427,11 +463,11 @@ impl Request {
             ];
             for (key, _) in pinned.into_iter().filter(|(_, is_there)| *is_there) {
                 let place = section.place_of(key);
-                let message = format!("`{key}` without distances");
+                let message = format!("`{key}` needs distances");
                 section
                     .notes
                     .error("E0901", place, message)
-                    .help("it belongs to the method of DTable: give every class its `distance`, or leave it out");
+                    .help("set the `distance` of every class, or remove it");
             }
         }
         let devices = devices::read(&mut section);
@@ -442,8 +478,8 @@ impl Request {
             let place = section.place_of("device");
             section
                 .notes
-                .error("E0901", place, "devices are for tables of InfiniBand")
-                .help("leave `device` out, or write arbiter = \"ib-two-table\"");
+                .error("E0901", place, "only ib-two-table supports `device`")
+                .help("remove `device`, or set arbiter = \"ib-two-table\"");
         }
         let resolved = section.finish();
         root.resolved
@@ -465,13 +501,13 @@ impl Request {
         })
     }
 
-    /// The keys of `[plan]`, of `[[plan.class]]` and of `[[plan.device]]`, for manuals.
+    /// Returns the keys of `[plan]`, of `[[plan.class]]` and of `[[plan.device]]`.
     pub fn params() -> [Vec<netloom_catalog::Param>; 3] {
         [Ports::params(), ClassKeys::params(), devices::keys()]
     }
 }
 
-/// Writes what holds into the resolved section, where the file leaves a key out.
+/// Sets the resolved value of a key that the file does not set.
 fn resolve(section: &mut Section<'_>, wanted: &str, holds: String) {
     for line in &mut section.resolved.lines {
         if let ResolvedLine::Value { key, text, .. } = line
@@ -482,17 +518,16 @@ fn resolve(section: &mut Section<'_>, wanted: &str, holds: String) {
     }
 }
 
-/// What `[link]` and `[qos]` of the same file say about the links that are planned for. What is wrong with them
-/// is told where they are read.
+/// The links as `[link]` and `[qos]` of the same file describe them. Errors in these sections are
+/// reported where the sections are read.
 struct Links {
     rate: Option<Rate>,
-    /// What they move at once.
     flit: Option<Bytes>,
     /// The largest packet of the links, header included.
     packet: Option<Bytes>,
-    /// Whether a whole message is one packet, so that none is the largest.
+    /// Whether each message is one packet, so packets have no largest size.
     is_message: bool,
-    /// The largest packet of each service level that has an MTU of its own.
+    /// The largest packet of each service level that has its own MTU.
     levels: Vec<Bytes>,
 }
 
@@ -526,14 +561,14 @@ impl Links {
     }
 }
 
-/// The MTU of links that do not say theirs.
+/// The MTU of links without `link.mtu`.
 const USUAL_MTU: Bytes = Bytes(4096);
 
-/// How large packets are of classes that do not say it.
+/// The packet sizes of classes that set neither `packet` nor `packets`.
 struct Packets {
-    /// `None` where they are as large as their messages, whatever these are.
+    /// `None` if packets are as large as their messages.
     usual: Option<Bytes>,
-    /// Of the first service levels, where these differ.
+    /// Sizes of the first service levels, if they have their own MTU.
     of_levels: Vec<Bytes>,
 }
 
@@ -550,8 +585,8 @@ fn read_classes(section: &mut Section<'_>, packets: &Packets) -> Option<Vec<Clas
         _ => {
             section
                 .notes
-                .error("E0902", place, "there is no class to plan for")
-                .help("write [[plan.class]], with two brackets, and below it share = 0.3");
+                .error("E0902", place, "the plan has no class")
+                .help("add [[plan.class]] (two brackets) with a line such as share = 0.3");
             return None;
         }
     };
@@ -585,8 +620,12 @@ fn class(
             let place = section.place();
             section
                 .notes
-                .error("E0102", place, "more classes than the 16 service levels")
-                .help("let classes with like needs be one class");
+                .error(
+                    "E0102",
+                    place,
+                    "there are more classes than the 16 service levels",
+                )
+                .help("merge classes with similar needs");
             return None;
         }
     };
@@ -595,9 +634,9 @@ fn class(
         (Some(sizes), _) => SizeLaw::new(sizes),
         (None, Some(packet)) if packet.0 > LARGEST_PACKET => {
             let place = section.place();
-            let message = format!("by the MTU of the links, packets of {packet}");
+            let message = format!("the MTU of the links gives packets of {packet}");
             let help = format!(
-                "write its `packet`, of at most {} KiB",
+                "set the `packet` of the class to at most {} KiB",
                 LARGEST_PACKET / 1024
             );
             section.notes.error("E0102", place, message).help(help);
@@ -606,8 +645,8 @@ fn class(
         (None, Some(packet)) => SizeLaw::fixed(packet),
         (None, None) => {
             let place = section.place();
-            let message = "with link.mtu = \"message\" packets have no largest size";
-            let help = "write the `packet` of the class or of [plan], or give link.mtu a size";
+            let message = "packets have no largest size with link.mtu = \"message\"";
+            let help = "set `packet` of the class or of [plan], or set link.mtu to a size";
             section.notes.error("E0905", place, message).help(help);
             return None;
         }
@@ -634,12 +673,12 @@ fn class(
     })
 }
 
-/// The decimal fraction that a person wrote: nine digits are more than anybody does.
+/// Converts a share to an exact fraction, rounded to nine decimal digits.
 pub fn exact(share: f64) -> Ratio {
     Ratio::new((share * 1e9).round() as u128, 1_000_000_000)
 }
 
-/// Whether no code point is that of two classes, whatever else is wrong with them.
+/// Checks that no two classes share a code point, independently of other errors in the classes.
 fn have_own_dscps(items: &[Value], section: &mut Section<'_>) -> bool {
     let mut seen: BTreeMap<i64, (usize, Place)> = BTreeMap::new();
     let mut is_sound = true;
@@ -664,15 +703,15 @@ fn have_own_dscps(items: &[Value], section: &mut Section<'_>) -> bool {
                     point.place,
                     format!("two classes have DSCP {number}"),
                 )
-                .also(first, "the other one")
-                .help("a packet's DSCP must tell its class; keep it in one of them");
+                .also(first, "the other class")
+                .help("a DSCP identifies one class; remove it from the other");
             is_sound = false;
         }
     }
     is_sound
 }
 
-/// What is wrong with classes together.
+/// Checks the classes against each other.
 fn together(classes: &[Class], items: &[Value], section: &mut Section<'_>) -> bool {
     let mut is_sound = true;
     for (at, class) in classes.iter().enumerate() {
@@ -682,8 +721,8 @@ fn together(classes: &[Class], items: &[Value], section: &mut Section<'_>) -> bo
             section
                 .notes
                 .error("E0901", place, format!("two classes use {}", class.sl))
-                .also(first.place, "the other one")
-                .help("a table tells classes apart by their service levels; give each its own");
+                .also(first.place, "the other class")
+                .help("set a different `sl` for each; a table identifies classes by service level");
             is_sound = false;
         }
         if let Some((_, first)) = before().find(|(other, _)| other.name == class.name) {
@@ -692,10 +731,10 @@ fn together(classes: &[Class], items: &[Value], section: &mut Section<'_>) -> bo
                 .error(
                     "E0901",
                     place,
-                    format!("two classes are called \"{}\"", class.name),
+                    format!("two classes are named \"{}\"", class.name),
                 )
-                .also(first.place, "the other one")
-                .help("give each its own name");
+                .also(first.place, "the other class")
+                .help("use a different name for each");
             is_sound = false;
         }
     }
@@ -704,12 +743,8 @@ fn together(classes: &[Class], items: &[Value], section: &mut Section<'_>) -> bo
         let place = section.place_of("class");
         section
             .notes
-            .error(
-                "E0901",
-                place,
-                "some classes have a distance and some have none",
-            )
-            .help("give all classes a distance, or none and let deadlines decide");
+            .error("E0901", place, "only some classes have a distance")
+            .help("set `distance` for all classes, or for none to place entries by deadlines");
         is_sound = false;
     }
     is_sound

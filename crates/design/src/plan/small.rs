@@ -1,4 +1,4 @@
-//! All tables of a few entries.
+//! Searches all tables of a few entries.
 //!
 //! ```text
 //!  orders of entries ──► least weights ──► no order keeps the deadlines? then no table does
@@ -6,36 +6,37 @@
 //!                          └─► each order, each division of the totals over its entries, as long as budgets allow
 //! ```
 //!
-//! The entries of a stream may differ in weight. What an entry adds to a wait is taken at least, so nothing that could keep
-//! a deadline is passed over; what is found is judged as any other table.
+//! The entries of a stream may differ in weight. The search uses a lower bound for what an entry
+//! adds to a wait, so no table that could keep a deadline is skipped. Tables found are judged like
+//! any other.
 
 use super::compose::{Composition, Search, Slot};
 
-/// Entries of the tables that are all looked at.
+/// Entries of the tables that are searched completely.
 pub(super) const SMALL: usize = 6;
 
-/// Streams whose totals are all looked at.
+/// Maximum of streams whose totals are all examined.
 const MOST_STREAMS: usize = 3;
 
-/// Totals, divisions and tables looked at, at most.
+/// Maximum of totals, divisions and tables examined.
 const MOST_STEPS: u64 = 3_000_000;
 
-/// How much a judged table counts among steps.
+/// The cost of a judged table, in steps.
 const JUDGED: u64 = 50;
 
-/// Different weights of an entry, at most.
+/// Maximum of different weights of an entry.
 const MOST_UNITS: usize = 512;
 
-/// What was found among small tables.
+/// The result of the search among small tables.
 pub(super) struct Found {
-    /// The best of them, if any keeps all deadlines.
+    /// The best table, if any keeps all deadlines.
     pub(super) best: Option<Composition>,
-    /// Whether there is no better table of the capacity that is searched for: none that keeps more deadlines, or the
-    /// shares within the tolerance.
+    /// Whether no table of the given capacity is better: none keeps more deadlines, or the shares
+    /// within the tolerance.
     pub(super) is_complete: bool,
 }
 
-/// The best table of at most [`SMALL`] entries that keeps all deadlines.
+/// Returns the best table of at most [`SMALL`] entries that keeps all deadlines.
 pub(super) fn search(search: &Search<'_>) -> Found {
     let n = search.parts.len();
     let longest = search.capacity.min(SMALL);
@@ -71,8 +72,8 @@ pub(super) fn search(search: &Search<'_>) -> Found {
     }
 }
 
-/// The table of least weights that keeps all deadlines with the best shares. Waits grow with the weights of others, so where
-/// there is none, no table of these orders keeps them.
+/// Returns the table of least weights that keeps all deadlines with the best shares. Waits grow
+/// with the weights of others, so if there is none, no table of these orders keeps them.
 fn lightest(search: &Search<'_>, orders: &[Vec<usize>]) -> Option<Composition> {
     let slot = |&stream: &usize| Slot {
         stream,
@@ -92,8 +93,8 @@ fn lightest(search: &Search<'_>, orders: &[Vec<usize>]) -> Option<Composition> {
     best
 }
 
-/// Orders of a limited number of entries in which every stream has one, the shortest first; of those that are turns of
-/// each other, one.
+/// Returns the orders of a limited number of entries in which every stream has one, the shortest
+/// first. Of orders that are rotations of each other, one is returned.
 fn orders(n: usize, longest: usize) -> Vec<Vec<usize>> {
     let mut orders = vec![];
     for length in n..=longest {
@@ -105,7 +106,7 @@ fn orders(n: usize, longest: usize) -> Vec<Vec<usize>> {
             if has_all && is_first() {
                 orders.push(order.clone());
             }
-            // The first entry is of the first stream: an order can be turned to begin there.
+            // The first entry is of the first stream: an order can be rotated to begin there.
             let Some(at) = (1..length).rfind(|&at| order[at] + 1 < n) else {
                 break;
             };
@@ -116,9 +117,9 @@ fn orders(n: usize, longest: usize) -> Vec<Vec<usize>> {
     orders
 }
 
-/// What entries of a stream can send, in grains.
+/// The amounts that entries of a stream can send, in grains.
 struct Units {
-    /// Returns the weight that sends a number of units, if one does.
+    /// The weight that sends each number of units, if one does.
     weights: Vec<Option<u32>>,
     least: usize,
     most: usize,
@@ -131,15 +132,15 @@ struct Division<'a> {
     units: Vec<Units>,
     /// Bytes that others may send between two entries of each stream; infinite without a deadline.
     room: Vec<f64>,
-    /// What an entry of a stream takes of the room of another, by its units.
+    /// The part of these bytes that an entry of a stream takes from another, by its units.
     cost: Vec<Vec<Vec<f64>>>,
-    /// Entries of a stream, at most.
+    /// Maximum of entries per stream.
     most_entries: usize,
     steps: std::cell::Cell<u64>,
 }
 
 impl<'a> Division<'a> {
-    /// `None` where streams are too many, or send no whole number of grains.
+    /// Returns `None` if there are too many streams, or one sends no whole number of grains.
     fn new(search: &'a Search<'a>, longest: usize) -> Option<Division<'a>> {
         let n = search.parts.len();
         if n > MOST_STREAMS {
@@ -166,7 +167,8 @@ impl<'a> Division<'a> {
             let wait = |slots: &[Slot]| (search.waits)(slots)[own];
             division.room[own] = budget - wait(&[least(own)]);
             for other in (0..n).filter(|&other| other != own) {
-                // What a second entry adds: what only the first of a stream adds is not counted.
+                // The cost of a second entry: what only the first entry of a stream adds is not
+                // counted.
                 let first = wait(&[least(own), least(other)]);
                 let cost = |weight: &Option<u32>| match weight {
                     None => f64::INFINITY,
@@ -185,7 +187,8 @@ impl<'a> Division<'a> {
         Some(division)
     }
 
-    /// The table with the best shares that keeps all deadlines, and whether all that keep the shares were looked at.
+    /// Returns the table with the best shares that keeps all deadlines, and whether all that keep
+    /// the shares were examined.
     fn best(&self, orders: &[Vec<usize>]) -> (Option<Composition>, bool) {
         let orders: Vec<Order> = orders.iter().map(|order| self.order(order)).collect();
         let (mut from, mut to) = (-1.0, self.search.tolerance);
@@ -244,7 +247,7 @@ impl<'a> Division<'a> {
         }
     }
 
-    /// All totals whose largest error is above one number and at most another.
+    /// Returns all totals whose largest error is above `from` and at most `to`.
     fn totals(&self, from: f64, to: f64) -> Vec<Totals> {
         let mut found = vec![];
         let mut totals = vec![0; self.units.len()];
@@ -278,7 +281,7 @@ impl<'a> Division<'a> {
         let own = &self.units[stream];
         let (mut least, mut most) = (own.least, own.most * self.most_entries);
         if stream > 0 && to < 1.0 {
-            // What the first stream sends says what this one may.
+            // The total of the first stream determines the range of this one.
             let first = totals[0] as f64 * self.units[0].grain / share(0);
             let even = first * share(stream) / own.grain;
             least = least.max((even * (1.0 - to) / (1.0 + to) - 1e-6).ceil() as usize);
@@ -293,7 +296,7 @@ impl<'a> Division<'a> {
         }
     }
 
-    /// Whether streams send more than all gaps of another have room for.
+    /// Returns whether streams send more than fits in all gaps of another.
     fn is_too_much(&self, totals: &[usize]) -> bool {
         (0..self.units.len()).any(|own| {
             let others = totals.iter().enumerate().filter(|(other, _)| *other != own);
@@ -302,7 +305,7 @@ impl<'a> Division<'a> {
         })
     }
 
-    /// A table of this order with these totals that keeps all deadlines.
+    /// Returns a table of this order with these totals that keeps all deadlines.
     fn divided(&self, totals: &Totals, order: &Order) -> Option<Composition> {
         self.step(1);
         let fits = |stream: usize| {
@@ -319,7 +322,7 @@ impl<'a> Division<'a> {
             used: vec![vec![0.0; order.streams.len()]; n],
             units: vec![0; order.streams.len()],
         };
-        // What the lightest entries take is taken at once.
+        // The cost of the lightest entries is added at once.
         for (at, &stream) in order.streams.iter().enumerate() {
             let least = self.units[stream].least;
             self.take(order, at, least, 1.0, &mut dividing);
@@ -327,7 +330,7 @@ impl<'a> Division<'a> {
         self.divide(0, order, &mut dividing)
     }
 
-    /// Adds the units of an entry to all gaps that it is in.
+    /// Adds the units of an entry to all gaps that contain it.
     fn take(&self, order: &Order, at: usize, units: usize, sign: f64, dividing: &mut Dividing) {
         let stream = order.streams[at];
         for own in 0..self.units.len() {
@@ -400,11 +403,11 @@ struct Order {
     streams: Vec<usize>,
     /// Entries of each stream.
     counts: Vec<usize>,
-    /// In which gap between entries of each stream every entry is.
+    /// For each stream, the gap between its entries that contains each entry.
     gaps: Vec<Vec<usize>>,
 }
 
-/// What streams send in a lap, in units.
+/// The units that streams send per lap.
 struct Totals {
     units: Vec<usize>,
     bytes: f64,
@@ -413,11 +416,11 @@ struct Totals {
 
 /// Totals while they are divided over the entries of an order.
 struct Dividing {
-    /// Units of each stream without an entry yet.
+    /// Units of each stream that have no entry yet.
     left: Vec<usize>,
-    /// Entries of each stream without units yet.
+    /// Entries of each stream that have no units yet.
     entries: Vec<usize>,
-    /// What every gap of each stream has taken; entries without units yet as their lightest.
+    /// The cost added to each gap of each stream; entries without units count as their lightest.
     used: Vec<Vec<f64>>,
     units: Vec<usize>,
 }
@@ -449,7 +452,7 @@ mod tests {
     #[test]
     fn orders_are_counted_once() {
         assert_eq!(orders(2, 3), [vec![0, 1], vec![0, 0, 1], vec![0, 1, 1]]);
-        // Necklaces of six beads in three colours that are all used.
+        // Necklaces of six beads in three colours, all used.
         let six = orders(3, 6).into_iter().filter(|order| order.len() == 6);
         assert_eq!(six.count(), 91);
     }

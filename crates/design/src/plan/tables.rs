@@ -1,4 +1,4 @@
-//! What a port is programmed with, whichever kind it is.
+//! The tables of a port, of every kind.
 
 use netloom_arbitration::{
     DeficitTable, N_SLS, QuantumTable, SlEntry, TableError, VlArbitrationTable,
@@ -15,20 +15,15 @@ use super::request::Kind;
 /// The tables of a port.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Tables {
-    /// InfiniBand.
     InfiniBand {
         /// The high-priority table.
         high: VlArbitrationTable,
         /// The low-priority table.
         low: VlArbitrationTable,
-        /// LimitOfHighPriority.
         limit: u8,
     },
-    /// DTable.
     Deficit(DeficitTable),
-    /// BXI.
     Quantum {
-        /// The table.
         table: QuantumTable,
         /// Whether every entry has a deficit.
         keeps_deficits: bool,
@@ -36,8 +31,9 @@ pub enum Tables {
 }
 
 impl Tables {
-    /// Tables with these entries; the streams are lanes in InfiniBand (all in the low table) and service
-    /// levels elsewhere, `keys` says which. A unit of weight of BXI is so many flits as `turn` says.
+    /// Returns tables with these entries. The streams are lanes in InfiniBand (all in the low
+    /// table) and service levels elsewhere, given by `keys`. A unit of weight of BXI is `turn`
+    /// flits.
     pub(super) fn from_slots(
         kind: Kind,
         slots: &[Slot],
@@ -65,8 +61,8 @@ impl Tables {
         })
     }
 
-    /// The part of the link of each lane or service level when all always have something to send. The link moves whole
-    /// flits, so a packet takes what it has rounded up to them.
+    /// Returns the share of the link of each lane or service level when all always have something
+    /// to send. The link moves whole flits, so packets are rounded up to them.
     pub fn shares(&self, laws: &Laws, flit: Bytes) -> [f64; N_SLS] {
         let mut shares = self.byte_shares(laws, flit);
         for (share, law) in shares.iter_mut().zip(laws) {
@@ -78,7 +74,7 @@ impl Tables {
         shares.map(|share| if whole > 0.0 { share / whole } else { 0.0 })
     }
 
-    /// The same of the bytes that are sent.
+    /// Returns the same shares in bytes sent.
     fn byte_shares(&self, laws: &Laws, flit: Bytes) -> [f64; N_SLS] {
         match self {
             Tables::InfiniBand { high, low, limit } => {
@@ -94,7 +90,7 @@ impl Tables {
         }
     }
 
-    /// The longest wait of a lane or service level at an output.
+    /// Returns the longest wait of a lane or service level at an output.
     pub fn wait(&self, sizes: &PacketSizes, flit: Bytes, key: u8) -> Wait {
         match self {
             Tables::InfiniBand { high, low, limit } => {
@@ -109,7 +105,7 @@ impl Tables {
         }
     }
 
-    /// Every table with its name and its entries of (lane or service level, weight).
+    /// Returns every table with its name and its entries of (lane or service level, weight).
     pub fn lists(&self) -> Vec<(&'static str, Vec<(u8, u16)>)> {
         let by_vl = |table: &VlArbitrationTable| {
             let entries = table.entries().iter();
@@ -125,7 +121,7 @@ impl Tables {
         }
     }
 
-    /// What the entries name: lanes or service levels.
+    /// Returns what the entries name: lanes or service levels.
     pub fn key(&self) -> &'static str {
         match self {
             Tables::InfiniBand { .. } => "VL",
@@ -133,7 +129,7 @@ impl Tables {
         }
     }
 
-    /// LimitOfHighPriority, where there is a high table to limit.
+    /// Returns LimitOfHighPriority, if there is a high table.
     pub fn limit(&self) -> Option<u8> {
         match self {
             Tables::InfiniBand { high, limit, .. } if !high.entries().is_empty() => Some(*limit),
@@ -141,7 +137,7 @@ impl Tables {
         }
     }
 
-    /// The arbiter as an experiment file names it.
+    /// Returns the arbiter as written in an experiment file.
     pub fn to_toml(&self, flit: Bytes) -> String {
         match self {
             Tables::InfiniBand { high, low, limit } => format!(
@@ -169,12 +165,12 @@ impl Tables {
     }
 }
 
-/// The mean packet of a law as a link moves it, in bytes.
+/// Returns the mean packet of a law as a link moves it, in bytes.
 pub(super) fn on_link(law: &SizeLaw, flit: Bytes) -> f64 {
     law.mean_units(flit) * flit.0 as f64
 }
 
-/// A table of lanes.
+/// Returns a table of lanes.
 pub(super) fn vl_table(slots: &[Slot], keys: &[u8]) -> Result<VlArbitrationTable, TableError> {
     let pair = |slot: &Slot| (keys[slot.stream], slot.weight as u8);
     let pairs: Vec<(u8, u8)> = slots.iter().map(pair).collect();

@@ -1,4 +1,4 @@
-//! Plans as a person would ask for them.
+//! Plans for typical requests.
 
 use netloom_catalog::{Document, Notes, Section};
 
@@ -73,8 +73,9 @@ fn a_tight_deadline_goes_to_the_high_table_and_says_what_it_trusts() {
     let Tables::InfiniBand { limit, .. } = plan.tables else {
         panic!("{:?}", plan.tables);
     };
-    assert_eq!(limit, 0, "the smallest limit that does");
-    // Where the high table must not be used, shares give way to the deadline, as long as any table keeps it.
+    assert_eq!(limit, 0, "the smallest sufficient limit");
+    // If the high table must not be used, the deadline takes precedence over the shares, as long as
+    // any table keeps it.
     let never = request("entries = 8\nhigh-table = \"never\"", &classes);
     let inexact = super::plan(&never).unwrap();
     assert!(!inexact.is_late() && !inexact.unmet.is_empty());
@@ -91,7 +92,7 @@ fn contradictions_name_the_fewest_classes() {
         let name = |&class: &usize| request.classes[class].name.clone();
         refusal.conflict().classes.iter().map(name).collect()
     };
-    // Too much is asked for: the largest two already exceed the link.
+    // The shares sum to too much: the largest two alone exceed the link.
     let greedy = request(
         "",
         &["share = 0.2", "share = 0.6", "share = 0.1", "share = 0.5"],
@@ -99,7 +100,7 @@ fn contradictions_name_the_fewest_classes() {
     let refusal = plan(&greedy).unwrap_err();
     assert_eq!(names(&refusal, &greedy), ["sl1", "sl3"]);
     assert!(refusal.conflict().is_smallest);
-    // A deadline shorter than one packet of another class: only the two exclude each other.
+    // A deadline shorter than one packet of another class: only these two conflict.
     let short = request(
         "high-table = \"never\"",
         &[
@@ -110,7 +111,7 @@ fn contradictions_name_the_fewest_classes() {
     );
     let refusal = plan(&short).unwrap_err();
     assert_eq!(names(&refusal, &short), ["bulk", "fast"]);
-    // A deadline that nobody keeps, not even alone.
+    // A deadline that cannot be kept, not even alone.
     let alone = request("", &["share = 0.5", "share = 0.1\ndeadline = \"1 ns\""]);
     let refusal = plan(&alone).unwrap_err();
     assert_eq!(names(&refusal, &alone), ["sl1"]);
@@ -138,7 +139,8 @@ fn c000_12_distances_give_the_table_of_the_paper() {
             &classes,
         ))
     };
-    // Pinned to the total of the printed weights, which sum to one credit more; the search stops at a smaller one.
+    // Pinned to the total of the printed weights, which sum to one credit more; the search stops at
+    // a smaller one.
     let pinned = of("total = 1072").unwrap();
     let own: u64 = pinned
         .classes
@@ -146,7 +148,7 @@ fn c000_12_distances_give_the_table_of_the_paper() {
         .map(|class| class.bytes_per_turn)
         .sum();
     assert_eq!(own, 1073 * 64);
-    // A larger pool moves both ends of what the entries of a class can have.
+    // A larger pool moves both ends of the range of a class's entries.
     assert!(
         of("k = 0.6\nw = 3.0").is_err(),
         "an entry needs more than w"
@@ -180,7 +182,8 @@ fn c000_12_distances_give_the_table_of_the_paper() {
     assert!(plan.unmet.is_empty());
 }
 
-/// A unit of weight of BXI is as many flits as `k` says: what a class may send in a turn is a multiple of it.
+/// A unit of weight of BXI is `k` flits: the amount that a class may send per turn is a multiple of
+/// it.
 #[test]
 fn the_size_of_a_turn_is_a_key() {
     for arbiter in ["bxi-table", "bxi-deficit"] {
@@ -242,7 +245,7 @@ fn unplanned_levels_harm_no_deadline() {
         2,
         "{shared:?}"
     );
-    // Where every class has a deadline, the largest is hit least.
+    // If every class has a deadline, the largest suffers least.
     let classes = [late, "share = 0.2\ndeadline = \"50 us\""];
     assert_eq!(row("", &classes)[2..], [0; 14]);
 }
@@ -262,8 +265,8 @@ fn code_points_are_read_and_their_mistakes_reported_together() {
         "64 is out of range",
         "DSCP 46 is in the list twice",
         "-1 is out of range",
-        "an empty list of code points",
-        "expected a DSCP, found a text",
+        "the list of code points is empty",
+        "expected a DSCP, found a string",
         "two classes have DSCP 46",
     ];
     assert_eq!(mistakes, expected);
@@ -318,7 +321,7 @@ fn a_long_table_is_packed_into_a_short_one() {
     let plan = compress(&table, &laws, 8).unwrap();
     let entries: usize = plan.tables.lists().iter().map(|(_, list)| list.len()).sum();
     assert!(entries <= 8);
-    // An entry sends at most four of these packets: every table there is, and none is nearer.
+    // An entry sends at most four of these packets: these are all tables, and none is nearer.
     let wanted = [32.0, 11.0, 11.0, 10.0].map(|packets| packets / 64.0);
     let error = |packets: [u32; 4]| {
         let all = f64::from(packets.iter().sum::<u32>());
@@ -357,25 +360,25 @@ fn mistakes_are_told_all_at_once() {
     assert_eq!(
         notes,
         [
-            "a table of 65 entries",
+            "a table cannot have 65 entries",
             "a link has 1 to 15 data lanes",
-            "0 is no relative error",
-            "1.5 is no part of a link",
-            "packets of 1 MiB",
+            "0 is not a relative error",
+            "1.5 is not a share of a link",
+            "packets of 1 MiB are out of range",
         ]
     );
     assert_eq!(
         read("[qos]").unwrap_err(),
-        ["the file does not say what to plan", "unknown key `qos`"]
+        ["the file has no [plan] section", "unknown key `qos`"]
     );
     let twice = "[plan]\n[[plan.class]]\nsl = 1\nshare = 0.1\n[[plan.class]]\nshare = 0.1\n";
     assert_eq!(
         read(twice).unwrap_err(),
-        ["two classes use SL1", "two classes are called \"sl1\""]
+        ["two classes use SL1", "two classes are named \"sl1\""]
     );
 }
 
-/// Without its deadline storage is served well enough by the low table, so only control is late there.
+/// Without its deadline the low table serves storage well enough, so only control is late there.
 #[test]
 fn only_classes_that_are_late_in_the_low_table_move_up() {
     let classes = [
@@ -389,7 +392,7 @@ fn only_classes_that_are_late_in_the_low_table_move_up() {
     assert_eq!(tables, ["low", "low", "high"]);
 }
 
-/// Entries of one class that differ in weight keep what equal ones cannot.
+/// Entries of one class that differ in weight keep what equal entries cannot.
 #[test]
 fn entries_of_a_class_may_differ() {
     let exact = |classes: &[&str]| {
@@ -408,7 +411,7 @@ fn entries_of_a_class_may_differ() {
     ]);
 }
 
-/// The search for the fewest classes has a limit, however many classes and entries there are.
+/// The search for the fewest classes is limited, regardless of the number of classes and entries.
 #[test]
 fn a_refusal_comes_at_once() {
     let slow = [
@@ -449,7 +452,7 @@ fn a_refusal_comes_at_once() {
     }
 }
 
-/// A request as a person might write it: round shares and deadlines, packets of the usual sizes.
+/// A typical request: round shares and deadlines, packets of the usual sizes.
 #[derive(Clone, Debug)]
 struct Drawn {
     arbiter: &'static str,
@@ -500,8 +503,8 @@ fn drawn() -> impl proptest::strategy::Strategy<Value = Drawn> {
     })
 }
 
-/// Whether tables of these lengths, from the shortest, keep ever more: a longer one can do all that a shorter one
-/// can.
+/// Returns whether tables of these lengths, from the shortest, keep more and more: a longer table
+/// can do everything that a shorter one can.
 fn keep_more_and_more(drawn: &Drawn, lengths: &[u16]) -> Result<(), String> {
     // Nothing kept, deadlines only, shares too.
     let kept = |&entries: &u16| match plan(&drawn.request(entries)) {
@@ -557,7 +560,7 @@ fn each_kind_of_port_has_tables_that_fit_its_smallest_device() {
         let own = plan.fitted.iter().find(|fitted| fitted.ports == ports);
         own.map(|own| own.room)
     };
-    // The smallest number of every kind, whichever device it is of; and OpenSM fills 32 of 64 entries.
+    // The smallest number of each kind, from any device; and OpenSM fills 32 of 64 entries.
     let expected = |low, high| Some(Room { low, high, vls: 4 });
     assert_eq!(room(PortsOf::Hosts), expected(6, 0));
     assert_eq!(room(PortsOf::Switches), expected(32, 32));

@@ -1,4 +1,4 @@
-//! A plan as the `[qos]` section of an experiment.
+//! Writes a plan as the `[qos]` section of an experiment.
 
 use netloom_arbitration::N_SLS;
 use netloom_catalog::FromToml;
@@ -6,7 +6,7 @@ use netloom_catalog::FromToml;
 use super::{Plan, PlannedClass, rounded};
 
 impl Plan {
-    /// The section: append it to an experiment that has none.
+    /// Returns the section, to be appended to an experiment without one.
     pub fn to_toml(&self) -> String {
         let mut text = String::new();
         for class in &self.classes {
@@ -40,7 +40,7 @@ impl Plan {
         text
     }
 
-    /// The lane of every service level. Levels that no class uses go to the lane of [`Plan::harmless`].
+    /// Returns the lane of every service level. Unused levels get the lane of [`Plan::harmless`].
     pub fn sl2vl(&self) -> Vec<u8> {
         let harmless = self.harmless().map_or(0, |class| class.vl.0);
         let mut row = vec![harmless; N_SLS];
@@ -50,9 +50,9 @@ impl Plan {
         row
     }
 
-    /// The class whose lane unplanned traffic harms least: the largest class of the lane with the largest share, among
-    /// the lanes without a deadline. If every lane has a deadline, among all of them. Classes of the high-priority
-    /// table have deadlines.
+    /// Returns the class whose lane unplanned traffic harms least: the largest class of the lane
+    /// with the largest share, among the lanes without a deadline. If every lane has a deadline,
+    /// among all of them. Classes of the high-priority table have deadlines.
     pub fn harmless(&self) -> Option<&PlannedClass> {
         let key = |class: &PlannedClass| {
             let in_lane = || self.classes.iter().filter(|other| other.vl == class.vl);

@@ -1,13 +1,14 @@
-//! Plans the arbitration table of BXI: strides by rank, weights by share (003, spec 4.2.3).
+//! Plans the arbitration table of BXI: strides by rank, weights by share (paper 003).
 //!
-//! With latency tuning the class of rank r (0 is the most urgent) has every 2^(r+1)-th entry: n classes make
-//! 2^n - 1 entries, as 0 1 0 2 0 1 0 for three. The weight of a class is that of the class, not of its
-//! entries (X003-1): what it may send per turn of the table, `weight * k` flits, is divided among its
-//! entries, so tuning changes waits and not shares. Without tuning every class has one entry.
+//! With latency tuning, the class of rank r (0 is the most urgent) has every 2^(r+1)-th entry. n
+//! classes make 2^n - 1 entries, such as 0 1 0 2 0 1 0 for three. A weight belongs to a class, not
+//! to its entries: the amount that the class may send per turn of the table, `weight * k` flits, is
+//! divided among its entries. So tuning changes waits, not shares. Without tuning, every class has
+//! one entry.
 //!
-//! A basic arbiter never sends a packet that is longer than a full quantum, so a quantum below the largest
-//! packet of its class is refused. (With deficits it would only wait for more turns; the same table serves
-//! both, so the rule is the same.)
+//! A basic arbiter never sends a packet that is longer than a full quantum, so a quantum smaller
+//! than the largest packet of its class is refused. (With deficits the packet would only wait for
+//! more turns. The rule is the same because the same table serves both.)
 
 use std::fmt;
 
@@ -16,79 +17,78 @@ use netloom_units::{Ratio, Sl};
 
 use super::weights::entry_weights;
 
-/// One class; its rank is its place in the list.
+/// One class; its rank is its position in the list.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Class {
-    /// Its name, for messages and reports.
+    /// The name, for messages and reports.
     pub name: String,
-    /// Its service level.
     pub sl: Sl,
-    /// Its weight against the other classes, at least 1.
+    /// The weight relative to the other classes, at least 1.
     pub weight: u16,
-    /// Its largest packet, in flits.
+    /// The largest packet, in flits.
     pub largest_packet: u32,
 }
 
-/// What a table must fulfil.
+/// The requirements of a table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Needs {
     /// The classes, the most urgent first.
     pub classes: Vec<Class>,
     /// Flits per unit of weight.
     pub k: u32,
-    /// Whether urgent classes are met more often (latency tuning).
+    /// Whether urgent classes have more entries (latency tuning).
     pub is_tuned: bool,
 }
 
 /// A planned table.
 #[derive(Clone, PartialEq, Debug)]
 pub struct BxiPlan {
-    /// The table. Its k is that of the needs where all quanta are multiples of it, otherwise their greatest
-    /// common divisor: the device multiplies, and knows no fractions of a weight.
+    /// The table. Its k is that of the needs if all quanta are multiples of it, otherwise their
+    /// greatest common divisor: the device multiplies, and has no fractions of a weight.
     pub table: QuantumTable,
     /// The classes, in the order of the needs.
     pub classes: Vec<PlannedClass>,
 }
 
-/// What one class gets.
+/// The result of one class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlannedClass {
-    /// Its name.
     pub name: String,
-    /// Its service level.
     pub sl: Sl,
-    /// The number of entries from one of its own to the next; the whole table for a class with one.
+    /// The number of entries from one of its own to the next; the length of the table for a class
+    /// with one entry.
     pub stride: usize,
     /// The quanta of its entries in the order of the table, in flits.
     pub quanta: Vec<u64>,
-    /// What they sum to: flits per turn of the table.
+    /// Their sum: flits per turn of the table.
     pub total: u64,
-    /// Its part of all entries.
+    /// The part of all entries that belongs to the class.
     pub entries_share: Ratio,
-    /// Its part of the bandwidth when all classes are backlogged.
+    /// The share of the bandwidth when all classes are backlogged.
     pub share: Ratio,
 }
 
 /// Why there is no table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Refusal {
-    /// No class asks for anything.
+    /// The list of classes is empty.
     NoClasses,
     /// k is 0.
     NoK,
-    /// More tuned classes than ranks fit a table.
+    /// There are more tuned classes than ranks in a table.
     TooManyClasses(usize),
-    /// A class of weight 0 would never send.
+    /// A class has weight 0 and would never send.
     NoWeight(String),
-    /// Two classes with one service level.
+    /// Two classes have the same service level.
     SlTwice(String, String, Sl),
-    /// A quantum below the largest packet: class, quantum, packet, and the smallest k that would do.
+    /// A quantum is smaller than the largest packet: class, quantum, packet, and the smallest
+    /// sufficient k.
     QuantumBelowPacket(String, u64, u32, u64),
-    /// A quantum beyond what an arbiter counts: class, and the quantum.
+    /// A quantum exceeds what an arbiter counts: class, and the quantum.
     QuantumTooLarge(String, u64),
-    /// A weight that 16 bits do not hold: class, and the weight.
+    /// A weight does not fit in 16 bits: class, and the weight.
     WeightTooLarge(String, u64),
-    /// The table type refuses the entries.
+    /// The table type rejects the entries.
     Table(String),
 }
 
@@ -96,26 +96,31 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Refusal::NoClasses => write!(f, "a table needs at least one class"),
-            Refusal::NoK => write!(f, "k = 0: at least one flit per unit of weight is needed"),
+            Refusal::NoK => write!(f, "k is 0; use at least one flit per unit of weight"),
             Refusal::TooManyClasses(n) => write!(
                 f,
-                "{n} tuned classes need 2^{n} - 1 entries; at most {MAX_TUNED} classes can be tuned"
+                "{n} tuned classes need 2^{n} - 1 entries; tune at most {MAX_TUNED} classes"
             ),
-            Refusal::NoWeight(name) => write!(f, "{name}: weight 0 would never send; 1 or more"),
-            Refusal::SlTwice(a, b, sl) => write!(f, "{a} and {b} both use {sl}; give each its own"),
+            Refusal::NoWeight(name) => {
+                write!(f, "{name}: a class of weight 0 never sends; use 1 or more")
+            }
+            Refusal::SlTwice(a, b, sl) => {
+                write!(f, "{a} and {b} both use {sl}; use a different one for each")
+            }
             Refusal::QuantumBelowPacket(name, quantum, packet, k) => write!(
                 f,
-                "{name}: a quantum of {quantum} flits is below its largest packet of {packet}, which would \
-                 never be sent; k of at least {k}, or a larger weight"
+                "{name}: a quantum of {quantum} flits is smaller than its largest packet of \
+                 {packet}, which would never be sent; use k of at least {k}, or a larger weight"
             ),
             Refusal::QuantumTooLarge(name, quantum) => write!(
                 f,
-                "{name}: a quantum of {quantum} flits; at most {MAX_QUANTUM}: a smaller k or weight"
+                "{name}: expected a quantum of at most {MAX_QUANTUM} flits, found {quantum}; use a \
+                 smaller k or weight"
             ),
             Refusal::WeightTooLarge(name, weight) => write!(
                 f,
-                "{name}: an entry would need weight {weight}, and holds 65535; choose a k that the numbers \
-                 of entries divide"
+                "{name}: an entry would need weight {weight}, but holds at most 65535; use a k \
+                 that is a multiple of the numbers of entries"
             ),
             Refusal::Table(error) => write!(f, "{error}"),
         }
@@ -124,10 +129,11 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// Tuned classes, at most: 2^8 - 1 entries is what an 8-bit current entry (V003-4) can name.
+/// Maximum of tuned classes: an 8-bit current entry can name 2^8 - 1 entries.
 pub const MAX_TUNED: usize = 8;
 
-/// The entries of a tuned table of `n` classes: the rank at each position, `2^n - 1` of them.
+/// Returns the entries of a tuned table of `n` classes: the rank at each of the `2^n - 1`
+/// positions.
 pub fn tuned_ranks(n: usize) -> Vec<usize> {
     // Position p is 2^(r+1) apart from the next with the same r trailing ones in p.
     (0..(1usize << n) - 1)
@@ -135,7 +141,7 @@ pub fn tuned_ranks(n: usize) -> Vec<usize> {
         .collect()
 }
 
-/// The table for these needs, or everything that is in its way.
+/// Computes the table for these needs, or returns every reason why there is none.
 pub fn plan(needs: &Needs) -> Result<BxiPlan, Vec<Refusal>> {
     let mut refusals = mistakes(needs);
     if !refusals.is_empty() {
@@ -208,7 +214,7 @@ fn planned(needs: &Needs, ranks: &[usize]) -> Vec<PlannedClass> {
     needs.classes.iter().enumerate().map(one).collect()
 }
 
-/// Every entry must be able to send the largest packet, and the last ones are the smallest.
+/// Returns the quanta that cannot send the largest packet; the last ones are the smallest.
 fn short_quanta(needs: &Needs, classes: &[PlannedClass]) -> Vec<Refusal> {
     let mut refusals = vec![];
     for (class, planned) in needs.classes.iter().zip(classes) {
@@ -228,7 +234,7 @@ fn short_quanta(needs: &Needs, classes: &[PlannedClass]) -> Vec<Refusal> {
     refusals
 }
 
-/// The quanta as what the device stores: weights of 16 bits and one k.
+/// Returns the quanta as the device stores them: weights of 16 bits and one k.
 fn table(
     needs: &Needs,
     ranks: &[usize],
@@ -260,7 +266,7 @@ fn table(
         }
     };
     let entries = ranks.iter().map(entry).collect();
-    let k = u32::try_from(k).expect("k is at most a quantum, and those are at most MAX_QUANTUM");
+    let k = u32::try_from(k).expect("k is at most a quantum, which is at most MAX_QUANTUM");
     QuantumTable::new(entries, k).map_err(|error| vec![Refusal::Table(error.to_string())])
 }
 
@@ -372,7 +378,7 @@ mod tests {
         }
     }
 
-    /// "Tuned fair needs k >= 256 with 64 B flits" (X003-12).
+    /// Tuned fair needs k >= 256 with 64 B flits.
     #[test]
     fn x003_12_a_quantum_holds_the_largest_packet() {
         assert!(plan(&needs(&[1; 5], 256, true)).is_ok());
@@ -415,7 +421,7 @@ mod tests {
             large[0],
             Refusal::QuantumTooLarge(_, 6_442_450_941)
         ));
-        // 65535 * 1001 does not fit the sixteen bits of a weight when k becomes 1.
+        // 65535 * 1001 does not fit in the 16 bits of a weight when k becomes 1.
         let wide = plan(&needs(&[65535, 1, 1], 1001, true)).unwrap_err();
         assert!(matches!(&wide[..], [Refusal::WeightTooLarge(name, _)] if name == "SL0"));
     }

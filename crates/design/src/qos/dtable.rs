@@ -1,19 +1,21 @@
-//! Plans a DTable: from what classes need to slots and weights (000, spec 1.2.4).
+//! Plans a DTable: from the needs of classes to slots and weights (paper 000).
 //!
 //! ```text
 //! distance ─► slots ─► k ─► pool = N·GMTU·k ─► total weight T ─► weight per entry ─► checks
 //!                      └──► w ─► M = GMTU·w, the largest weight of one entry ────────┘
 //! ```
 //!
-//! A class of share φ with n entries and messages of up to m credits needs `n·m ≤ φ·pool` (every entry can
-//! send a message) and `φ·pool ≤ n·M`. k is the first tenth that meets the left side for all, w the first
-//! tenth from k upwards that meets the right one. The weights are whole, so the total is searched from the
-//! pool upwards until no share errs by more than the tolerance.
+//! A class of share φ with n entries and messages of up to m credits needs `n·m ≤ φ·pool` (every
+//! entry can send a message) and `φ·pool ≤ n·M`. k is the smallest multiple of 0.1 that meets the
+//! left condition for all classes. w is the smallest multiple of 0.1, from k upwards, that meets
+//! the right one. The weights are whole numbers, so the total is searched from the pool upwards
+//! until no share errs by more than the tolerance.
 //!
-//! The paper corrects deviations in a step it does not describe. A total of 1072 gives its weights exactly;
-//! the search stops at 1052, which is as good, so the total can be pinned. The w of the search (2.8) is
-//! below what the paper's own weights need (94 credits are 2.9375 GMTU, X000-11): the w of a plan is raised
-//! to the first tenth that holds the final weights, unless it is pinned.
+//! The paper corrects deviations in a step that it does not describe. A total of 1072 gives its
+//! weights exactly. The search stops at 1052, which is as good, so the total can be pinned. The w
+//! of the search (2.8) is smaller than the paper's own weights need (94 credits are 2.9375 GMTU).
+//! So the w of a plan is raised to the next multiple of 0.1 that holds the final weights, unless it
+//! is pinned.
 
 use std::fmt;
 
@@ -23,22 +25,21 @@ use netloom_units::{Ratio, Sl};
 use super::placement::{Misfit, Placement, PlacementError, Spacing, place};
 use super::weights::{self, Bounds, Split};
 
-/// What one class of traffic needs.
+/// The needs of one class of traffic.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Class {
-    /// Its name, for messages and reports.
+    /// The name, for messages and reports.
     pub name: String,
-    /// The service level its packets carry.
     pub sl: Sl,
-    /// How often it must be met: short distances give short waits.
+    /// The positions of its entries: short distances give short waits.
     pub spacing: Spacing,
-    /// Its largest message (the unit of scheduling), in credits.
+    /// The largest message (the unit of scheduling), in credits.
     pub mtu: u32,
-    /// The share of the link it wants, above 0.
+    /// The wanted share of the link, above 0.
     pub share: Ratio,
 }
 
-/// What a table must fulfil.
+/// The requirements of a table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Needs {
     /// Slots of the table.
@@ -47,22 +48,23 @@ pub struct Needs {
     pub gmtu: u32,
     /// Bits of a weight, a deficit counter and the accumulator (8 in InfiniBand storage).
     pub register_bits: u32,
-    /// The classes. Shares that sum to less than 1 are scaled up: an idle rest does not exist in a table.
+    /// The classes. Shares that sum to less than 1 are scaled up, because a table has no idle rest.
     pub classes: Vec<Class>,
     /// The largest relative error of a share stays below this.
     pub tolerance: Ratio,
-    /// What happens to a class whose slots are taken.
+    /// The treatment of a class whose slots are taken.
     pub misfit: Misfit,
-    /// k, if it is not to be searched.
+    /// k, if it is pinned.
     pub k: Option<Ratio>,
-    /// w, if it is not to be searched.
+    /// w, if it is pinned.
     pub w: Option<Ratio>,
-    /// The total weight, if it is not to be searched. The tolerance does not apply to it.
+    /// The total weight, if it is pinned. The tolerance does not apply to it.
     pub total: Option<u64>,
 }
 
 impl Needs {
-    /// The sizes of 000: 64 slots, messages of up to 32 credits, 8-bit registers, errors below 1 %.
+    /// Returns needs with the sizes of paper 000: 64 slots, messages of up to 32 credits, 8-bit
+    /// registers, errors below 1 %.
     pub fn new(classes: Vec<Class>) -> Needs {
         Needs {
             n_slots: 64,
@@ -77,7 +79,8 @@ impl Needs {
         }
     }
 
-    /// What Table 4 of 000 asks for: NC, VO, VI, CL, EE, BE and BK on service levels 0 to 6.
+    /// Returns the needs of Table 4 of paper 000: NC, VO, VI, CL, EE, BE and BK on service levels 0
+    /// to 6.
     pub fn table_4() -> Needs {
         let class = |sl: u8, name: &str, distance, mtu, thousandths| Class {
             name: name.to_owned(),
@@ -97,7 +100,7 @@ impl Needs {
         ])
     }
 
-    /// The same with the total that gives the printed weights.
+    /// Returns the same with the total that gives the printed weights.
     pub fn table_4_as_printed() -> Needs {
         Needs {
             total: Some(1072),
@@ -105,25 +108,25 @@ impl Needs {
         }
     }
 
-    /// The largest value of a register.
+    /// Returns the largest value of a register.
     fn register_max(&self) -> u32 {
         (1 << self.register_bits) - 1
     }
 
-    /// `N·GMTU`: the pool of a table with k = 1.
+    /// Returns `N·GMTU`, the pool of a table with k = 1.
     fn unit_pool(&self) -> Ratio {
         Ratio::whole(self.n_slots as u64) * Ratio::whole(self.gmtu.into())
     }
 }
 
-/// A planned table and how well it fulfils the needs.
+/// A planned table and its deviations from the needs.
 #[derive(Clone, PartialEq, Debug)]
 pub struct DTablePlan {
-    /// The table. Slots that nobody asked for are left out, as an arbiter would skip them.
+    /// The table. Unused slots are omitted, as an arbiter would skip them.
     pub table: DeficitTable,
-    /// Which class has which slot, and what was placed otherwise than asked.
+    /// The class of each slot, and the classes that were not placed as requested.
     pub placement: Placement,
-    /// The pool is this many GMTU per slot.
+    /// GMTU per slot of the pool.
     pub k: Ratio,
     /// w as the search finds it from the shares alone (or as pinned).
     pub searched_w: Ratio,
@@ -133,57 +136,56 @@ pub struct DTablePlan {
     pub pool: Ratio,
     /// The total T that was split.
     pub total: u64,
-    /// What the weights of all entries sum to: the denominator of the shares given (X000-6).
+    /// The sum of the weights of all entries: the denominator of the shares given.
     pub sum: u64,
     /// The largest relative error of a share.
     pub error: Ratio,
-    /// The largest value that the accumulator can take.
+    /// The largest possible value of the accumulator.
     pub largest_accumulator: u64,
     /// The classes, in the order of the needs.
     pub classes: Vec<PlannedClass>,
 }
 
 impl DTablePlan {
-    /// M, the largest weight that the plan allows an entry: `GMTU·w`.
+    /// Returns M, the largest weight of an entry that the plan allows: `GMTU·w`.
     pub fn largest_entry(&self, needs: &Needs) -> Ratio {
         Ratio::whole(needs.gmtu.into()) * self.w
     }
 }
 
-/// What one class gets.
+/// The result of one class.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PlannedClass {
-    /// Its name.
     pub name: String,
-    /// Its service level.
     pub sl: Sl,
-    /// The share it wanted.
+    /// The wanted share.
     pub wanted: Ratio,
-    /// The share it has when all classes are backlogged.
+    /// The share when all classes are backlogged.
     pub given: Ratio,
-    /// The relative distance of the two (of the scaled wish, where shares sum to less than 1).
+    /// The relative error of the share, compared with the scaled share if shares sum to less than
+    /// 1.
     pub error: Ratio,
-    /// The smallest share that its entries can have: one message each, of the pool.
+    /// The smallest share that its entries allow: one message each, of the pool.
     pub min_share: Ratio,
-    /// The largest share that its entries can have: w GMTU each, of the pool.
+    /// The largest share that its entries allow: w GMTU each, of the pool.
     pub max_share: Ratio,
     /// The largest number of slots from one entry to the next.
     pub distance: usize,
     /// The weights of its entries in the order of the slots, in credits.
     pub weights: Vec<u64>,
-    /// What they sum to.
+    /// Their sum.
     pub total: u64,
     /// The largest accumulator: its largest weight and a deficit of one credit less than a message.
     pub largest_accumulator: u64,
 }
 
 impl PlannedClass {
-    /// The share wanted, for printing.
+    /// Returns the wanted share, for printing.
     pub fn wanted_f64(&self) -> f64 {
         self.wanted.as_f64()
     }
 
-    /// The share given, for printing.
+    /// Returns the given share, for printing.
     pub fn given_f64(&self) -> f64 {
         self.given.as_f64()
     }
@@ -192,29 +194,29 @@ impl PlannedClass {
 /// Why there is no table.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Refusal {
-    /// No class asks for anything.
+    /// The list of classes is empty.
     NoClasses,
-    /// A register width outside 1 to 16 bits, which is what an entry stores.
+    /// A register width is outside 1 to 16 bits, the size of an entry.
     RegisterBits(u32),
     /// k or w is pinned to 0.
     NoPool,
-    /// Two classes with one service level.
+    /// Two classes have the same service level.
     SlTwice(String, String, Sl),
-    /// A class without share.
+    /// A class has no share.
     NoShare(String),
     /// The shares sum to more than the link.
     Shares(Ratio),
-    /// A message of no credits or of more than GMTU: class, its MTU, GMTU.
+    /// A message has no credits or more than GMTU: class, its MTU, GMTU.
     Mtu(String, u32, u32),
-    /// The slots of a class.
+    /// The slots of a class cannot be placed.
     Slots(String, PlacementError),
-    /// Entries lighter than one message: class, weight, MTU.
+    /// Entries are lighter than one message: class, weight, MTU.
     Light(String, u64, u32),
-    /// Entries that do not fit: class, weight at which total, and the most an entry may have.
+    /// Entries do not fit: class, weight, the total, and the maximum of an entry.
     Heavy(String, u64, u64, u32),
-    /// No total comes near enough: the nearest, its error, the tolerance.
+    /// No total is within the tolerance: the nearest, its error, the tolerance.
     Shapeless(u64, Ratio, Ratio),
-    /// The table type refuses the entries.
+    /// The table type rejects the entries.
     Table(String),
 }
 
@@ -222,35 +224,39 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Refusal::NoClasses => write!(f, "a table needs at least one class"),
-            Refusal::RegisterBits(bits) => write!(f, "registers of {bits} bits; 1 to 16 work"),
+            Refusal::RegisterBits(bits) => {
+                write!(f, "registers cannot have {bits} bits; use 1 to 16")
+            }
             Refusal::NoPool => write!(f, "k and w must be above 0"),
-            Refusal::SlTwice(a, b, sl) => write!(f, "{a} and {b} both use {sl}; give each its own"),
-            Refusal::NoShare(name) => write!(f, "{name}: a share above 0 is needed"),
+            Refusal::SlTwice(a, b, sl) => {
+                write!(f, "{a} and {b} both use {sl}; use a different one for each")
+            }
+            Refusal::NoShare(name) => write!(f, "{name}: the share must be above 0"),
             Refusal::Shares(sum) => write!(
                 f,
-                "the shares sum to {:.4}; at most 1 can be given",
+                "the shares sum to {:.4}; reduce them to at most 1",
                 sum.as_f64()
             ),
             Refusal::Mtu(name, mtu, gmtu) => write!(
                 f,
-                "{name}: messages of {mtu} credits; 1 to {gmtu} (GMTU) are possible"
+                "{name}: messages cannot have {mtu} credits; use 1 to {gmtu} (GMTU)"
             ),
             Refusal::Slots(name, error) => write!(f, "{name}: {error}"),
             Refusal::Light(name, weight, mtu) => write!(
                 f,
-                "{name}: an entry of weight {weight} is below its message of {mtu} credits; raise k or \
-                 the total weight, lengthen its distance, or give it a larger share"
+                "{name}: an entry of weight {weight} is smaller than its message of {mtu} credits; \
+                 raise k or the total weight, lengthen its distance, or increase its share"
             ),
             Refusal::Heavy(name, weight, total, most) => write!(
                 f,
-                "{name}: an entry needs weight {weight} at total {total}, and may have {most} (w, and the \
-                 registers with a deficit on top); shorten its distance, or give the classes with \
-                 small shares longer distances, which lowers k"
+                "{name}: an entry needs weight {weight} at total {total}, but may have at most \
+                 {most} (by w, and by the registers, which also hold a deficit); shorten its \
+                 distance, or lengthen those of the classes with small shares, which lowers k"
             ),
             Refusal::Shapeless(total, error, tolerance) => write!(
                 f,
-                "no total weight has all shares within {:.2} %; the nearest is {total}, {:.2} % off: pin it, \
-                 or allow that much",
+                "no total weight has all shares within {:.2} %; the nearest is {total}, with an \
+                 error of {:.2} %: pin it, or raise the tolerance",
                 tolerance.as_f64() * 100.0,
                 error.as_f64() * 100.0
             ),
@@ -261,7 +267,7 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// The table for these needs, or everything that is in its way.
+/// Computes the table for these needs, or returns every reason why there is none.
 pub fn plan(needs: &Needs) -> Result<DTablePlan, Vec<Refusal>> {
     let mut refusals = mistakes(needs);
     let wishes: Vec<Spacing> = needs.classes.iter().map(|c| c.spacing).collect();
@@ -307,7 +313,7 @@ struct Scale {
     pool: Ratio,
 }
 
-/// What is wrong with the needs before anything is computed.
+/// Returns the errors of the needs that need no computation.
 fn mistakes(needs: &Needs) -> Vec<Refusal> {
     let mut refusals = vec![];
     if needs.classes.is_empty() {
@@ -348,15 +354,15 @@ fn scaled_shares(needs: &Needs) -> Vec<Ratio> {
     needs.classes.iter().map(|c| c.share / sum).collect()
 }
 
-/// The first tenth that is not below any of these. It is what a search in steps of a tenth finds, without
-/// the steps and without floats (2.8 is 2.8 and not a little less, V000-7).
+/// Returns the smallest multiple of 0.1 that is not below any of these. A search in steps of 0.1
+/// finds the same, but this has no steps and no floats (2.8 is exact).
 fn tenth_above(needed: impl Iterator<Item = Ratio>) -> Ratio {
     let largest = needed.max().unwrap_or(Ratio::ZERO);
     let tenths = (largest * Ratio::whole(10)).ceil().max(1);
     Ratio::new(tenths.into(), 10)
 }
 
-/// The k each class needs: `n·MTU / (N·GMTU·φ)`.
+/// Returns the k that each class needs: `n·MTU / (N·GMTU·φ)`.
 fn needed_k(needs: &Needs, shares: &[Ratio], n_entries: &[u32]) -> Vec<Ratio> {
     let classes = needs.classes.iter().zip(shares).zip(n_entries);
     let least = |((class, &share), &n): ((&Class, &Ratio), &u32)| {
@@ -370,14 +376,14 @@ fn search_k(needs: &Needs, shares: &[Ratio], n_entries: &[u32]) -> Ratio {
     tenth_above(needed_k(needs, shares, n_entries).into_iter())
 }
 
-/// The w each class needs: `φ·N·k / n`.
+/// Returns the w that each class needs: `φ·N·k / n`.
 fn needed_w(needs: &Needs, shares: &[Ratio], n_entries: &[u32], k: Ratio) -> Vec<Ratio> {
     let slots = Ratio::whole(needs.n_slots as u64);
     let one = |(&share, &n): (&Ratio, &u32)| share * slots * k / Ratio::whole(n.into());
     shares.iter().zip(n_entries).map(one).collect()
 }
 
-/// The steps of w begin at k.
+/// Searches w in steps that begin at k.
 fn search_w(needs: &Needs, shares: &[Ratio], n_entries: &[u32], k: Ratio) -> Ratio {
     let needed = needed_w(needs, shares, n_entries, k);
     tenth_above(needed.into_iter().chain([k]))
@@ -387,7 +393,7 @@ fn bounds(needs: &Needs, n_entries: &[u32]) -> Vec<Bounds> {
     let gmtu = Ratio::whole(needs.gmtu.into());
     let pinned = needs.w.map(|w| (gmtu * w).floor() as u32);
     let bound = |(class, &n): (&Class, &u32)| {
-        // A deficit is what a message did not fit into: at most one credit less than the message.
+        // A deficit remains when a message did not fit: at most one credit less than the message.
         let register = needs.register_max().saturating_sub(class.mtu - 1);
         Bounds {
             n_entries: n,
@@ -490,7 +496,7 @@ fn build(
     })
 }
 
-/// The entries in the order of the slots.
+/// Returns the entries in the order of the slots.
 fn entries(placement: &Placement, classes: &[PlannedClass]) -> Vec<SlEntry> {
     let mut used = vec![0; classes.len()];
     let entry = |class: usize| {

@@ -1,4 +1,4 @@
-//! The numbers of Table 4 of 000, recomputed (spec 1.3).
+//! The numbers of Table 4 of paper 000, recomputed.
 
 use super::*;
 
@@ -31,7 +31,7 @@ fn v000_3_pool_and_largest_entry() {
 fn v000_4_min_shares() {
     let plan = plan(&Needs::table_4_as_printed()).unwrap();
     let shares: Vec<f64> = plan.classes.iter().map(|c| c.min_share.as_f64()).collect();
-    // VO and BK are not as printed (X000-4, X000-5).
+    // VO and BK are printed differently.
     let expected = [0.09375, 0.03125, 0.25, 0.125, 0.03125, 0.015625, 0.015625];
     assert_eq!(shares, expected);
     assert_eq!(shares.iter().sum::<f64>(), 0.5625);
@@ -62,7 +62,7 @@ fn x000_7_one_percent_for_nc_would_need_a_large_k() {
     needs.classes[1].share = r(248, 1000);
     let shares = scaled_shares(&needs);
     assert_eq!(needed_k(&needs, &shares, &N_ENTRIES)[0], r(46875, 10000));
-    // And then the other entries no longer fit eight bits.
+    // With that, the other entries no longer fit in eight bits.
     let refusals = plan(&needs).unwrap_err();
     assert!(
         matches!(&refusals[..], [Refusal::Heavy(a, 361, 9626, 224), Refusal::Heavy(b, 843, ..), ..] if a == "VI" && b == "CL"),
@@ -77,7 +77,8 @@ fn v000_7_w_search_in_exact_tenths() {
     let needed = needed_w(&needs, &shares, &N_ENTRIES, r(1, 2));
     assert_eq!(needed[3], r(28, 10));
     assert_eq!(search_w(&needs, &shares, &N_ENTRIES, r(1, 2)), r(28, 10));
-    // An entry of 94 needs 2.9375, so 3 is the first tenth that holds the printed weights.
+    // An entry of 94 needs 2.9375, so 3 is the first multiple of 0.1 that holds the printed
+    // weights.
     let plan = plan(&Needs::table_4_as_printed()).unwrap();
     assert_eq!((plan.searched_w, plan.w), (r(28, 10), r(3, 1)));
 }
@@ -110,7 +111,7 @@ fn the_search_stops_at_1052() {
     assert_eq!(totals, [99, 173, 316, 368, 42, 38, 17]);
     assert!(plan.error < r(1, 100) && plan.error > r(9, 1000));
     assert_eq!(plan.w, r(29, 10));
-    // The printed total qualifies as well.
+    // The printed total is also within the tolerance.
     assert!(super::plan(&Needs::table_4_as_printed()).unwrap().error < r(1, 100));
 }
 
@@ -158,7 +159,7 @@ fn c000_12_registers_of_eight_bits_never_overflow() {
     let plan = plan(&Needs::table_4_as_printed()).unwrap();
     assert_eq!(plan.largest_accumulator, 125);
     assert_eq!(plan.classes[3].largest_accumulator, 94 + 31);
-    // With seven bits 94 + 31 still fits, with six CL and VI do not.
+    // With seven bits 94 + 31 still fits; with six, CL and VI do not.
     let narrow = |bits| {
         super::plan(&Needs {
             register_bits: bits,
@@ -202,7 +203,7 @@ fn pinned_numbers_are_checked() {
             ..Needs::table_4()
         })
     };
-    // At 1000 NC has 94 over 32 entries: two credits for messages of three.
+    // At 1000, NC has 94 over 32 entries: two credits for messages of three.
     assert_eq!(pinned(1000), Err(vec![Refusal::Light("NC".into(), 2, 3)]));
     let w = |w| {
         super::plan(&Needs {
@@ -241,7 +242,7 @@ fn shares_below_one_are_scaled_up() {
     assert_eq!(half.error, whole.error);
 }
 
-/// What was planned is what the arbiter gives.
+/// The arbiter gives the planned shares.
 #[test]
 fn v000_10_shares_of_the_planned_table() {
     use netloom_arbitration::{DTable, Head, N_QUEUES, Policy, View};

@@ -1,10 +1,10 @@
 //! Tables for classes with shares and distances.
 //!
 //! ```text
-//! needs ── dtable ──┬─ placement   which slots each class has
-//!            │      └─ weights     how much each slot may send
-//!            └── DeficitTable      (000, 1.2.4)
-//! needs ── bxi ───── QuantumTable  (003, 4.2.3)
+//! needs ── dtable ──┬─ placement   the slots of each class
+//!            │      └─ weights     the amount that each slot may send
+//!            └── DeficitTable      (paper 000)
+//! needs ── bxi ───── QuantumTable  (paper 003)
 //! tables ── wait ─── the longest wait of a class at an output, or why there is none
 //! tables ── predict ─ the share of each class when all have something to send
 //! ```

@@ -1,22 +1,23 @@
-//! Which slots of a table each class has.
+//! Assigns the slots of a table to classes.
 //!
-//! A class that must be met every `d` slots takes slots `o, o + d, o + 2d, …`. With powers of two, served
-//! from the shortest distance, the first free slot always begins a free series as long as the classes ask
-//! for no more slots than there are: that is why the method of 000 asks for powers of two.
+//! A class with distance `d` has the slots `o, o + d, o + 2d, …`. If distances are powers of two
+//! and the shortest is placed first, the first free slot always begins a free series, as long as
+//! the classes need no more slots than there are. For this reason the method of paper 000 requires
+//! powers of two.
 
 use std::fmt;
 
-/// How a class wants its entries spread.
+/// The wanted positions of a class's entries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Spacing {
     /// An entry at every d-th slot; d is a power of two that divides the number of slots.
     Distance(usize),
-    /// So many entries, as evenly as they go.
+    /// This number of entries, spread as evenly as possible.
     Entries(usize),
 }
 
 impl Spacing {
-    /// The number of entries in a table of `n_slots`, or what is wrong with the wish.
+    /// Returns the number of entries in a table of `n_slots`, or an error in the wish.
     pub fn entries(self, n_slots: usize) -> Result<usize, PlacementError> {
         match self {
             Spacing::Distance(d)
@@ -30,7 +31,7 @@ impl Spacing {
         }
     }
 
-    /// The exact distance, where the wish has one.
+    /// Returns the exact distance, if there is one.
     fn distance(self, n_slots: usize) -> Option<usize> {
         match self {
             Spacing::Distance(d) => Some(d),
@@ -42,24 +43,24 @@ impl Spacing {
     }
 }
 
-/// What to do with a class whose slots are not free.
+/// The treatment of a class whose slots are not free.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Misfit {
-    /// No table at all.
+    /// Refuse the table.
     #[default]
     Refuse,
-    /// The free slots nearest to the wish, and a note about the distance that results.
+    /// Use the nearest free slots, and note the resulting distance.
     BestEffort,
 }
 
-/// Why a class has not the slots it asked for.
+/// Why a class does not have the slots that it requested.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PlacementError {
-    /// A distance that is no power of two or does not divide the number of slots: both numbers.
+    /// The distance is not a power of two or does not divide the number of slots: both numbers.
     BadDistance(usize, usize),
-    /// More entries than slots, or none: both numbers.
+    /// There are more entries than slots, or none: both numbers.
     BadEntries(usize, usize),
-    /// The wish fits no free series of slots: entries wanted, slots free.
+    /// No free series of slots fits: entries wanted, slots free.
     NoSeries(usize, usize),
     /// Every slot is taken by classes with shorter distances.
     Full,
@@ -70,43 +71,43 @@ impl fmt::Display for PlacementError {
         match *self {
             PlacementError::BadDistance(d, n) => write!(
                 f,
-                "distance {d}: a power of two that divides the {n} slots is needed"
+                "distance {d} does not fit; use a power of two that divides the {n} slots"
             ),
             PlacementError::BadEntries(e, n) => {
-                write!(f, "{e} entries: a class has 1 to {n} of the {n} slots")
+                write!(f, "a class cannot have {e} entries; use 1 to {n}")
             }
             PlacementError::NoSeries(wanted, free) => write!(
                 f,
-                "{wanted} evenly spaced entries wanted, {free} slots free and not at that distance; \
-                 lengthen the distance of this class or of a more frequent one"
+                "{wanted} evenly spaced entries do not fit into the {free} free slots; lengthen \
+                 the distance of this class or of a more frequent one"
             ),
             PlacementError::Full => write!(
                 f,
-                "no slot is left: classes with shorter distances take all; lengthen one of them"
+                "classes with shorter distances take all slots; lengthen one of the distances"
             ),
         }
     }
 }
 
-/// Where the classes went.
+/// The positions of the classes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Placement {
-    /// The class in each slot; `None` is a slot nobody asked for.
+    /// The class of each slot; `None` is an unused slot.
     pub slots: Vec<Option<usize>>,
-    /// Classes that were placed otherwise than they asked, and why.
+    /// Classes that were not placed as requested, and why.
     pub misfits: Vec<(usize, PlacementError)>,
 }
 
 impl Placement {
-    /// The slots of a class, ascending.
+    /// Returns the slots of a class, ascending.
     pub fn of(&self, class: usize) -> Vec<usize> {
         let slots = self.slots.iter().enumerate();
         let mine = slots.filter(|&(_, &owner)| owner == Some(class));
         mine.map(|(slot, _)| slot).collect()
     }
 
-    /// The largest number of slots from one entry of a class to its next, around the end of the table;
-    /// the length of the table for a class with one entry.
+    /// Returns the largest number of slots from one entry of a class to the next, around the end of
+    /// the table. For a class with one entry it is the length of the table.
     pub fn distance(&self, class: usize) -> Option<usize> {
         let mine = self.of(class);
         let first = *mine.first()?;
@@ -119,8 +120,8 @@ impl Placement {
     }
 }
 
-/// Places every class, the most frequent first; among equals the order of the list holds. The errors are
-/// those that leave no table, all of them, with the class each belongs to.
+/// Places every class, the most frequent first; classes of equal frequency in the order of the
+/// list. Returns all errors that prevent a table, each with its class.
 pub fn place(
     n_slots: usize,
     wishes: &[Spacing],
@@ -134,7 +135,7 @@ pub fn place(
             Err(error) => errors.push((class, error)),
         }
     }
-    // Exact series first: an uneven wish takes what they leave.
+    // Exact series first; uneven wishes use the remaining slots.
     order.sort_by_key(|&(_, entries, distance)| (distance.is_none(), n_slots - entries));
     let mut placement = Placement {
         slots: vec![None; n_slots],
@@ -258,7 +259,7 @@ mod tests {
         let placement = place(8, &wishes, Misfit::BestEffort).unwrap();
         assert_eq!(placement.misfits, [(1, PlacementError::NoSeries(3, 2))]);
         assert_eq!(placement.of(1).len(), 2);
-        // An uneven wish that finds its number of slots is no misfit.
+        // An uneven wish that gets its number of slots is not a misfit.
         let placement = place(8, &[Entries(3), Entries(3)], Misfit::Refuse).unwrap();
         assert!(placement.misfits.is_empty());
         assert_eq!(placement.of(0).len() + placement.of(1).len(), 6);

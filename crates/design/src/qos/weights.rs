@@ -1,32 +1,31 @@
-//! How much each entry may send: a total weight whose whole-number parts come near the wanted shares.
+//! Splits a total weight into whole numbers that approximate the wanted shares.
 
 use netloom_units::Ratio;
 
-/// What the split must respect, per class.
+/// The limits of the split, per class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bounds {
     /// The number of entries of the class.
     pub n_entries: u32,
-    /// No entry below this: the largest message of the class, in credits.
+    /// The minimum of an entry: the largest message of the class, in credits.
     pub least: u32,
-    /// No entry above this: what the registers hold, less a deficit that may be added.
+    /// The maximum of an entry: the capacity of the registers, less a deficit that may be added.
     pub most: u32,
 }
 
 /// The parts of one total: `round(share * total)` each.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Split {
-    /// The total that was split; the parts may sum to a little more or less (X000-6).
+    /// The total that was split; the sum of the parts may differ slightly.
     pub total: u64,
-    /// The weight of each class.
     pub parts: Vec<u64>,
-    /// What they sum to: the denominator of the shares that are given.
+    /// The sum of the parts: the denominator of the shares given.
     pub sum: u64,
     /// The largest relative error of a share.
     pub error: Ratio,
 }
 
-/// The relative distance of a share from the wanted one.
+/// Returns the relative error of a share.
 pub fn relative_error(given: Ratio, wanted: Ratio) -> Ratio {
     let (a, b) = (given.num() * wanted.den(), wanted.num() * given.den());
     Ratio::new(a.abs_diff(b), given.den() * wanted.num())
@@ -38,7 +37,7 @@ pub fn split(total: u64, shares: &[Ratio]) -> Split {
     let parts: Vec<u64> = shares.iter().map(part).collect();
     let sum = parts.iter().sum::<u64>();
     let errors = parts.iter().zip(shares).map(|(&part, &share)| {
-        // Nothing given to anybody is as wrong as can be.
+        // A total of zero has the largest possible error.
         if sum == 0 {
             return Ratio::whole(1);
         }
@@ -53,20 +52,21 @@ pub fn split(total: u64, shares: &[Ratio]) -> Split {
     }
 }
 
-/// The weights of the entries of one class: floor and ceiling of the mean, the larger ones first.
+/// Returns the weights of the entries of one class: ceiling and floor of the mean, the larger ones
+/// first.
 pub fn entry_weights(part: u64, n_entries: u32) -> Vec<u64> {
     let (floor, larger) = (part / u64::from(n_entries), part % u64::from(n_entries));
     let entry = |i| floor + u64::from(i < larger);
     (0..u64::from(n_entries)).map(entry).collect()
 }
 
-/// The classes whose entries would fall below their largest message.
+/// Returns the classes whose entries would be smaller than their largest message.
 pub fn too_light(split: &Split, bounds: &[Bounds]) -> Vec<usize> {
     let light = |(part, b): (&u64, &Bounds)| part / u64::from(b.n_entries) < u64::from(b.least);
     which(split, bounds, light)
 }
 
-/// The classes whose entries would not fit the registers.
+/// Returns the classes whose entries would not fit in the registers.
 pub fn too_heavy(split: &Split, bounds: &[Bounds]) -> Vec<usize> {
     let heavy =
         |(part, b): (&u64, &Bounds)| part.div_ceil(u64::from(b.n_entries)) > u64::from(b.most);
@@ -85,12 +85,13 @@ fn which(split: &Split, bounds: &[Bounds], is: impl Fn((&u64, &Bounds)) -> bool)
 pub struct NotFound {
     /// The split with the smallest error of those that fitted, if any did.
     pub nearest: Option<Split>,
-    /// The first split that did not fit the registers: no larger total can.
+    /// The first split that did not fit in the registers; no larger total can.
     pub overflow: Split,
 }
 
-/// The first total from `from` upwards whose largest relative error is below `tolerance` and whose entries
-/// hold a message. Shares are above zero and there is at least one, so the search ends at the registers.
+/// Returns the first total from `from` upwards whose largest relative error is below `tolerance`
+/// and whose entries hold a message. There is at least one share and all are above zero, so the
+/// search ends at the registers.
 pub fn search(
     from: u64,
     shares: &[Ratio],
@@ -152,7 +153,7 @@ mod tests {
         });
         let shares = [r(9, 20), r(11, 20)];
         let nearest = search(1, &shares, &bounds, r(1, 100)).unwrap_err().nearest;
-        // 2+2 errs by 1/9, 2+3 by 1/9 as well: the first stands.
+        // 2+2 and 2+3 both err by 1/9: the first is chosen.
         assert_eq!(nearest.map(|s| (s.total, s.error)), Some((2, r(1, 9))));
         let narrow = bounds.map(|b| Bounds { most: 0, ..b });
         let none = search(2, &shares, &narrow, r(1, 100)).unwrap_err();

@@ -1,12 +1,13 @@
-//! Tables under load: every class comes and goes at one output, and nobody may wait longer than the bound.
+//! Tables under load: every class comes and goes at one output, and none may wait longer than the
+//! bound.
 //!
 //! ```text
 //! maker ── Case { table, sizes } ──┬─ bounds    netloom_design::qos::wait
 //!                                  └─ arbiter ── load ── longest waits
 //! ```
 //!
-//! The maker is a parameter: random tables and planned ones go through the same run.
-//! Another test of this crate takes it in with `#[path = "waits/harness.rs"] mod harness;`.
+//! The maker is a parameter, so random tables and planned ones use the same run. Another test of
+//! this crate includes it with `#[path = "waits/harness.rs"] mod harness;`.
 
 use netloom_arbitration::{
     Arbiter, BxiDeficit, BxiTable, DTable, DeficitTable, Head, MANAGEMENT_VL, N_QUEUES, N_SLS,
@@ -17,10 +18,10 @@ use netloom_design::qos::wait::{
 };
 use netloom_units::{Bytes, Sl, Vl};
 
-/// Flits and units of weight.
+/// Bytes of a flit and of a unit of weight.
 pub(crate) const UNIT: u64 = 64;
 
-/// A small generator, so that a failure can be repeated from its seed.
+/// A small generator, so a failure can be reproduced from its seed.
 pub(crate) struct Draws(pub u64);
 
 impl Draws {
@@ -36,7 +37,7 @@ impl Draws {
         values[self.below(values.len() as u64) as usize]
     }
 
-    /// A length in bytes: mostly one of the extremes, which is where bounds are met.
+    /// Returns a length in bytes: mostly one of the extremes, where bounds are reached.
     fn length(&mut self, (smallest, largest): (u64, u64), habit: Habit) -> u32 {
         let unit = UNIT.min(largest);
         let bytes = match (habit, self.below(64)) {
@@ -49,7 +50,8 @@ impl Draws {
     }
 }
 
-/// The packets that a class sends: many short ones give way most often, long ones fill the last turn.
+/// The packets that a class sends: many short ones give way most often, long ones fill the last
+/// turn.
 #[derive(Clone, Copy, Default)]
 enum Habit {
     #[default]
@@ -124,12 +126,13 @@ pub(crate) fn sizes(largest: &[u64], management: u64) -> PacketSizes {
     }
 }
 
-/// How a run loads the output.
+/// The load of the output in a run.
 #[derive(Clone, Copy)]
 pub(crate) struct Load {
     pub seed: u64,
     pub n_decisions: usize,
-    /// Only this class comes and goes, the others always have a packet; `None`: all come and go.
+    /// If set, only this class comes and goes, and the others always have a packet. Otherwise all
+    /// come and go.
     pub comes_and_goes: Option<usize>,
 }
 
@@ -141,17 +144,17 @@ struct Queue {
     habit: Habit,
     /// Decisions until it has a packet again.
     asleep: u64,
-    /// One chance in so many to go after a packet; 0 stays.
+    /// The probability of leaving after a packet is one in this number; 0 never leaves.
     goes: u64,
-    /// When its head was there.
+    /// When its head appeared.
     since: u64,
     /// Whether a management packet was sent since then: the bounds allow for one.
     had_management: bool,
     longest: u64,
 }
 
-/// The longest wait of each class in a run, in bytes. A head counts as present from the start of its
-/// predecessor, or from just after a decision that could not have taken it.
+/// Returns the longest wait of each class in a run, in bytes. A head counts as present from the
+/// start of its predecessor, or from just after a decision that could not have taken it.
 pub(crate) fn longest_waits(
     arbiter: &mut dyn Arbiter,
     sizes: &PacketSizes,
@@ -182,7 +185,7 @@ pub(crate) fn longest_waits(
     let mut now = 0;
     for _ in 0..load.n_decisions {
         if load.comes_and_goes.is_none() && draws.below(100) == 0 {
-            // A lull: all but one are gone, and come back together.
+            // A pause: all but one leave, and return together.
             let (stays, asleep) = (draws.below(8) as usize, 1 + draws.below(2));
             for (class, queue) in queues.iter_mut().enumerate() {
                 if class != stays {
@@ -206,7 +209,7 @@ pub(crate) fn longest_waits(
             heads: &heads,
         };
         let Some(grant) = arbiter.choose(&view) else {
-            // Nobody is there that can send.
+            // No queue can send.
             for queue in &mut queues {
                 if queue.asleep > 0 {
                     queue.asleep = 0;
@@ -242,18 +245,18 @@ pub(crate) fn longest_waits(
     queues.map(|queue| queue.longest)
 }
 
-/// How near waits came to their bounds.
+/// The ratio of waits to their bounds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Nearest {
     /// The longest wait over its bound.
     pub ratio: f64,
-    /// Of which table and class.
+    /// The table and class of that wait.
     pub what: String,
-    /// How many waits had a bound, with others in the way.
+    /// The number of waits with a bound, with others in the way.
     pub n_bounds: usize,
 }
 
-/// Runs so many cases of a maker, from a seed on; panics where a class waits longer than its bound.
+/// Runs cases of a maker from a seed on; panics if a class waits longer than its bound.
 pub(crate) fn hold(
     mut make: impl FnMut(&mut Draws) -> Case,
     n_cases: usize,

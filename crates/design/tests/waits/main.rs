@@ -1,4 +1,5 @@
-//! Bounds against the arbiters themselves: nobody ever waits longer, and the bounds are not far off.
+//! Bounds compared with the arbiters themselves: no class ever waits longer, and the bounds are
+//! tight.
 
 mod harness;
 
@@ -8,7 +9,8 @@ use netloom_design::qos::dtable::{self, Needs};
 use netloom_design::qos::wait::{PacketSizes, dtable_gap};
 use netloom_units::{Bytes, Sl};
 
-/// Packets of 1 to 64 units for 2 to 8 classes; some are not a whole number of units, or below one.
+/// Packets of 1 to 64 units for 2 to 8 classes; some are not a whole number of units, or less than
+/// one.
 fn packets(draws: &mut Draws) -> PacketSizes {
     let n = 2 + draws.below(7) as usize;
     let most = draws.one_of(&[2, 8, 64]);
@@ -74,7 +76,7 @@ fn bxi_deficit_tables(draws: &mut Draws) -> Case {
     }
 }
 
-/// 10,000 tables and mixes of packets from a maker; some wait is at most 20 % below its bound.
+/// Checks 10,000 tables and packet mixes from a maker; some wait is at most 20 % below its bound.
 #[track_caller]
 fn check(make: fn(&mut Draws) -> Case) {
     let nearest = hold(make, 10_000, 1, 1000);
@@ -103,7 +105,7 @@ fn nobody_waits_longer_under_a_bxi_table_with_deficits() {
     check(bxi_deficit_tables);
 }
 
-/// The table of V000-8 and the message sizes of its classes.
+/// Table 4 of paper 000 and the message sizes of its classes.
 fn table_4() -> (DeficitTable, PacketSizes) {
     let needs = Needs::table_4_as_printed();
     let largest: Vec<u64> = needs
@@ -114,7 +116,8 @@ fn table_4() -> (DeficitTable, PacketSizes) {
     (dtable::plan(&needs).unwrap().table, sizes(&largest, 0))
 }
 
-/// The longest wait of a class over several seeds: all others always have a packet, or come and go as well.
+/// Returns the longest wait of a class over several seeds: all others always have a packet, or come
+/// and go as well.
 fn longest(table: &Arbitration, sizes: &PacketSizes, class: usize) -> u64 {
     let run = |seed| {
         let load = Load {
@@ -130,7 +133,7 @@ fn longest(table: &Arbitration, sizes: &PacketSizes, class: usize) -> u64 {
 #[test]
 fn v000_13_worst_gaps() {
     let (table, sizes) = table_4();
-    // The vector counts every entry with the largest weight of its class.
+    // The expected numbers count every entry with the largest weight of its class.
     let heaviest = |sl| {
         let own = table.entries().iter().filter(|e| e.sl == sl);
         own.map(|e| e.weight).max().unwrap()
@@ -154,7 +157,7 @@ fn v000_13_worst_gaps() {
     );
 }
 
-/// The longest wait of these classes is at most 20 % below the bound.
+/// Checks that the longest wait of these classes is at most 20 % below the bound.
 #[track_caller]
 fn is_near(what: &str, table: Arbitration, sizes: &PacketSizes, classes: &[usize]) {
     for &class in classes {
@@ -168,7 +171,8 @@ fn is_near(what: &str, table: Arbitration, sizes: &PacketSizes, classes: &[usize
     }
 }
 
-/// Latency tuning (4.2.3) of three classes with packets of 4, 8 and 16 flits, all able to pass in one turn.
+/// Latency tuning of three classes with packets of 4, 8 and 16 flits, all of which pass in one
+/// turn.
 #[test]
 fn bxi_waits_come_near_their_bounds() {
     let pairs = [

@@ -7,12 +7,12 @@ use netloom_units::SwitchId;
 use super::fan::fan;
 use crate::canvas::{Canvas, Point};
 
-/// Draws switches on a circle in an order, from the top clockwise.
+/// Draws switches on a circle in this order, from the top clockwise.
 pub(super) fn circle(canvas: &mut Canvas, order: &[SwitchId]) {
     let middle = Point::new(0.0, 0.0);
     let n = order.len() as f64;
     let by_switch = canvas.nics_by_switch();
-    // Where there are many, their boxes shrink; a circle of ten thousand pixels shows nothing.
+    // With many switches, their boxes shrink; a circle of ten thousand pixels would show nothing.
     let pitch = (2600.0 / n).clamp(11.0, 58.0);
     let radius = (n * pitch / TAU).max(90.0);
     let size = match pitch {
@@ -26,7 +26,7 @@ pub(super) fn circle(canvas: &mut Canvas, order: &[SwitchId]) {
     }
     canvas.cables(|a, b| vec![vec![places[a.index()], places[b.index()]]]);
     for (i, &switch) in order.iter().enumerate() {
-        // As much room as the next circle outside has between two switches.
+        // The space that the next circle outside has between two switches.
         let room = (TAU / n * (radius + 27.0) / 27.0 * 0.85).min(TAU * 0.6);
         fan(
             canvas,

@@ -1,4 +1,4 @@
-//! The NICs of a switch, spread beside it.
+//! The NICs of a switch, spread next to it.
 
 use std::f64::consts::TAU;
 
@@ -8,12 +8,13 @@ use crate::canvas::{Canvas, Point};
 
 /// Size of a NIC in a fan.
 const NIC: f64 = 6.0;
-/// From the middle of one NIC to the next.
+/// Distance between the centres of adjacent NICs.
 const PITCH: f64 = 9.0;
-/// The longest cables of a fan; where they would be longer, the NICs are one box.
+/// Longest cables of a fan; if they would be longer, the NICs are one box.
 const LONGEST: f64 = 44.0;
 
-/// Draws NICs on an arc around their switch, in the middle of the free room, or together if it is too small.
+/// Draws NICs on an arc around their switch, centred in the free space, or as one box if the space
+/// is too small.
 pub(super) fn fan(canvas: &mut Canvas, nics: &[NicId], at: Point, direction: f64, room: f64) {
     if nics.is_empty() || !canvas.has_hosts() {
         return;
@@ -34,13 +35,13 @@ pub(super) fn fan(canvas: &mut Canvas, nics: &[NicId], at: Point, direction: f64
     }
 }
 
-/// Draws NICs between the four arms of a grid, or together in one corner if they are many.
+/// Draws NICs between the four arms of a grid, or together in one corner if there are many.
 pub(super) fn between_arms(canvas: &mut Canvas, nics: &[NicId], at: Point, radius: f64) {
     if nics.is_empty() || !canvas.has_hosts() {
         return;
     }
     let per_corner = nics.len().div_ceil(4);
-    // What an arm leaves free on both of its sides.
+    // The angle that an arm leaves free on both of its sides.
     let room = TAU / 4.0 - 0.5;
     let step = (PITCH / radius).min(room / per_corner as f64);
     if step * radius < NIC + 0.5 {

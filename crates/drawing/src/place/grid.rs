@@ -11,11 +11,11 @@ use super::fan::{between_arms, fan};
 use super::plain::plain;
 use crate::canvas::{Canvas, PAGE, Point};
 
-/// What pictures of tori say about cables that leave them.
+/// The caption of tori about cables that leave the picture.
 pub(crate) const WRAPS: &str =
     "A dashed cable leaves the picture and comes back at the opposite side.";
 
-/// Switches of one row, where a fabric is a single line.
+/// Switches of one row, if a fabric is a single line.
 const LINE: u32 = 16;
 
 pub(crate) fn grid(canvas: &mut Canvas, grid: &Grid) {
@@ -35,7 +35,7 @@ pub(crate) fn grid(canvas: &mut Canvas, grid: &Grid) {
     }
 }
 
-/// A line of switches, turned at the end of each row.
+/// Draws a line of switches that turns at the end of each row.
 fn line(canvas: &mut Canvas) {
     let by_switch = canvas.nics_by_switch();
     let place = |switch: SwitchId| {
@@ -92,7 +92,7 @@ fn plane(canvas: &mut Canvas, grid: &Grid, x: usize, y: usize) {
     }
 }
 
-/// Three dimensions: the third goes up and to the right within each cell of the first two.
+/// Draws three dimensions: the third goes up and to the right within each cell of the first two.
 fn solid(canvas: &mut Canvas, grid: &Grid, [x, y, z]: [usize; 3]) {
     const STEP: f64 = 27.0;
     let by_switch = canvas.nics_by_switch();
@@ -118,7 +118,7 @@ fn solid(canvas: &mut Canvas, grid: &Grid, [x, y, z]: [usize; 3]) {
         canvas.remarks.push(WRAPS.to_owned());
     }
     for switch in canvas.topology.switches() {
-        // Down and to the right of a switch nothing else is drawn.
+        // Nothing else is drawn down and to the right of a switch.
         let nics = &by_switch[switch.index()];
         if nics.len() > 3 && canvas.has_hosts() {
             let at = place(switch);
@@ -136,7 +136,7 @@ fn solid(canvas: &mut Canvas, grid: &Grid, [x, y, z]: [usize; 3]) {
     }
 }
 
-/// The two ends of a cable that goes around: out of the picture on either side.
+/// Returns the two ends of a cable that wraps around, leaving the picture on either side.
 pub(crate) fn stubs(from: Point, to: Point, is_across: bool, length: f64) -> Vec<Vec<Point>> {
     let out = |end: Point, other: Point| {
         let away = |a: f64, b: f64| length * (a - b).signum();
@@ -148,7 +148,7 @@ pub(crate) fn stubs(from: Point, to: Point, is_across: bool, length: f64) -> Vec
     vec![vec![from, out(from, to)], vec![to, out(to, from)]]
 }
 
-/// A bowed line, to the left of its direction by a part of its length.
+/// Returns an arc that bows to the left of its direction by a fraction of its length.
 pub(crate) fn arc(from: Point, to: Point, bow: f64) -> Vec<Point> {
     const STEPS: u32 = 12;
     let (dx, dy) = (to.x - from.x, to.y - from.y);

@@ -7,19 +7,18 @@ use netloom_units::SwitchId;
 use super::fan::fan;
 use crate::canvas::{Canvas, Point, centred};
 
-/// What a switch needs beyond itself for its NICs.
+/// Space around a switch for its NICs.
 const OUTSIDE: f64 = 40.0;
 
-/// Draws groups of so many switches, which are numbered one after the other, from the top clockwise. The
-/// switches of a group stand on a circle of their own, or, where the first ones are leaves, in two rows with the
-/// leaves outside.
+/// Draws groups of `switches` consecutive switches, from the top clockwise. The switches of a group
+/// are on a circle of their own, or in two rows with the leaves outside if it has leaves.
 pub(crate) fn groups(canvas: &mut Canvas, switches: u16, leaves: Option<u16>) {
     let n_switches = canvas.topology.n_switches();
     let n_groups = n_switches / u32::from(switches);
     let pitch = if n_switches > 100 { 26.0 } else { 40.0 };
     let size = (pitch * 0.75, pitch * 0.42);
     let row = |n: u16| f64::from(n.saturating_sub(1)) * pitch / 2.0;
-    // From the middle of a group to its outermost switch.
+    // From the centre of a group to its outermost switch.
     let reach = match leaves {
         Some(leaves) => row(leaves.max(switches - leaves)).max(pitch * 0.8),
         None => (f64::from(switches) * pitch / TAU).max(pitch * 0.6),

@@ -5,15 +5,16 @@ use netloom_units::{NicId, SwitchId};
 use crate::canvas::{Canvas, PAGE, Point, SMALL_LETTERS, beside, text_width};
 use crate::layout::{Anchor, Label};
 
-/// The widest picture, where a page is too narrow.
+/// Maximum width of a picture that does not fit on a page.
 const WIDEST: f64 = 1500.0;
-/// From one switch to the next in a row, where there is room.
+/// Preferred distance between switches in a row.
 const PITCH: f64 = 60.0;
-/// The narrowest row of NICs in which each is drawn.
+/// Minimum distance between NICs that are drawn individually.
 const NIC_PITCH: f64 = 4.0;
-/// Height of a switch whose name is written across.
+/// Height of a switch with a horizontal name.
 const SWITCH_HEIGHT: f64 = 22.0;
-/// The highest switch that leaves enough of the cables between rows to be seen; higher ones move the rows apart.
+/// Maximum height of a switch that leaves enough of the cables between rows visible; higher ones
+/// move the rows apart.
 const USUAL_HEIGHT: f64 = 40.0;
 
 /// Draws switches row by row, the last row above the NICs; the rows have names.
@@ -26,7 +27,7 @@ pub(super) fn levels(canvas: &mut Canvas, rows: &[(String, Vec<SwitchId>)]) {
         .switches()
         .map(|s| text_width(&topology.switch_name(s), SMALL_LETTERS));
     let longest = longest.fold(0.0, f64::max) + 5.0;
-    // Switches of real sites have long names: across, if a page is wide enough for that.
+    // Switches of real sites have long names: horizontal if a page is wide enough.
     let named = widest as f64 * (longest / 0.8 + 1.0);
     let pitched = match named <= PAGE {
         true => named.max(widest as f64 * PITCH),
@@ -37,7 +38,7 @@ pub(super) fn levels(canvas: &mut Canvas, rows: &[(String, Vec<SwitchId>)]) {
     let least = (widest as f64 * 9.0).max(n_nics as f64 * NIC_PITCH);
     let width = desired.clamp(240.0, PAGE).max(least.min(WIDEST));
 
-    // Where the longest name has no room across, all names are written downwards.
+    // If the longest name does not fit horizontally, all names are vertical.
     let height = match longest > width / widest as f64 * 0.8 {
         true => longest.max(SWITCH_HEIGHT),
         false => SWITCH_HEIGHT,
@@ -56,7 +57,8 @@ pub(super) fn levels(canvas: &mut Canvas, rows: &[(String, Vec<SwitchId>)]) {
     let mut y = 0.0;
     for (r, (name, row)) in rows.iter().enumerate() {
         if r > 0 {
-            // Where cables go far to the side, rows are far apart: flat lines cannot be told apart.
+            // If cables go far to the side, rows are far apart, since flat lines are hard to
+            // distinguish.
             let reach = |&switch: &SwitchId| {
                 let up = topology
                     .neighbours(switch)
@@ -70,6 +72,7 @@ pub(super) fn levels(canvas: &mut Canvas, rows: &[(String, Vec<SwitchId>)]) {
         for &switch in row {
             places[switch.index()].y = y;
         }
+        // tidy: allow a function name
         canvas.labels.push(beside(name.clone(), y));
     }
     let bow = |a: Point, b: Point| {
@@ -99,7 +102,8 @@ pub(super) fn levels(canvas: &mut Canvas, rows: &[(String, Vec<SwitchId>)]) {
     }
 }
 
-/// The NICs, each below its switch, in rows below the lowest level. NICs of higher levels go there too.
+/// Draws the NICs, each below its switch, in rows below the lowest level. NICs of higher levels go
+/// there too.
 fn nics(
     canvas: &mut Canvas,
     rows: &[(String, Vec<SwitchId>)],
@@ -116,6 +120,7 @@ fn nics(
     owners.retain(|s| !by_switch[s.index()].is_empty());
     owners.sort_by(|a, b| places[a.index()].x.total_cmp(&places[b.index()].x));
     let pitch = width / f64::from(canvas.topology.n_nics());
+    // tidy: allow a function name
     canvas.labels.push(beside("NICs".to_owned(), y));
     let mut before = 0.0;
     for switch in owners {
@@ -133,7 +138,7 @@ fn nics(
                 from,
             );
         } else {
-            // Some air between the NICs of one switch and those of the next.
+            // Space between the NICs of one switch and those of the next.
             let air = 0.25;
             let step = pitch * nics.len() as f64 / (nics.len() as f64 + air * 2.0);
             for (i, &nic) in nics.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Where each switch of a fabric goes, by what is regular about it.
+//! Placement of the switches, by the structure of the fabric.
 
 mod circle;
 mod cube;

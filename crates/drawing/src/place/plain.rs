@@ -11,13 +11,13 @@ use super::levels::levels;
 use crate::canvas::{Canvas, PAGE, Point, bundles};
 use crate::stress;
 
-/// From the middle of a switch to the nearest other one, if the page is wide enough.
+/// Preferred distance from a switch to the nearest other one.
 const APART: f64 = 62.0;
-/// The widest picture.
+/// Maximum width of a picture.
 const WIDEST: f64 = 1400.0;
-/// The most switches that are drawn on a circle.
+/// Maximum number of switches on a circle.
 const CIRCLE: usize = 64;
-/// Sweeps that put switches of a level below those they are cabled to.
+/// Sweeps that move the switches of a level below those they are cabled to.
 const SWEEPS: usize = 8;
 
 pub(crate) fn plain(canvas: &mut Canvas) {
@@ -27,8 +27,8 @@ pub(crate) fn plain(canvas: &mut Canvas) {
     }
 }
 
-/// The levels of a fabric whose NICs are at its bottom: hops to the nearest switch with NICs. Nothing if it
-/// has no such levels, or more than a few cables stay within one.
+/// Returns the levels of a fabric whose NICs are at its bottom, by hops to the nearest switch with
+/// NICs. `None` if it has no such levels, or if more than a few cables stay within one.
 fn by_levels(topology: &Topology) -> Option<Vec<(String, Vec<SwitchId>)>> {
     let n = topology.n_switches() as usize;
     let mut level: Vec<Option<usize>> = vec![None; n];
@@ -72,7 +72,8 @@ fn by_levels(topology: &Topology) -> Option<Vec<(String, Vec<SwitchId>)>> {
     )
 }
 
-/// Orders each row by the mean place of its neighbours in the row below; the lowest keeps its order.
+/// Orders each row by the mean position of its neighbours in the row below; the lowest keeps its
+/// order.
 fn untangle(topology: &Topology, rows: &mut [Vec<SwitchId>]) {
     let mut place = vec![0.0; topology.n_switches() as usize];
     let spread = |row: &[SwitchId], place: &mut [f64]| {
@@ -107,7 +108,8 @@ fn by_distance(canvas: &mut Canvas) {
     for place in &mut places {
         *place = Point::new(place.x * scale, place.y * scale);
     }
-    // On a circle no cable passes a switch that it does not end at; beyond some number nobody can tell.
+    // On a circle, no cable passes a switch that it does not end at. With too many switches that is
+    // no longer visible.
     if places.len() <= CIRCLE && has_cable_over_switch(topology, &places) {
         let order: Vec<SwitchId> = topology.switches().collect();
         circle(canvas, &order);
@@ -138,7 +140,7 @@ fn by_distance(canvas: &mut Canvas) {
     }
 }
 
-/// Moves places that are too close to each other apart, until none are or the rounds are over.
+/// Moves positions apart that are too close, until none are or the rounds are used up.
 fn push_apart(places: &mut [Point], room: f64) {
     const ROUNDS: usize = 60;
     for _ in 0..ROUNDS {
@@ -151,7 +153,7 @@ fn push_apart(places: &mut [Point], room: f64) {
                     continue;
                 }
                 is_done = false;
-                // Two in one place part sideways.
+                // Two switches at the same position move apart sideways.
                 let (ux, uy) = match apart > 1e-6 {
                     true => (dx / apart, dy / apart),
                     false => (1.0, 0.0),
@@ -167,7 +169,7 @@ fn push_apart(places: &mut [Point], room: f64) {
     }
 }
 
-/// Whether a line between two switches passes close by a third.
+/// Whether a line between two switches passes close to a third.
 fn has_cable_over_switch(topology: &Topology, places: &[Point]) -> bool {
     const CLOSE: f64 = 15.0;
     bundles(topology).keys().any(|&(a, b, _)| {
@@ -183,7 +185,7 @@ fn has_cable_over_switch(topology: &Topology, places: &[Point]) -> bool {
     })
 }
 
-/// Pixels per hop: switches are far enough apart if the page allows it.
+/// Returns the pixels per hop that keep switches apart, if the page allows it.
 fn scale(places: &[Point]) -> f64 {
     let span = |coordinate: fn(&Point) -> f64| {
         let low = places.iter().map(coordinate).fold(f64::MAX, f64::min);
@@ -198,7 +200,7 @@ fn scale(places: &[Point]) -> f64 {
         .min((PAGE - 80.0).max((WIDEST).min(places.len() as f64 * 12.0)) / span)
 }
 
-/// The smallest distance between two places.
+/// Returns the smallest distance between two positions.
 fn nearest(places: &[Point]) -> f64 {
     let mut least = f64::MAX;
     for (i, a) in places.iter().enumerate() {
@@ -209,7 +211,7 @@ fn nearest(places: &[Point]) -> f64 {
     least.sqrt()
 }
 
-/// The middle of the largest angle at a switch without a cable, and that angle.
+/// Returns the centre and size of the largest angle at a switch without a cable.
 fn widest_gap(topology: &Topology, places: &[Point], switch: SwitchId) -> (f64, f64) {
     let at = places[switch.index()];
     let mut angles: Vec<f64> = topology

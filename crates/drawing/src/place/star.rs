@@ -1,4 +1,4 @@
-//! One switch, with its NICs around it.
+//! A single switch with its NICs around it.
 
 use std::f64::consts::TAU;
 
@@ -7,11 +7,11 @@ use netloom_units::SwitchId;
 use crate::canvas::{Canvas, Point, SMALL_LETTERS};
 use crate::layout::{Anchor, Label};
 
-/// From one NIC to the next along the circle, where there is room for names.
+/// Preferred distance of NICs along the circle, which leaves space for names.
 const PITCH: f64 = 22.0;
-/// The largest circle.
+/// Maximum radius.
 const LARGEST: f64 = 330.0;
-/// Beyond so many the NICs are one box.
+/// Maximum number of NICs drawn individually.
 const NICS_DRAWN: usize = 300;
 
 pub(crate) fn star(canvas: &mut Canvas) {

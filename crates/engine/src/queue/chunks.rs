@@ -1,11 +1,11 @@
-//! Bags of items in pooled chunks: a slot of the wheel costs four bytes when empty, and after warming up
-//! nothing is allocated.
+//! Bags of items in pooled chunks. An empty slot of the wheel costs four bytes, and nothing is
+//! allocated after warming up.
 
-/// Items per chunk: with 16-byte events a chunk is 512 bytes, so that its address is a shift.
+/// Items per chunk. With 16-byte events a chunk is 512 bytes, so that its address is a shift.
 const CHUNK: usize = GROUP * GROUPS;
-/// Chunks are copied by whole groups: a length that is always the same needs no branch on it, and how many
-/// groups a tick has is easier to predict than how many events. 2 to 4 % of the time of `clock_cost`,
-/// against one copy of exactly the events.
+/// Chunks are copied in whole groups. A constant length needs no branch, and the number of groups
+/// of a tick is easier to predict than the number of events. This saves 2 to 4 % of the time of
+/// `clock_cost`, compared with copying exactly the events.
 const GROUP: usize = 10;
 const GROUPS: usize = 3;
 
@@ -14,10 +14,9 @@ const GROUPS: usize = 3;
 pub(super) struct Bag(u32);
 
 impl Bag {
-    /// The bag without items. Its number is that of no chunk, so that a look-up fails by itself.
+    /// The bag without items. No chunk has its number, so a look-up fails by itself.
     pub(super) const EMPTY: Bag = Bag(u32::MAX);
 
-    /// Whether the bag holds no item.
     #[inline]
     pub(super) fn is_empty(self) -> bool {
         self == Bag::EMPTY
@@ -32,7 +31,7 @@ struct Chunk<T> {
     items: [T; CHUNK],
 }
 
-/// All chunks of many bags. Free chunks are reused last in, first out: the warmest in the cache first.
+/// All chunks of many bags. Free chunks are reused last in, first out, while they are in the cache.
 pub(super) struct Pool<T> {
     chunks: Vec<Chunk<T>>,
     free: Bag,
@@ -48,7 +47,7 @@ impl<T> Default for Pool<T> {
 }
 
 impl<T: Copy> Pool<T> {
-    /// Adds an item if the first chunk of the bag has room; otherwise [`open`](Self::open) does.
+    /// Adds an item if the first chunk of the bag has space; otherwise [`open`](Self::open) does.
     #[inline(always)]
     #[must_use]
     pub(super) fn try_push(&mut self, bag: Bag, item: T) -> bool {
@@ -62,7 +61,7 @@ impl<T: Copy> Pool<T> {
         false
     }
 
-    /// Puts a chunk with this item before the bag and returns the longer bag.
+    /// Puts a chunk with this item in front of the bag and returns the longer bag.
     #[inline]
     pub(super) fn open(&mut self, bag: Bag, item: T) -> Bag {
         let new = self.free;
@@ -76,7 +75,7 @@ impl<T: Copy> Pool<T> {
         self.grow(bag, item)
     }
 
-    /// The item fills the new chunk, because there is no other value of `T` at hand.
+    /// The item fills the new chunk, since no other value of `T` is available.
     #[cold]
     fn grow(&mut self, bag: Bag, item: T) -> Bag {
         let new = Bag(u32::try_from(self.chunks.len()).expect("fewer than 2^32 chunks of events"));

@@ -1,15 +1,15 @@
-//! Levels 1 to 3 of the wheel and what lies beyond: events that wait outside the near window.
+//! Levels 1 to 3 of the wheel and beyond: events outside the near window.
 //!
-//! A slot of level `k` is a block of 2^(10 k) ticks. Blocks are not emptied when time enters them but
-//! when the earliest of all far events is due: [`Far::next`] is that tick, kept up to date by every
-//! change, so the near level needs one comparison to know that it may go on alone. It also makes the
-//! cascade simple to reason about:
+//! A slot of level `k` is a block of 2^(10 k) ticks. Blocks are emptied when the earliest of all
+//! far events is due, not when time enters them. [`Far::next`] is that tick, updated by every
+//! change, so the near level needs one comparison to know that it may continue alone. It also keeps
+//! the cascade simple:
 //!
-//! * Time moves to a tick `m` only when no event is earlier. So the block that holds `m` is, in a window
-//!   that starts at `m`, at distance zero, and every other event of the same block is at less than the
-//!   block's length from `m`: it lands on a lower level. An event moves at most four times.
-//! * An event of a block that time has already entered without being due stays where it is; later pushes
-//!   into that block go to lower levels, so each block is emptied once.
+//! * Time moves to a tick `m` only if no event is earlier. The block of `m` is then at distance
+//!   zero in a window that starts at `m`, and every other event of the block is less than the
+//!   block's length away. So it moves to a lower level. An event moves at most four times.
+//! * An event of a block that time has entered stays there until it is due. Later pushes into that
+//!   block go to lower levels, so each block is emptied once.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,10 +20,10 @@ use super::chunks::{Bag, Pool};
 use super::near::Near;
 use super::occupancy::{Occupancy, SLOT_BITS, SLOT_MASK, SLOTS};
 
-/// An event with its tick: a block does not say it.
+/// An event with its tick, which a block does not imply.
 type Timed<E> = (u64, E);
 
-/// One circle of 1024 blocks.
+/// One cycle of 1024 blocks.
 struct Level {
     /// A block is 2^shift ticks.
     shift: u32,
@@ -52,7 +52,8 @@ impl Level {
         (when >> self.shift) as usize & SLOT_MASK
     }
 
-    /// The earliest tick on this level: it is in the first occupied block, because blocks are in order.
+    /// Returns the earliest tick on this level. It is in the first occupied block, because blocks
+    /// are in order.
     fn first(&self, base: u64) -> u64 {
         let from = self.slot(base);
         match self.occupancy.distance(from) {
@@ -68,7 +69,7 @@ pub(super) struct Far<E> {
     next: u64,
     levels: [Level; 3],
     pool: Pool<Timed<E>>,
-    /// 2^40 ticks and more ahead: a day of ticks of 0.1 ns.
+    /// Events 2^40 ticks or more ahead: about two minutes with ticks of 0.1 ns.
     beyond: BinaryHeap<Reverse<Timed<E>>>,
     /// The contents of one block while it is being emptied; kept for its capacity.
     emptied: Vec<Timed<E>>,
@@ -87,7 +88,6 @@ impl<E: Copy + Ord> Default for Far<E> {
 }
 
 impl<E: Copy + Ord> Far<E> {
-    /// The earliest tick here, or [`Tick::NEVER`].
     #[inline]
     pub(super) fn next(&self) -> u64 {
         self.next
@@ -113,8 +113,8 @@ impl<E: Copy + Ord> Far<E> {
         }
     }
 
-    /// Slides the near window to [`next`](Self::next) and brings the events of that tick, and what shares
-    /// their blocks, nearer. The caller knows that no near event is earlier.
+    /// Slides the near window to [`next`](Self::next) and moves the events of that tick, and the
+    /// others of their blocks, nearer. The caller ensures that no near event is earlier.
     #[cold]
     pub(super) fn release(&mut self, near: &mut Near<E>) {
         let due = self.next;

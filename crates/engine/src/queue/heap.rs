@@ -1,7 +1,8 @@
-//! The reference queue: obviously right, two to three times the instructions of the wheel.
+//! The reference queue: simple, with two to three times the instructions of the wheel.
 //!
-//! It hands out the events of a tick, and lets components decide, in scrambled order: updates of one tick must
-//! commute and decisions must not see each other, so a model that breaks either gives another result here.
+//! It returns the events of a tick, and lets components decide, in scrambled order. Updates of one
+//! tick must commute and decisions must not see each other, so a model that violates either gives
+//! another result here.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,11 +17,12 @@ pub struct Heap<E> {
     scramble: Scramble,
 }
 
-/// A fixed sequence of random numbers (xorshift64): the same scrambling in every run.
+/// A fixed sequence of random numbers (xorshift64), so that the scrambling is the same in every
+/// run.
 struct Scramble(u64);
 
 impl Scramble {
-    /// Fisher and Yates's shuffle.
+    /// Shuffles a list (Fisher and Yates).
     fn shuffle<T>(&mut self, list: &mut [T]) {
         for at in (1..list.len()).rev() {
             self.0 ^= self.0 << 13;

@@ -1,6 +1,6 @@
 //! Pending events by tick.
 //!
-//! [`Wheel`] is what runs; [`Heap`] is its slow twin, kept as the reference in tests.
+//! Runs use [`Wheel`]; [`Heap`] is the reference implementation for tests.
 
 mod chunks;
 mod far;
@@ -15,30 +15,29 @@ pub use wheel::Wheel;
 
 /// Pending events, taken out one whole tick at a time.
 ///
-/// Time moves forward: a push is never earlier than the last tick taken, and later than the `limit` of
-/// the last [`take_next`](Self::take_next) that found nothing. No event is at [`Tick::NEVER`].
+/// Time moves forward: a push is never earlier than the last tick taken, and later than the `limit`
+/// of the last [`take_next`](Self::take_next) that found nothing. No event is at [`Tick::NEVER`].
 pub trait EventQueue<E>: Send + Default {
     /// Adds an event.
     fn push(&mut self, when: Tick, event: E);
 
-    /// Moves all events of the earliest tick that is at most `limit` into `batch` (cleared first) and
-    /// returns that tick; `None` if there is none.
+    /// Moves all events of the earliest tick that is at most `limit` into `batch` (cleared first)
+    /// and returns that tick; `None` if there is none.
     ///
     /// The order within the batch is unspecified.
     fn take_next(&mut self, limit: Tick, batch: &mut Vec<E>) -> Option<Tick>;
 
-    /// Puts the components that decide in a tick into another order. Decisions do not see each other, so it may be
-    /// any; the reference takes a scrambled one, what runs leaves them as they were marked.
+    /// Reorders the components that decide in a tick. Decisions do not see each other, so any order
+    /// is allowed. The reference scrambles them; the wheel keeps the order of marking.
     #[inline(always)]
     fn order_decisions(&mut self, _components: &mut [u32]) {}
 
-    /// The earliest pending tick. Time does not move.
+    /// Returns the earliest pending tick. Time does not move.
     fn next(&mut self) -> Option<Tick>;
 
-    /// How many events are pending.
+    /// Returns the number of pending events.
     fn len(&self) -> usize;
 
-    /// Whether nothing is pending.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -5,7 +5,7 @@ use netloom_units::Tick;
 use super::chunks::{Bag, Pool};
 use super::occupancy::{Occupancy, SLOT_MASK, SLOTS};
 
-/// The events of the ticks from `base` to `base + 1023`. They carry no time: the slot says it.
+/// The events of the ticks from `base` to `base + 1023`. The slot implies their time.
 pub(super) struct Near<E> {
     /// No event is earlier. Raised to a tick only when all events are at or after it.
     base: u64,
@@ -26,13 +26,14 @@ impl<E> Default for Near<E> {
 }
 
 impl<E: Copy> Near<E> {
-    /// The start of the window.
+    /// Returns the start of the window.
     #[inline]
     pub(super) fn base(&self) -> u64 {
         self.base
     }
 
-    /// Slides the window. The caller knows that no event of the whole wheel is earlier than `base`.
+    /// Slides the window. The caller ensures that no event of the whole wheel is earlier than
+    /// `base`.
     #[inline]
     pub(super) fn slide(&mut self, base: u64) {
         debug_assert!(base >= self.base, "time moves forward");
@@ -54,7 +55,7 @@ impl<E: Copy> Near<E> {
         }
     }
 
-    /// The first event of a slot, or of its next chunk: only here can the slot become occupied.
+    /// Adds the first event of a slot or of its next chunk. A slot becomes occupied only here.
     #[inline(never)]
     fn open(&mut self, slot: usize, event: E) {
         let slot = slot & SLOT_MASK;
@@ -62,7 +63,7 @@ impl<E: Copy> Near<E> {
         self.bags[slot] = self.pool.open(self.bags[slot], event);
     }
 
-    /// The earliest tick with an event, or [`Tick::NEVER`].
+    /// Returns the earliest tick with an event, or [`Tick::NEVER`].
     #[inline]
     pub(super) fn first(&self) -> u64 {
         match self.occupancy.distance(self.base as usize & SLOT_MASK) {

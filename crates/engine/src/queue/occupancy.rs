@@ -1,11 +1,11 @@
-//! Which slots of a level hold something, so that the next one is found in a few instructions however
-//! sparse they are.
+//! The occupied slots of a level, so that the next one is found in a few instructions even if slots
+//! are sparse.
 
 /// Slots of every level of the wheel.
 pub(super) const SLOTS: usize = 1 << SLOT_BITS;
 /// Bits of a tick that one level resolves.
 pub(super) const SLOT_BITS: u32 = 10;
-/// Turns a tick or a block number into its slot; slots are used in a circle.
+/// Turns a tick or a block number into its slot; slots are reused cyclically.
 pub(super) const SLOT_MASK: usize = SLOTS - 1;
 
 const WORDS: usize = SLOTS / 64;
@@ -19,7 +19,7 @@ pub(super) struct Occupancy {
 }
 
 impl Occupancy {
-    /// Notes that the slot holds something.
+    /// Marks the slot as occupied.
     #[inline]
     pub(super) fn set(&mut self, slot: usize) {
         let word = (slot >> 6) & WORD_MASK;
@@ -27,16 +27,17 @@ impl Occupancy {
         self.summary |= 1 << word;
     }
 
-    /// Notes that the slot is empty.
+    /// Marks the slot as empty.
     #[inline]
     pub(super) fn clear(&mut self, slot: usize) {
         let word = (slot >> 6) & WORD_MASK;
         self.words[word] &= !(1 << (slot & 63));
-        // Without a branch: how many slots share a word is hard to predict.
+        // Without a branch, since it is hard to predict how many slots share a word.
         self.summary &= !(u16::from(self.words[word] == 0) << word);
     }
 
-    /// How many slots after `from` in the circle the next occupied one is (zero if `from` itself is).
+    /// Returns the cyclic distance from `from` to the next occupied slot (zero if `from` itself is
+    /// occupied).
     #[inline]
     pub(super) fn distance(&self, from: usize) -> Option<usize> {
         let word = (from >> 6) & WORD_MASK;
@@ -44,8 +45,8 @@ impl Occupancy {
         if here != 0 {
             return Some(here.trailing_zeros() as usize);
         }
-        // The words after this one in the circle. This one comes last: if its bit is found, the slot lies
-        // before `from`, because nothing at or after `from` is occupied.
+        // The words after this one in cyclic order. This one comes last: if its bit is found, the
+        // slot lies before `from`, because nothing at or after `from` is occupied.
         let after = self.summary.rotate_right(word as u32 + 1);
         if after == 0 {
             return None;

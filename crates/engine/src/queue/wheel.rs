@@ -1,4 +1,4 @@
-//! The hierarchical timing wheel: ticks one by one near by, blocks of ticks farther on.
+//! The hierarchical timing wheel: near events by tick, distant ones in blocks of ticks.
 //!
 //! ```text
 //! level 0   1024 slots of one tick       sliding: base .. base + 1023, events without time
@@ -8,9 +8,10 @@
 //! beyond    a binary heap
 //! ```
 //!
-//! Almost all events of a fabric are pushed less than 1024 ticks ahead and never leave level 0. Empty
-//! ticks cost nothing (an occupancy bitmap with a summary word finds the next), so a tick of a
-//! thirteenth of a flit is as good as a whole one; nor do far timers, which wait in a block.
+//! Almost all events of a fabric are pushed less than 1024 ticks ahead and never leave level 0.
+//! Empty ticks cost nothing, since an occupancy bitmap with a summary word finds the next occupied
+//! one. So a tick of a thirteenth of a flit is as efficient as a whole flit, and distant timers are
+//! cheap, since they wait in a block.
 
 use netloom_units::Tick;
 
@@ -51,7 +52,7 @@ impl<E: Copy + Send + Ord> EventQueue<E> for Wheel<E> {
     #[inline]
     fn take_next(&mut self, limit: Tick, batch: &mut Vec<E>) -> Option<Tick> {
         batch.clear();
-        // Nothing is at NEVER, so a search without limit ends one tick earlier, and an empty level,
+        // Nothing is at NEVER. So a search without limit ends one tick earlier, and an empty level,
         // whose first tick is NEVER, is always past the limit.
         let limit = limit.0.min(Tick::NEVER.0 - 1);
         let mut first = self.near.first();
@@ -60,7 +61,8 @@ impl<E: Copy + Send + Ord> EventQueue<E> for Wheel<E> {
             first = self.near.base();
         }
         if first > limit {
-            // Nothing up to the limit, and nothing will be pushed there: what comes next is near it.
+            // There is nothing up to the limit, and nothing will be pushed there: the next pushes
+            // are near it.
             self.near.slide(limit.max(self.near.base()));
             return None;
         }

@@ -1,5 +1,6 @@
-//! A toy after PHOLD, the customary benchmark of parallel simulation: components that answer every token
-//! with a new one to somebody. Its state depends on the set of tokens in each tick and on nothing else.
+//! A toy model after PHOLD, the usual benchmark of parallel simulation: a component answers every
+//! token with a new one to another component. Its state depends only on the set of tokens in each
+//! tick.
 
 // Each test file uses its own part of the toy.
 #![allow(dead_code, unreachable_pub)]
@@ -8,19 +9,19 @@ use netloom_engine::{Engine, EventQueue, Model, Outbox, Transport};
 use netloom_random::{Purpose, Stream};
 use netloom_units::{Clock, Tick};
 
-/// The least delay between two components, so also the lookahead of any partitioning.
+/// The minimum delay between two components, so also the lookahead of any partitioning.
 pub const LOOKAHEAD: u64 = 20;
 
-/// How a toy is built.
+/// Parameters of a toy.
 #[derive(Clone, Copy)]
 pub struct Shape {
     pub n_components: u32,
     pub n_partitions: u32,
     /// Clock periods of the components, in turn.
     pub periods: &'static [u64],
-    /// How many times a token is answered before it dies.
+    /// Number of times that a token is answered.
     pub life: u32,
-    /// One answer in so many waits up to 2^44 ticks.
+    /// One answer in `far` waits up to 2^44 ticks.
     pub far: u32,
 }
 
@@ -33,13 +34,13 @@ impl Shape {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Event {
-    /// A token, whose record lies in this slot of the partition's store.
+    /// A token, whose record is in this slot of the partition's store.
     Token { component: u32, slot: u32 },
     /// The component's clock has an edge for which it waited.
     Edge { component: u32 },
 }
 
-/// What a token carries; crosses partitions by value.
+/// Data carried by a token; crosses partitions by value.
 #[derive(Clone, Copy, Default)]
 pub struct Token {
     value: u64,
@@ -50,7 +51,7 @@ pub struct Token {
 struct Component {
     state: u64,
     clock: Clock,
-    /// A sum over the tokens since the last decision: it does not know their order.
+    /// A sum over the tokens since the last decision, so it does not depend on their order.
     heard: u64,
     n_heard: u32,
     /// Tokens still to be answered, by life; sorted before use for the same reason.
@@ -100,7 +101,8 @@ impl Toy {
         self.store.len() as u32 - 1
     }
 
-    /// The states of this partition's components: a sum, so that the number of partitions cancels out.
+    /// Returns the states of this partition's components as a sum, so that the number of partitions
+    /// has no effect.
     pub fn digest(&self) -> u64 {
         let all = self.components.iter().enumerate();
         let touched = all.filter(|(i, c)| c.state != *i as u64);
@@ -209,7 +211,7 @@ impl Model for Toy {
     }
 }
 
-/// One token for each component that lives in this engine.
+/// Schedules one token for each component of this engine.
 pub fn seed<Q: EventQueue<Event>, T: Transport<Toy>>(
     engine: &mut Engine<Toy, Q, T>,
     shape: Shape,
@@ -229,10 +231,10 @@ pub fn seed<Q: EventQueue<Event>, T: Transport<Toy>>(
     }
 }
 
-/// What a run has done, for comparison: digest and tokens applied, edges included.
+/// Result of a run, for comparison: digest and tokens applied, edges included.
 pub type Outcome = (u64, u64);
 
-/// The outcome of a run to its very end, in steps of any length.
+/// Returns the outcome of a run to its very end, in steps of any length.
 pub fn outcome<Q: EventQueue<Event>>(shape: Shape, threads: usize, step: u64) -> Outcome {
     let models = (0..shape.n_partitions).map(|_| Toy::new(shape)).collect();
     let mut engine = Engine::<Toy, Q>::new(models, LOOKAHEAD, threads);

@@ -1,4 +1,4 @@
-//! Routings that look at queues.
+//! Checks of routings that look at queues.
 
 use netloom_fabric::QueueMap;
 use netloom_routing::Forwarding;
@@ -6,10 +6,10 @@ use netloom_routing::Forwarding;
 use crate::spec::Desk;
 use crate::spec::flow_control::FlowControlSpec;
 
-/// Whether a sender can know which queue of the next switch a packet will join.
+/// Checks that a sender can know which queue of the next switch a packet will join.
 ///
-/// Where credits are for each queue, a sender routes one hop ahead. A routing that looks at the queues of the next
-/// switch has not decided yet, so queues by output cannot have credits of their own.
+/// With credits per queue, a sender routes one hop ahead. A routing that looks at the queues of the
+/// next switch has not decided yet, so queues per output cannot have their own credits.
 pub(crate) fn fits(
     flow_control: FlowControlSpec,
     map: &QueueMap,
@@ -20,13 +20,17 @@ pub(crate) fn fits(
     if !way.is_adaptive() || !looks_ahead {
         return true;
     }
-    // Not even by force: credits would be taken for one queue and come back for another.
+    // Not even with --force: credits would be taken for one queue and returned for another.
     let place = desk.places.of("routing.kind");
-    let message = "credits for each queue need to know a packet's next output, and this routing chooses it there";
+    let message = "credits per queue need the next output of a packet, which this routing chooses \
+                   at the next switch";
     let note = desk.notes.error("E0504", place, message);
     if let Some(queues) = desk.places.written("switch.queues") {
-        note.also(queues, "queues by output");
+        note.also(queues, "queues per output");
     }
-    note.help("write flow-control = \"credits\", queues by destination, or a routing that does not look at queues");
+    note.help(
+        "use flow-control = \"credits\", queues per destination, or a routing that does not look \
+         at queues",
+    );
     false
 }

@@ -1,4 +1,4 @@
-//! Buffers: can they hold a packet, and do they keep a link busy?
+//! Checks that buffers can hold a packet and keep a link busy.
 
 use netloom_fabric::{Architecture, CrossbarPlan, Pace, QueueMap, Sizes};
 use netloom_units::{Bytes, Vl};
@@ -6,7 +6,7 @@ use netloom_units::{Bytes, Vl};
 use crate::spec::switch::Pool;
 use crate::spec::{Desk, LaneMap, Timing};
 
-/// Bytes as people read them: in KiB where there are some.
+/// Formats bytes, in KiB from 1024 on.
 pub(crate) fn words(bytes: u64) -> String {
     if bytes < 1024 || bytes.is_multiple_of(1024) {
         return Bytes(bytes).to_string();
@@ -14,7 +14,7 @@ pub(crate) fn words(bytes: u64) -> String {
     format!("{:.1} KiB", bytes as f64 / 1024.0)
 }
 
-/// Whether every lane can hold its largest packet; otherwise that packet would never move.
+/// Checks that every lane can hold its largest packet. Otherwise that packet would never move.
 pub(crate) fn one_packet(
     sizes: &Sizes,
     path: &str,
@@ -24,7 +24,7 @@ pub(crate) fn one_packet(
 ) -> bool {
     let guaranteed = |vl: usize| match sizes {
         Sizes::Static(sizes) => sizes[vl],
-        // What is above the minimum may be taken by others for ever.
+        // Other lanes may occupy the space above the minimum forever.
         Sizes::Pool { min, max, .. } => min[vl].min(max[vl]),
     };
     let short = |vl: &usize| guaranteed(*vl) < u32::from(lanes.largest[*vl]);
@@ -39,25 +39,25 @@ pub(crate) fn one_packet(
     let note = desk.notes.error(
         "E0311",
         desk.places.of(path),
-        format!("`{key}` cannot hold a packet of {lane}, which would wait for ever"),
+        format!("`{key}` cannot hold a packet of {lane}, which would wait forever"),
     );
     let kind = match sizes {
         Sizes::Static(_) => "per lane",
-        Sizes::Pool { .. } => "kept for each lane",
+        Sizes::Pool { .. } => "reserved per lane",
     };
     note.label(format!("{} {kind}", words(have * flit)));
     if let Some(mtu) = desk.places.written("link.mtu") {
         note.also(mtu, "packets have up to this payload");
     }
     note.help(format!(
-        "the largest packet of {lane} has {}: give at least that, or a smaller `link.mtu`",
+        "the largest packet of {lane} has {}: use a larger buffer, or a smaller `link.mtu`",
         words(need * flit)
     ));
     false
 }
 
-/// Whether a lane's part can be counted: 16 bits of flits, which is what keeps a port's rooms in two
-/// cache lines.
+/// Checks that the part of a lane can be counted in 16 bits of flits, so that the credits of a port
+/// fit into two cache lines.
 pub(crate) fn countable(
     sizes: &Sizes,
     path: &str,
@@ -75,14 +75,14 @@ pub(crate) fn countable(
         .error(
             "E0315",
             desk.places.of(path),
-            format!("`{key}` gives a lane {have} flits; at most {most} can be counted"),
+            format!("`{key}` gives a lane {have} flits, more than the limit of {most}"),
         )
         .label(words(have * flit))
-        .help(format!("give a lane at most {}", words(most * flit)));
+        .help(format!("use at most {} per lane", words(most * flit)));
     false
 }
 
-/// Whether the minima of a pool fit into it.
+/// Checks that the minima of a pool fit into it.
 pub(crate) fn pool(
     pool: &Pool,
     path: &str,
@@ -105,22 +105,23 @@ pub(crate) fn pool(
             min.len()
         ),
     );
-    note.label(format!("{} in all", words(u64::from(capacity) * flit)));
+    note.label(format!("{} in total", words(u64::from(capacity) * flit)));
     if let Some(place) = desk.places.written(&format!("{path}.min")) {
         note.also(place, format!("for each of {} lanes", min.len()));
     }
     let what = match pool.min {
         Some(_) => "the minima add up to",
-        None => "one largest packet for each lane is",
+        None => "one largest packet for each lane takes",
     };
     note.help(format!(
-        "{what} {}: give a larger pool, a smaller `min` or fewer lanes",
+        "{what} {}: use a larger pool, a smaller `min` or fewer lanes",
         words(sum * flit)
     ));
     false
 }
 
-/// Cycles from the decision that takes a packet's credits to its first flit on the link, at a switch.
+/// Returns the cycles of a switch from the decision that takes a packet's credits to its first flit
+/// on the link.
 pub(crate) fn ahead_of_link(switch: &CrossbarPlan) -> u64 {
     let cycles = switch.pipeline;
     match switch.architecture {
@@ -129,7 +130,7 @@ pub(crate) fn ahead_of_link(switch: &CrossbarPlan) -> u64 {
     }
 }
 
-/// The paces at which packets may leave an input buffer.
+/// Returns the rates at which packets may leave an input buffer.
 fn paces(switch: &CrossbarPlan) -> Vec<Pace> {
     let own = switch.crossbar_pace();
     match &switch.architecture {
@@ -141,12 +142,13 @@ fn paces(switch: &CrossbarPlan) -> Vec<Pace> {
     }
 }
 
-/// Flits without a credit at the instant at which a busy link wants to start its next packet.
+/// Returns the flits without a credit at the instant at which a busy link starts its next packet.
 ///
-/// From the first flit of a packet leaving a sender to its credit being usable there pass: the wire, the
-/// stages up to the allocation (with the wait of a packet behind a slower link, where the crossbar does not start
-/// at once), the flit leaving the buffer, the credit's own stage, the wire back, and the sender's output stage. The
-/// credits of the others follow at the pace of the crossbar, or at that of the link where it has to wait for them.
+/// The time from the first flit of a packet leaving a sender to its usable credit consists of: the
+/// wire, the stages up to the allocation (with the wait of a packet on a slower link, if the
+/// crossbar does not start at once), the flit leaving the buffer, the credit's own stage, the wire
+/// back, and the sender's output stage. The credits of the other flits follow at the rate of the
+/// crossbar, or at that of the link if the crossbar has to wait for flits.
 fn under_way(
     switch: &CrossbarPlan,
     pace: Pace,
@@ -157,7 +159,7 @@ fn under_way(
     let (link, cycles) = (timing.links[class], switch.pipeline);
     let flits = u64::from(largest);
     let dry = |k: u64| (k * link.flit).saturating_sub(pace.time_of(k));
-    // The pace repeats after its numerator, so that the worst flit is among the last.
+    // The rate repeats after its numerator, so the worst flit is among the last.
     let last = flits.saturating_sub(u64::from(pace.num) + 1)..flits;
     let wait = match switch.starts_at_once() {
         true => 0,
@@ -165,14 +167,14 @@ fn under_way(
     };
     let wait = wait.saturating_sub(cycles.allocation * switch.period);
     let before = ((cycles.input + cycles.routing) * switch.period).max(wait);
-    // A NIC decides when its link is free; a switch that much earlier.
+    // A NIC decides when its link is free, a switch earlier by this amount.
     let output = if timing.joins_switches[class] {
         ahead_of_link(switch)
     } else {
         0
     };
     let after = (cycles.allocation + 1 + cycles.credit + output) * switch.period;
-    // Where the wire is no whole number of cycles, a header and a decision wait for their edges.
+    // If the wire is not a whole number of cycles, a header and a decision wait for their edges.
     let is_aligned = [link.flit, link.delay]
         .iter()
         .all(|t| t.is_multiple_of(switch.period));
@@ -183,7 +185,7 @@ fn under_way(
     };
     let trip = link.flit + link.delay + before + after + link.delay + edges;
 
-    // Packets sent back to back: those too recent to have any credit back, then the few in between.
+    // Packets sent back to back: first those without any returned credit, then the few in between.
     let packet = flits * link.flit;
     let recent = (trip - 1) / packet;
     let mut under_way = recent * flits;
@@ -191,7 +193,8 @@ fn under_way(
     loop {
         let mut back = pace.passed(elapsed - trip).min(flits);
         if switch.starts_at_once() {
-            // Flit k comes k flit times after the header, which the crossbar has let wait for its own stages.
+            // Flit k arrives k flit times after the header, which waited for the stages of the
+            // crossbar.
             let waited = before + cycles.allocation * switch.period;
             back = back.min((elapsed - trip + waited) / link.flit + 1);
         }
@@ -203,9 +206,9 @@ fn under_way(
     }
 }
 
-/// Whether an input buffer keeps a link busy, with the numbers: a packet starts only with credits for all
-/// of it, while those of the packets under way are not back. With credits by queue (`queues`), a single queue is
-/// to keep it busy.
+/// Notes whether an input buffer keeps a link busy, with the numbers. A packet starts only with
+/// credits for all of its flits, while the credits of packets in flight have not returned. With
+/// credits per queue (`queues`), a single queue must keep the link busy.
 pub(crate) fn round_trip(
     switch: &CrossbarPlan,
     queues: Option<&QueueMap>,
@@ -225,7 +228,8 @@ pub(crate) fn round_trip(
                 Some(_) => switch.queue_flits[vl],
                 None => switch.input_buffer.most(vl),
             });
-            // The one that lacks most; where none lacks anything, the one that needs most.
+            // The one with the largest deficit or, without a deficit, the one with the largest
+            // need.
             let rank = |need: u64, have: u64| (need.saturating_sub(have), need);
             let is_worse = worst.is_none_or(|(n, h, _, _)| rank(need, have) > rank(n, h));
             if is_worse {
@@ -271,11 +275,11 @@ pub(crate) fn round_trip(
     );
     note.label(format!("{} for {}", words(have * flit), Vl(vl as u8)));
     if let Some(delay) = delay {
-        note.also(delay, "the round trip holds this twice");
+        note.also(delay, "the round trip includes this twice");
     }
     note.help(format!(
-        "the credit round trip holds {} B and a packet {} B: use at least {} B, or expect about {:.0} % \
-         of the rate from a single {whole}",
+        "the credit round trip takes {} B and a packet {} B: use at least {} B, or expect about \
+         {:.0} % of the rate from a single {whole}",
         trip,
         packet,
         need * flit,

@@ -1,4 +1,4 @@
-//! Service channels: one map, every channel of one level, every level with a channel.
+//! Checks of service channels: one map, each channel with one level, each level with a channel.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use netloom_units::{Sc, Sl};
 
 use crate::spec::Desk;
 
-/// Keys by which a file maps service levels to lanes over channels, and those that do it directly.
+/// Keys that map service levels to lanes through channels, and keys that map them directly.
 const BY_CHANNEL: [&str; 6] = [
     "qos.sl2sc",
     "qos.sc2vl",
@@ -18,7 +18,7 @@ const BY_CHANNEL: [&str; 6] = [
 ];
 const DIRECTLY: [&str; 2] = ["qos.sl2vl", "qos.sl2vl-exception"];
 
-/// Whether a file that has channels has nothing but channels.
+/// Checks that a file with channels does not also map service levels directly.
 pub(crate) fn one_map(desk: &mut Desk<'_>) -> bool {
     let first_of = |keys: &[&'static str]| desk.places.first_written(keys);
     let (Some((direct, here)), Some((channel, there))) =
@@ -31,16 +31,14 @@ pub(crate) fn one_map(desk: &mut Desk<'_>) -> bool {
         .error(
             "E0407",
             here,
-            format!("both `{}` and `{}`", name(direct), name(channel)),
+            format!("both `{}` and `{}` are set", name(direct), name(channel)),
         )
         .also(there, "the other one")
-        .help(
-            "lanes are found by `sl2vl` (InfiniBand), or by `sl2sc` and `sc2vl` (Omni-Path); keep one of them",
-        );
+        .help("use either `sl2vl` (InfiniBand), or `sl2sc` and `sc2vl` (Omni-Path)");
     false
 }
 
-/// The channels of each level as sets, if each channel is of one level.
+/// Returns the channels of each level as sets, if each channel belongs to one level.
 pub(crate) fn sets(rows: &[Vec<u8>], desk: &mut Desk<'_>) -> Option<[u32; 16]> {
     let mut sets = [0u32; 16];
     let mut is_good = true;
@@ -56,18 +54,21 @@ pub(crate) fn sets(rows: &[Vec<u8>], desk: &mut Desk<'_>) -> Option<[u32; 16]> {
             let place = place.unwrap_or(desk.places.of(&entry));
             let message = match owner == sl {
                 true => format!("SL{sl} names SC{sc} twice"),
-                false => format!("SC{sc} is of SL{owner} and of SL{sl}"),
+                false => format!("SC{sc} belongs to both SL{owner} and SL{sl}"),
             };
             desk.notes
                 .error("E0408", place, message)
                 .label("here again")
-                .help("a channel belongs to one service level, or a switch could not tell the level of a packet");
+                .help(
+                    "use another channel: switches find the service level of a packet by its \
+                     channel",
+                );
         }
     }
     is_good.then_some(sets)
 }
 
-/// Whether every level with traffic has a channel.
+/// Checks that every level with traffic has a channel.
 pub(crate) fn all_levels<'a>(
     channels: &Channels,
     used: impl IntoIterator<Item = &'a Sl>,
@@ -82,21 +83,22 @@ pub(crate) fn all_levels<'a>(
         let note = desk.notes.error(
             "E0413",
             place,
-            format!("{sl} has traffic and no service channel"),
+            format!("{sl} has traffic but no service channel"),
         );
         match free {
             Some(sc) => note.help(format!(
-                "give `sl2sc` an entry for it, the one at place {} counted from 0; SC{sc} is free",
+                "add an entry for it to `sl2sc`, at index {}; SC{sc} is free",
                 sl.0
             )),
-            None => note.help("all channels are taken: give the other levels fewer"),
+            None => note.help("give the other levels fewer channels: all are in use"),
         };
     }
     lacking.is_empty()
 }
 
-/// The channels that packets have on their way, each with its level: those they begin with, and what rows of SC2SC, each with
-/// its path in the file, make of them. A change that leads to a channel of another level is noted and left out.
+/// Returns the channels of packets along their paths, each with its level: those they begin with,
+/// and those that rows of SC2SC (each with its path in the file) change them to. A change to a
+/// channel of another level is noted and skipped.
 pub(crate) fn onward(
     began: &BTreeMap<Sc, Sl>,
     changes: &[(String, &[u8])],
@@ -116,9 +118,10 @@ pub(crate) fn onward(
                 }
                 Some(owner) if *owner != sl => {
                     let place = desk.places.of(&format!("{path}.{}", sc.0));
-                    let message = format!("{sc} of {sl} becomes {to}, which is of {owner}");
+                    let message = format!("{sc} of {sl} becomes {to}, which belongs to {owner}");
                     desk.notes.error("E0408", place, message).help(
-                        "a channel belongs to one service level, or a switch could not tell the level of a packet",
+                        "use another channel: switches find the service level of a packet by its \
+                         channel",
                     );
                 }
                 Some(_) => {}
@@ -128,7 +131,7 @@ pub(crate) fn onward(
     used
 }
 
-/// Whether SC2SL leads back to the level of each channel. Of a channel that no level has, it may say anything.
+/// Checks that SC2SL maps each channel to its level. A channel without a level may have any entry.
 pub(crate) fn inverse(sc2sl: &[u8], levels: &BTreeMap<Sc, Sl>, desk: &mut Desk<'_>) {
     for (sc, &said) in sc2sl.iter().enumerate() {
         let Some(&sl) = levels.get(&Sc(sc as u8)).filter(|sl| sl.0 != said) else {
@@ -138,19 +141,20 @@ pub(crate) fn inverse(sc2sl: &[u8], levels: &BTreeMap<Sc, Sl>, desk: &mut Desk<'
         let note = desk.notes.error(
             "E0409",
             place,
-            format!("SC{sc} leads back to SL{said}, but is of {sl}"),
+            format!("SC{sc} maps back to SL{said}, but belongs to {sl}"),
         );
         if let Some(place) = desk.places.written(&format!("qos.sl2sc.{}", sl.0)) {
             note.also(place, format!("{sl} has SC{sc}"));
         }
         note.help(format!(
-            "write {} there, or leave `sc2sl` out: it follows from `sl2sc`",
+            "set it to {}, or remove `sc2sl`: it follows from `sl2sc`",
             sl.0
         ));
     }
 }
 
-/// States the channels and lanes of the levels with traffic: those with which packets begin, and then those they take on.
+/// States the channels and lanes of the levels with traffic: those that packets begin with, then
+/// those that they change to.
 pub(crate) fn fact(
     began: &BTreeMap<Sc, Sl>,
     used: &BTreeMap<Sc, Sl>,
@@ -169,7 +173,7 @@ pub(crate) fn fact(
         let first = of_level(began, sl);
         match of_level(&later, sl).as_str() {
             "" => format!("{sl} on {first}"),
-            then => format!("{sl} on {first}, behind switches {then}"),
+            then => format!("{sl} on {first}, after switches {then}"),
         }
     });
     desk.fact("lanes", words.collect::<Vec<_>>().join("; "));

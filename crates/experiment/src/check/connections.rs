@@ -1,4 +1,4 @@
-//! Connections: what admission says about them, and what does not go together with them.
+//! Checks of connections: the result of admission, and values that exclude connections.
 
 use netloom_design::infiniband::{Connection, Egress, Lanes, PortReport, Refusal};
 use netloom_packet::{MOST_FLITS, SlSegmentation};
@@ -11,29 +11,29 @@ use crate::spec::connections::{ConnectionsSpec, Refused};
 use crate::spec::link::LinkSpec;
 use crate::spec::{ClassSpec, Desk, LaneMap, grouped};
 
-/// More refusals of one list than anybody wants to read.
+/// Limit on the refusals reported for one list.
 const MOST_TOLD: usize = 100;
 
-/// Whether no class of `[[traffic]]` has the name of a class of connections.
+/// Checks that no class of `[[traffic]]` has the name of a class of connections.
 pub(crate) fn names(classes: &[ClassSpec], sls: &[u8], desk: &mut Desk<'_>) {
     for spec in classes {
         let name = spec.class.name.as_str();
         let own = |&sl: &u8| CLASS_NAMES[usize::from(sl)] == name;
         if let Some(sl) = sls.iter().copied().find(own) {
             let place = desk.places.of(&format!("traffic.{}.name", spec.table));
-            let message = format!("two classes of traffic are called `{name}`");
+            let message = format!("two classes of traffic have the name `{name}`");
             desk.notes
                 .error("E0608", place, message)
                 .also(
                     desk.places.of("connections"),
-                    format!("those of SL{sl} are the other"),
+                    format!("connections of SL{sl} have this name"),
                 )
-                .help("results go by these names: give the class another one");
+                .help("use another name: results identify classes by name");
         }
     }
 }
 
-/// Whether a packet of a connection is one packet on the wire.
+/// Checks that a packet of a connection is one packet on the wire.
 pub(crate) fn packet(
     spec: &ConnectionsSpec,
     cutting: &SlSegmentation,
@@ -50,37 +50,38 @@ pub(crate) fn packet(
                 note.also(place, "the largest payload of a packet");
             }
         }
-        note.help("write a smaller `packet`, or a larger `link.mtu`");
+        note.help("use a smaller `packet`, or a larger `link.mtu`");
         return false;
     }
     let flits = (spec.packet.0 + cutting.header.0).div_ceil(cutting.flit.0);
     if flits > MOST_FLITS {
         desk.notes
-            .error("E0603", place, format!("a packet of {flits} flits"))
-            .help(format!("a packet has at most {MOST_FLITS} flits"));
+            .error("E0603", place, format!("a packet has {flits} flits"))
+            .help(format!("use packets of at most {MOST_FLITS} flits"));
         return false;
     }
     true
 }
 
-/// Whether all links have the rate that slots are counted against.
+/// Checks that all links have the rate that slots refer to.
 pub(crate) fn rates(link: &LinkSpec, topology: &Topology, desk: &mut Desk<'_>) -> bool {
     let rates = link.of_classes(topology).into_iter();
     let others = rates.filter(|(rate, _)| *rate != link.rate).count();
     if others > 0 {
         let place = desk.places.of("link.class");
         desk.notes
-            .error("E0804", place, "connections over links of different rates")
+            .error("E0804", place, "connections need links of one rate")
             .also(
                 desk.places.of("connections"),
                 "counts bandwidth in slots of one rate",
             )
-            .help("give all links the rate of [link], or leave [connections] out");
+            .help("give all links the rate of [link], or remove [connections]");
     }
     others == 0
 }
 
-/// The lanes of the tables: those of connections by the SL2VL map, and those of the section.
+/// Returns the lanes of the tables: those of connections by the SL2VL map, and those of the
+/// section.
 pub(crate) fn lanes(
     spec: &ConnectionsSpec,
     map: &LaneMap,
@@ -95,7 +96,7 @@ pub(crate) fn lanes(
         (
             channels.own.is_some(),
             own,
-            "leave changes of channels and the rows of single switches and ports out",
+            "remove changes of channels, and rows of single switches and ports",
         ),
         (
             sls.iter().any(has_several),
@@ -109,7 +110,7 @@ pub(crate) fn lanes(
                 .error(
                     "E0804",
                     desk.places.of(key),
-                    "connections have one lane on all of their way",
+                    "connections need the same lane along their whole path",
                 )
                 .also(desk.places.of("connections"), "")
                 .help(help);
@@ -128,7 +129,7 @@ pub(crate) fn lanes(
     for (sl, lane) in levels.enumerate() {
         lane.0 = match sls.contains(&(sl as u8)) {
             true => lane_of(sl),
-            // A level without connections has no entries; any lane that is free will do.
+            // A level without connections has no entries, so any free lane works.
             false => (0..15).find(|vl| !taken.contains(vl)).unwrap_or(15),
         };
         taken.push(lane.0);
@@ -136,7 +137,7 @@ pub(crate) fn lanes(
     Some(lanes)
 }
 
-/// Whether every lane with traffic is in the tables of the ports.
+/// Checks that every lane with traffic is in the tables of the ports.
 pub(crate) fn served(lanes: &Lanes, sls: &[u8], map: &LaneMap, desk: &mut Desk<'_>) {
     let mut served = 1u32 << lanes.best_effort.0 | 1 << lanes.challenged.0;
     lanes.connections.iter().for_each(|vl| served |= 1 << vl.0);
@@ -159,16 +160,19 @@ pub(crate) fn served(lanes: &Lanes, sls: &[u8], map: &LaneMap, desk: &mut Desk<'
         .error(
             "E0807",
             place,
-            format!("{} with traffic has no entry in the tables of admission", names.join(", ")),
+            format!(
+                "the tables of admission have no entry for {}, which has traffic",
+                names.join(", ")
+            ),
         )
         .help(format!(
-            "best effort has VL{} and challenged traffic VL{}: use service levels that map there, or name \
-             another `qos.arbiter`; a routing with several lanes per level needs one too",
+            "use service levels that map to VL{} (best effort) or VL{} (challenged traffic), or \
+             set another `qos.arbiter`; a routing with several lanes per level also needs one",
             lanes.best_effort.0, lanes.challenged.0
         ));
 }
 
-/// Tells why nothing could be made.
+/// Notes why admission failed.
 pub(crate) fn obstacle(obstacle: Obstacle, desk: &mut Desk<'_>) {
     let place = desk.places.of("connections");
     match obstacle {
@@ -177,16 +181,20 @@ pub(crate) fn obstacle(obstacle: Obstacle, desk: &mut Desk<'_>) {
         }
         Obstacle::TooMany(nic, sl, n) => {
             desk.notes
-                .error("E0805", place, format!("{nic} sends {n} connections of {sl}"))
+                .error(
+                    "E0805",
+                    place,
+                    format!("{nic} sends {n} connections of {sl}"),
+                )
                 .help(
-                    "a packet tells 256 connections of one NIC and service level apart: spread them over \
-                     more NICs, or join some into one of their bandwidth together",
+                    "a packet can distinguish 256 connections of one NIC and service level: spread \
+                     them over more NICs, or merge some into one with their total bandwidth",
                 );
         }
     }
 }
 
-/// Tells every refused connection of a list: line, port and slots.
+/// Notes every refused connection of a list: line, port and slots.
 pub(crate) fn refusals(spec: &ConnectionsSpec, admitted: &Admitted, desk: &mut Desk<'_>) {
     let file = spec.list.as_deref().unwrap_or_default();
     let place = desk.places.of("connections.list");
@@ -212,7 +220,7 @@ pub(crate) fn refusals(spec: &ConnectionsSpec, admitted: &Admitted, desk: &mut D
         }
         return;
     }
-    let help = "lower bandwidths, take another path or another NIC, or write refused = \"skip\"";
+    let help = "use a lower bandwidth, another path or another NIC, or set refused = \"skip\"";
     for (line, connection, refusal) in admitted.refused.iter().take(MOST_TOLD) {
         desk.notes
             .error("E0803", place, words(*line, connection, refusal))
@@ -224,7 +232,7 @@ pub(crate) fn refusals(spec: &ConnectionsSpec, admitted: &Admitted, desk: &mut D
     }
 }
 
-/// Whether a list that must be admitted can be refused in a later run.
+/// Notes that a list that must be admitted could be refused in a later run.
 pub(crate) fn repeats(
     spec: &ConnectionsSpec,
     is_random_wiring: bool,
@@ -238,14 +246,14 @@ pub(crate) fn repeats(
             .error(
                 "E0801",
                 place,
-                "every run has other cables, and may refuse connections of the list",
+                "every run has different cables and could refuse connections of the list",
             )
             .also(desk.places.of("connections.list"), "")
-            .help("write refused = \"skip\", or measure.repeat = 1");
+            .help("set refused = \"skip\", or measure.repeat = 1");
     }
 }
 
-/// States what was admitted, and warns of tables that no port could hold.
+/// States the admitted connections, and warns of tables that no port could hold.
 pub(crate) fn facts(requests: &Requests, admitted: &Admitted, desk: &mut Desk<'_>) {
     let infos = &admitted.infos;
     let n = infos.len() as u64;
@@ -253,7 +261,7 @@ pub(crate) fn facts(requests: &Requests, admitted: &Admitted, desk: &mut Desk<'_
         Requests::Listed(list) if list.len() as u64 > n => format!(" of {} listed", list.len()),
         Requests::Drawn { target, draws, .. } if u64::from(*target) > n => {
             format!(
-                " of {} wanted (the next fitted in none of {draws} draws)",
+                " of {} requested (the next one fitted in none of {draws} draws)",
                 grouped(u64::from(*target))
             )
         }
@@ -316,6 +324,9 @@ pub(crate) fn facts(requests: &Requests, admitted: &Admitted, desk: &mut Desk<'_
                     reports.len()
                 ),
             )
-            .help("they are simulated with virtual entries; mode = \"strict-entries\" admits what a port can hold");
+            .help(
+                "set mode = \"strict-entries\" to admit only what a port can hold; these tables \
+                 have virtual entries",
+            );
     }
 }

@@ -1,4 +1,4 @@
-//! Deadlock: of the routing by itself, and of the bubble rule with these buffers.
+//! Checks for deadlock: of the routing itself, and of the bubble rule with the given buffers.
 
 use netloom_catalog::Note;
 use netloom_fabric::CrossbarPlan;
@@ -11,10 +11,10 @@ use super::buffers::words;
 use super::lanes::OWN_ROWS;
 use crate::spec::{Desk, LaneMap};
 
-/// Channels of a cycle that are printed; more help nobody.
+/// Limit on the channels of a cycle that are printed.
 const SHOWN: usize = 8;
 
-/// An error, or a warning where the user insists.
+/// Adds an error, or a warning with `--force`.
 pub(super) fn grave<'a>(
     desk: &'a mut Desk<'_>,
     code: &'static str,
@@ -28,7 +28,7 @@ pub(super) fn grave<'a>(
     }
 }
 
-/// Whether packets can wait for each other in a circle.
+/// Checks whether packets can wait for each other in a cycle.
 pub(crate) fn routing(
     kind: &str,
     topology: &Topology,
@@ -37,7 +37,7 @@ pub(crate) fn routing(
     desk: &mut Desk<'_>,
 ) {
     let verdict = check_with(topology, way, centre);
-    // Lanes of a real site may keep apart what one lane would not: asked when they are known.
+    // The lanes of a real site may prevent a cycle that one lane has. They are checked later.
     if matches!(verdict, Verdict::Cycle(_)) && super::site::decides_lanes(topology, desk) {
         return;
     }
@@ -95,18 +95,22 @@ pub(crate) fn routing(
         channels.join(", ")
     ));
     let mut help = match is_grid {
-        _ if passes_centre => "choose `ports-per-mport` so that an MPort does not join inputs of different directions, or \
-             switch.kind = \"cioq\"; on a torus use dimension-order with deadlock = \"bubble\""
-            .to_owned(),
+        _ if passes_centre => {
+            "set `ports-per-mport` so that an MPort does not join inputs of different directions, \
+             or use switch.kind = \"cioq\"; on a torus, use dimension-order with deadlock = \
+             \"bubble\""
+                .to_owned()
+        }
         true if has_rule => {
             "use deadlock = \"bubble\", or deadlock = \"dateline\" with twice the lanes".to_owned()
         }
-        true => "use routing.kind = \"dimension-order\", which has a rule against it, or \"up-down\", which suits any fabric"
+        true => "use routing.kind = \"dimension-order\" with a `deadlock` rule, or \"up-down\", \
+                 which works on any fabric"
             .to_owned(),
-        false => "use routing.kind = \"up-down\", which suits any fabric".to_owned(),
+        false => "use routing.kind = \"up-down\", which works on any fabric".to_owned(),
     };
     if !is_forced {
-        help.push_str("; --force runs it all the same");
+        help.push_str("; --force runs it anyway");
     }
     note.help(help);
     desk.fact(
@@ -115,7 +119,7 @@ pub(crate) fn routing(
     );
 }
 
-/// Whether the buffers have the slots that the bubble rule counts in.
+/// Checks that the buffers have the slots that the bubble rule requires.
 pub(crate) fn bubble(
     way: &Forwarding,
     switch: &CrossbarPlan,
@@ -145,7 +149,7 @@ pub(crate) fn bubble(
             "E0502",
             place,
             format!(
-                "the bubble rule needs {need} slots of {lane} in `{key}`, and there {}",
+                "the bubble rule needs {need} slots of {lane} in `{key}`, but {}",
                 are(have)
             ),
         );
@@ -154,10 +158,10 @@ pub(crate) fn bubble(
             words(slot)
         ));
         if let Some(rule) = desk.places.written("routing.deadlock") {
-            note.also(rule, "asks for the bubble rule");
+            note.also(rule, "requires the bubble rule");
         }
         note.help(format!(
-            "give each lane at least {}, or use routing.deadlock = \"dateline\"",
+            "use at least {} per lane, or routing.deadlock = \"dateline\"",
             words(slot * u64::from(need))
         ));
     }
@@ -165,20 +169,22 @@ pub(crate) fn bubble(
 
 fn are(n: u32) -> String {
     match n {
-        0 => "is none".into(),
-        1 => "is one".into(),
-        n => format!("are {n}"),
+        0 => "there is none".into(),
+        1 => "there is one".into(),
+        n => format!("there are {n}"),
     }
 }
 
-/// A packet must not change its lane inside a ring.
+/// Checks that packets do not change their lane inside a ring.
 pub(crate) fn own_rows(way: &Forwarding, desk: &mut Desk<'_>) {
     if let Some((key, _)) = desk.places.first_written(&OWN_ROWS)
         && way.bubble()
     {
         let name = key.trim_start_matches("qos.");
         let message = format!("`{name}` can move packets to another lane inside a ring");
-        grave(desk, "E0503", key, message)
-            .help("the bubble rule guards each lane of a ring by itself; use routing.deadlock = \"dateline\"");
+        grave(desk, "E0503", key, message).help(
+            "use routing.deadlock = \"dateline\": the bubble rule protects each lane of a ring \
+             separately",
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Flow control: whether the switches and the routing go with it.
+//! Checks that switches and routing support the flow control.
 
 use netloom_routing::Forwarding;
 
@@ -6,7 +6,7 @@ use crate::spec::Desk;
 use crate::spec::flow_control::FlowControlSpec;
 use crate::spec::switch::{ArchitectureSpec, Buffer, SwitchSpec};
 
-/// Whether switches and routing go with the flow control.
+/// Checks that switches and routing support the flow control.
 pub(crate) fn fits(
     switch: &SwitchSpec,
     flow_control: FlowControlSpec,
@@ -25,7 +25,7 @@ pub(crate) fn fits(
         .unwrap_or(desk.places.of("link.flow-control"));
     let mut is_good = true;
     let kind = match switch.architecture {
-        // Its inputs have a queue for each lane and no others.
+        // Its inputs have one queue per lane only.
         ArchitectureSpec::Hierarchical(_) if flow_control == FlowControlSpec::QueueCredits => {
             Some("hierarchical")
         }
@@ -36,40 +36,40 @@ pub(crate) fn fits(
         let note = desk.notes.error(
             "E0323",
             place,
-            format!("{kind} switches have no flow control `{name}`"),
+            format!("{kind} switches do not support flow control `{name}`"),
         );
         if let Some(kind) = desk.places.written("switch.kind") {
             note.also(kind, "the switches");
         }
-        note.help("write flow-control = \"credits\", or switch.kind = \"cioq\"");
+        note.help("use flow-control = \"credits\", or switch.kind = \"cioq\"");
         is_good = false;
     }
     if way.is_some_and(Forwarding::bubble) {
         let note = desk.notes.error(
             "E0323",
             place,
-            format!("the bubble rule counts in credits of a lane, and flow control is `{name}`"),
+            format!("the bubble rule needs credits per lane, but flow control is `{name}`"),
         );
         if let Some(rule) = desk.places.written("routing.deadlock") {
-            note.also(rule, "asks for the bubble rule");
+            note.also(rule, "requires the bubble rule");
         }
-        note.help("write flow-control = \"credits\", or routing.deadlock = \"dateline\"");
+        note.help("use flow-control = \"credits\", or routing.deadlock = \"dateline\"");
         is_good = false;
     }
-    // With one lane to keep, what the routing promises holds for a whole link too.
+    // With one lane, the guarantee of the routing holds for a whole link too.
     if matches!(flow_control, FlowControlSpec::Pause { .. })
         && let Some(way) = way.filter(|way| way.lanes() > 1)
     {
         let message = format!(
-            "PAUSE stops all lanes of a link, and this routing needs {} of them apart",
+            "PAUSE stops all lanes of a link, but this routing needs {} separate lanes",
             way.lanes()
         );
         let note = desk.notes.error("E0323", place, message);
         if let Some(routing) = desk.places.written("routing.kind") {
-            note.also(routing, "is free of deadlock by its lanes");
+            note.also(routing, "avoids deadlock with its lanes");
         }
         note.help(
-            "write flow-control = \"pfc\", or routing.kind = \"up-down\", which needs one lane",
+            "use flow-control = \"pfc\", or routing.kind = \"up-down\", which needs one lane",
         );
         is_good = false;
     }
@@ -77,10 +77,15 @@ pub(crate) fn fits(
     {
         let input = desk.places.of("switch.input-buffer");
         desk.notes
-            .error("E0322", input, "PFC stops each lane by itself, and this input buffer is a pool")
+            .error(
+                "E0322",
+                input,
+                "PFC needs an input buffer per lane, found a pool",
+            )
             .also(place, "the flow control")
             .help(format!(
-                "headroom that others may take is none: write an amount for each lane, such as input-buffer = \"{} B\"",
+                "use a size per lane, such as input-buffer = \"{} B\": other lanes could occupy \
+                 headroom in a pool",
                 pool.pool.0
             ));
         is_good = false;

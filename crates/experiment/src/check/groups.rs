@@ -1,10 +1,10 @@
-//! Groups of NICs: whether they fit the fabric, for every seed.
+//! Checks that groups of NICs fit the fabric for every seed.
 
 use netloom_traffic::Groups;
 
 use crate::spec::{ClassSpec, Desk, grouped};
 
-/// Whether all groups can be formed; tells how many members they have.
+/// Checks that all groups can be formed, and states their numbers of members.
 pub(crate) fn fit(groups: &Groups, n_nics: u32, seed: u64, desk: &mut Desk<'_>) -> bool {
     let drawn = match groups.draw(n_nics, seed) {
         Ok(drawn) => drawn,
@@ -18,7 +18,7 @@ pub(crate) fn fit(groups: &Groups, n_nics: u32, seed: u64, desk: &mut Desk<'_>) 
                     note.also(there, "the other one");
                 }
                 note.help(format!(
-                    "the fabric has {n_nics} NICs, and each is in one group at most"
+                    "the fabric has {n_nics} NICs, and each can be in one group only"
                 ));
             }
             return false;
@@ -34,8 +34,8 @@ pub(crate) fn fit(groups: &Groups, n_nics: u32, seed: u64, desk: &mut Desk<'_>) 
     true
 }
 
-/// Whether what can be built for one seed can be built for all: which NICs are drawn changes with the seed, so a
-/// class that names drawn groups names no NICs by number.
+/// Checks that classes can be built for every seed. The drawn NICs change with the seed, so a class
+/// that names drawn groups cannot name NICs by number.
 pub(crate) fn hold_for_every_seed(
     classes: &[ClassSpec],
     groups: &Groups,
@@ -53,16 +53,16 @@ pub(crate) fn hold_for_every_seed(
         };
         let place = desk.places.of(&format!("traffic.{}", spec.table));
         let message = format!(
-            "class `{}` names NICs by number beside `{name}`",
+            "class `{}` names NICs by number in addition to `{name}`",
             spec.class.name
         );
         desk.notes
             .error("E0612", place, message)
             .also(
                 desk.places.of(&format!("groups.{name}")),
-                "is drawn: each seed gives others",
+                "is drawn again for each seed",
             )
-            .help("give these NICs a name in [groups]: then they are in no other group");
+            .help("give these NICs a name in [groups], so that no other group contains them");
         is_good = false;
     }
     is_good

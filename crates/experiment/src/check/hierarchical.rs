@@ -1,11 +1,12 @@
-//! Hierarchical switches.
+//! Checks of hierarchical switches.
 
 use netloom_topology::Topology;
 
 use crate::spec::Desk;
 use crate::spec::switch::{HierarchySpec, SwitchSpec};
 
-/// A message is seen by the allocators of an input, and then of the centre: at least one cycle each.
+/// Checks the stages: a message passes the allocators of an input and then of the centre, with at
+/// least one cycle each.
 pub(crate) fn stages(switch: &SwitchSpec, desk: &mut Desk<'_>) -> bool {
     if switch.pipeline.input + switch.pipeline.routing > 0 {
         return true;
@@ -15,16 +16,18 @@ pub(crate) fn stages(switch: &SwitchSpec, desk: &mut Desk<'_>) -> bool {
     desk.notes
         .error("E0328", place, "`input` and `routing` are both 0")
         .also(input, "")
-        .help("a hierarchical switch needs at least one cycle before its first allocation: give one of them 1");
+        .help(
+            "set one of them to 1: a hierarchical switch needs a cycle before its first allocation",
+        );
     false
 }
 
-/// States how ports are grouped.
+/// States the groups of ports.
 pub(crate) fn fact(spec: &HierarchySpec, topology: &Topology, desk: &mut Desk<'_>) {
     let mports = spec.centre.mports(topology.radix());
     let (ports, links) = (spec.centre.ports_per_mport, spec.centre.links_per_mport);
     let sentence = match mports {
-        1 => format!("one MPort of up to {ports} ports: nothing passes the centre"),
+        1 => format!("one MPort of up to {ports} ports: no packet passes the centre"),
         n => format!(
             "{n} MPorts of {ports} ports, {links} links each to a central crossbar of {} inputs",
             u32::from(n) * u32::from(links)

@@ -1,4 +1,4 @@
-//! Inputs whose lanes cross beside each other.
+//! Checks of inputs with one crossbar port per lane.
 
 use netloom_fabric::{InputPorts, MOST_RECORDS, QueueScheme};
 
@@ -7,7 +7,7 @@ use crate::spec::flow_control::FlowControlSpec;
 use crate::spec::machine::Around;
 use crate::spec::switch::{ArchitectureSpec, SwitchSpec};
 
-/// Whether lanes can cross beside each other.
+/// Checks that lanes can cross in parallel.
 pub(crate) fn fit(
     switch: &SwitchSpec,
     flow_control: FlowControlSpec,
@@ -19,7 +19,7 @@ pub(crate) fn fit(
     }
     let n_lanes = u32::from(around.lanes.n_vls);
     let n_ports = u32::from(around.topology.radix());
-    // Ports and their lanes; in a hierarchical switch central links, their lanes and central writers beside them.
+    // Ports and their lanes. A hierarchical switch also has central links, their lanes and writers.
     let n_records = match &switch.architecture {
         ArchitectureSpec::Hierarchical(spec) => {
             let links = u32::from(spec.centre.n_links(around.topology.radix()));
@@ -29,26 +29,23 @@ pub(crate) fn fit(
     };
     let (message, help) = if matches!(switch.architecture, ArchitectureSpec::InputQueued) {
         (
-            "a switch with buffers at inputs only has one way from an input to its links"
-                .to_owned(),
-            "write input-ports = \"one\", or switch.kind = \"cioq\"",
+            "an input-queued switch has one crossbar port per input".to_owned(),
+            "use input-ports = \"one\", or switch.kind = \"cioq\"",
         )
     } else if flow_control != FlowControlSpec::Credits {
         (
-            "lanes that cross beside each other give back credits lane by lane".to_owned(),
-            "write flow-control = \"credits\", or input-ports = \"one\"",
+            "lanes that cross in parallel need credits per lane".to_owned(),
+            "use flow-control = \"credits\", or input-ports = \"one\"",
         )
     } else if switch.queues == QueueScheme::OneQueue && n_lanes > 1 {
         (
-            "one queue for all lanes lets none of them cross beside another".to_owned(),
-            "write queues = \"per-vl\", or input-ports = \"one\"",
+            "with one queue for all lanes, lanes cannot cross in parallel".to_owned(),
+            "use queues = \"per-vl\", or input-ports = \"one\"",
         )
     } else if n_records > MOST_RECORDS {
         (
-            format!(
-                "{n_ports} ports of {n_lanes} lanes each are more than a crossbar has ways for"
-            ),
-            "write fewer lanes or ports, or input-ports = \"one\"",
+            format!("{n_ports} ports with {n_lanes} lanes each exceed the limit of a crossbar"),
+            "use fewer lanes or ports, or input-ports = \"one\"",
         )
     } else {
         return true;

@@ -1,10 +1,10 @@
-//! Input-queued switches: what they cannot have, and how fast their crossbar is.
+//! Checks of input-queued switches, and the rate of their crossbar.
 
 use crate::spec::machine::Around;
 use crate::spec::switch::{Buffer, NOT_INPUT_QUEUED, SwitchSpec};
 use crate::spec::{Desk, Timing};
 
-/// Whether the other values go with switches that have no output buffers.
+/// Checks that the other values suit switches without output buffers.
 pub(crate) fn fits(switch: &SwitchSpec, around: &Around<'_>, desk: &mut Desk<'_>) -> bool {
     for key in NOT_INPUT_QUEUED {
         if let Some(place) = desk.places.written(&format!("switch.{key}")) {
@@ -19,9 +19,7 @@ pub(crate) fn fits(switch: &SwitchSpec, around: &Around<'_>, desk: &mut Desk<'_>
                     format!("`{key}` is not used by an input-queued switch"),
                 )
                 .label(why)
-                .help(
-                    "leave it out, unless the same file is to be run with kind = \"cioq\" as well",
-                );
+                .help("remove it, unless the same file also runs with kind = \"cioq\"");
         }
     }
     let mut is_good = true;
@@ -37,23 +35,23 @@ pub(crate) fn fits(switch: &SwitchSpec, around: &Around<'_>, desk: &mut Desk<'_>
     if let Buffer::Pool(_) = switch.input_buffer {
         refuse(
             "switch.input-buffer",
-            "an input-queued switch has parts for lanes or queues, and no pool",
-            "write an amount for each lane, or { per-queue = \"2 KiB\" }",
+            "an input-queued switch has buffers per lane or queue, and cannot have a pool",
+            "use a size per lane, or { per-queue = \"2 KiB\" }",
             desk,
         );
     }
     if around.way.is_some_and(|way| way.bubble()) {
         refuse(
             "routing.deadlock",
-            "the bubble rule needs output buffers, and an input-queued switch has none",
-            "write deadlock = \"dateline\", or switch.kind = \"cioq\"",
+            "the bubble rule needs output buffers, but an input-queued switch has none",
+            "use deadlock = \"dateline\", or switch.kind = \"cioq\"",
             desk,
         );
     }
     if around.policy.is_some_and(|policy| policy.tags_arrivals()) {
         refuse(
             "qos.arbiter",
-            "this arbiter tags packets when they reach an output buffer, and an input-queued switch has none",
+            "this arbiter tags packets in output buffers, but an input-queued switch has none",
             "use an arbiter without tags (\"dtable\", \"ib-two-table\", \"round-robin\", …), or switch.kind = \"cioq\"",
             desk,
         );
@@ -61,10 +59,10 @@ pub(crate) fn fits(switch: &SwitchSpec, around: &Around<'_>, desk: &mut Desk<'_>
     is_good
 }
 
-/// Parts of the fraction at most, so that its products stay small.
+/// Limit on numerator and denominator, so that products stay small.
 const MOST_CYCLES: u64 = 1_000_000;
 
-/// Flits per cycle over the crossbar, so that it is as fast as the links.
+/// Returns the flits per cycle at which the crossbar is as fast as the links.
 pub(crate) fn pace(timing: &Timing, desk: &mut Desk<'_>) -> Option<(u32, u32)> {
     let first = timing.links[0].flit;
     if let Some(other) = timing.links.iter().position(|link| link.flit != first) {
@@ -81,8 +79,8 @@ pub(crate) fn pace(timing: &Timing, desk: &mut Desk<'_>) -> Option<(u32, u32)> {
                 ),
             )
             .help(
-                "without output buffers a packet passes an input-queued switch at one rate: give all links the same, \
-                 or write switch.kind = \"cioq\"",
+                "give all links the same rate, or use switch.kind = \"cioq\": without output \
+                 buffers, a packet passes a switch at one rate",
             );
         return None;
     }
@@ -96,7 +94,7 @@ pub(crate) fn pace(timing: &Timing, desk: &mut Desk<'_>) -> Option<(u32, u32)> {
                 place,
                 "the clock of this input-queued switch has no simple ratio to the flits of its links",
             )
-            .help("leave `clock` out for one cycle per flit, or choose one with a short fraction of that");
+            .help("remove `clock` for one cycle per flit, or set it to a simple fraction of that");
         return None;
     }
     Some((num as u32, den as u32))

@@ -1,4 +1,4 @@
-//! Lanes: how many, which exist, and whether the arbiters can serve them.
+//! Checks of lanes: their number, which of them exist, and whether arbiters can serve them.
 
 use netloom_arbitration::{Policy, PortContext};
 use netloom_catalog::Value;
@@ -7,7 +7,7 @@ use netloom_units::{Port, SwitchId};
 
 use crate::spec::{Desk, LaneMap, OwnRow, QosSpec};
 
-/// Keys by which a channel has not the same lane at every switch.
+/// Keys with which a channel can have different lanes at different switches.
 pub(crate) const OWN_ROWS: [&str; 4] = [
     "qos.sl2vl-exception",
     "qos.sc2vl-exception",
@@ -15,14 +15,15 @@ pub(crate) const OWN_ROWS: [&str; 4] = [
     "qos.sc2sc-exception",
 ];
 
-/// Whether lanes times routing lanes fit on a link.
+/// Checks that the lanes times the lanes of the routing fit on a link.
 pub(crate) fn count(vls: u8, per_routing: u8, desk: &mut Desk<'_>) -> bool {
     if u16::from(vls) * u16::from(per_routing) <= 15 {
         return true;
     }
     let place = desk.places.of("qos.vls");
-    let message =
-        format!("{vls} lanes times {per_routing} of the routing are more than 15 data lanes");
+    let message = format!(
+        "{vls} lanes times {per_routing} of the routing exceed the 15 data lanes of a link"
+    );
     let note = desk.notes.error("E0403", place, message);
     if let Some(routing) = desk.places.written("routing.deadlock") {
         note.also(routing, format!("takes {per_routing} lanes for each"));
@@ -31,12 +32,12 @@ pub(crate) fn count(vls: u8, per_routing: u8, desk: &mut Desk<'_>) -> bool {
     false
 }
 
-/// Notes every lane of a row that does not exist; `from` is what maps to lanes, "SL" or "SC".
+/// Notes every lane of a row that does not exist. `from` is "SL" or "SC".
 pub(crate) fn row(row: &[u8], path: &str, from: &str, vls: u8, desk: &mut Desk<'_>) {
     for (at, &vl) in row.iter().enumerate().filter(|(_, vl)| **vl >= vls) {
         let place = desk.places.of(&format!("{path}.{at}"));
         let lanes = if vls == 1 { "lane" } else { "lanes" };
-        let message = format!("{from}{at} maps to VL{vl}, but there are {vls} data {lanes}");
+        let message = format!("{from}{at} maps to VL{vl}, but links have {vls} data {lanes}");
         let note = desk.notes.error("E0405", place, message);
         note.label(match vls {
             1 => "the only lane is 0".to_owned(),
@@ -46,14 +47,15 @@ pub(crate) fn row(row: &[u8], path: &str, from: &str, vls: u8, desk: &mut Desk<'
             note.also(place, "lanes of every link");
         }
         if vl < 15 {
-            note.help(format!("write qos.vls = {}, or another lane", vl + 1));
+            note.help(format!("set qos.vls = {}, or use another lane", vl + 1));
         } else {
-            note.help("data lanes go up to VL14; VL15 is for management");
+            note.help("use at most VL14; VL15 is reserved for management");
         }
     }
 }
 
-/// Warns of channels with traffic that a written row leaves out: modulo the lanes, they may take anybody's.
+/// Warns of channels with traffic that are missing from a row. Modulo the number of lanes, they may
+/// use the lane of another class.
 pub(crate) fn left_out(
     row: &[u8],
     path: &str,
@@ -66,15 +68,15 @@ pub(crate) fn left_out(
     }
     for (number, vl) in used.filter(|(number, _)| usize::from(*number) >= row.len()) {
         let place = desk.places.of(path);
-        let message = format!("{from}{number} has traffic and no lane here; it takes VL{vl}");
+        let message = format!("{from}{number} has traffic but no lane here; it uses VL{vl}");
         let key = path.rsplit('.').next().unwrap_or(path);
         desk.notes
             .warning("W0416", place, message)
-            .help(format!("write the lane of {from}{number} into `{key}`"));
+            .help(format!("add the lane of {from}{number} to `{key}`"));
     }
 }
 
-/// Warns where an arbiter that the file chose has one lane to choose from.
+/// Warns of an arbiter in the file that has only one lane to choose from.
 pub(crate) fn choice(lanes: &LaneMap, desk: &mut Desk<'_>) {
     let is_plain = |name: &str| name == "round-robin";
     let arbiter = desk
@@ -83,21 +85,21 @@ pub(crate) fn choice(lanes: &LaneMap, desk: &mut Desk<'_>) {
         .get("qos")
         .and_then(|qos| qos.get("arbiter"));
     let name = arbiter.and_then(Value::kind_name);
-    // An arbiter that is unknown is told by itself.
+    // An unknown arbiter is noted elsewhere.
     if lanes.used_by_data().count_ones() == 1
         && !desk.notes.has_errors()
         && let (Some(arbiter), Some(name)) = (arbiter, name.filter(|name| !is_plain(name)))
     {
         let place = arbiter.get("kind").map_or(arbiter.place, |kind| kind.place);
         let message =
-            format!("{name} decides nothing: all traffic is of one service level and on one lane");
+            format!("{name} has no effect: all traffic uses one service level and one lane");
         desk.notes
             .warning("W0415", place, message)
-            .help("give classes different service levels, as in sl = 1, or leave the arbiter out");
+            .help("give classes different service levels, as in sl = 1, or remove the arbiter");
     }
 }
 
-/// Whether the ports of an exception exist; those that do not are noted.
+/// Checks that the ports of an exception exist.
 pub(crate) fn exception(exception: &OwnRow, topology: &Topology, desk: &mut Desk<'_>) -> bool {
     let path = exception.path();
     if exception.switch >= topology.n_switches() {
@@ -108,7 +110,7 @@ pub(crate) fn exception(exception: &OwnRow, topology: &Topology, desk: &mut Desk
                 place,
                 format!("there is no switch {}", exception.switch),
             )
-            .help(format!("switches are 0 to {}", topology.n_switches() - 1));
+            .help(format!("use 0 to {}", topology.n_switches() - 1));
         return false;
     }
     let n_ports = topology.n_ports(SwitchId(exception.switch));
@@ -123,14 +125,14 @@ pub(crate) fn exception(exception: &OwnRow, topology: &Topology, desk: &mut Desk
                     place,
                     format!("switch {} has no {}", exception.switch, Port(port)),
                 )
-                .help(format!("its ports are 0 to {}", n_ports.saturating_sub(1)));
+                .help(format!("use 0 to {}", n_ports.saturating_sub(1)));
         }
     }
     exists
 }
 
-/// Whether the arbiters can serve the lanes and service levels that carry traffic. Tables that admission
-/// makes (`is_planned`) are not the file's.
+/// Checks that the arbiters can serve the lanes and service levels that carry traffic. Tables made
+/// by admission (`is_planned`) are not checked.
 pub(crate) fn arbiters(
     qos: &QosSpec,
     is_planned: bool,
@@ -154,8 +156,8 @@ pub(crate) fn arbiters(
     }
 }
 
-/// Whether every service level with traffic is in the arbiter's tables: it would never be sent, and block
-/// its lane.
+/// Checks that every service level with traffic is in the arbiter's tables. Otherwise it would
+/// never be sent, and would block its lane.
 fn levels(policy: &dyn Policy, path: &str, used_sls: u32, desk: &mut Desk<'_>) {
     let lacking = used_sls & !policy.sendable_sls();
     if lacking == 0 {
@@ -174,15 +176,12 @@ fn levels(policy: &dyn Policy, path: &str, used_sls: u32, desk: &mut Desk<'_>) {
             "E0412",
             place,
             format!(
-                "{} has traffic and no entry in this arbiter",
+                "{} has traffic but no entry in this arbiter",
                 names(lacking)
             ),
         )
         .label("never sends it, and blocks its lane")
-        .help(format!(
-            "give it an entry: {} have traffic",
-            names(used_sls)
-        ));
+        .help(format!("add an entry: {} have traffic", names(used_sls)));
 }
 
 fn faults(policy: &dyn Policy, path: &str, context: &PortContext, desk: &mut Desk<'_>) {

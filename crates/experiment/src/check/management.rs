@@ -1,4 +1,4 @@
-//! Subnet management: VL15 and SL15 are its own, and few machines have them.
+//! Checks of subnet management, which uses VL15 and SL15 exclusively.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::spec::Desk;
 use crate::spec::flow_control::FlowControlSpec;
 use crate::spec::switch::{ArchitectureSpec, SwitchSpec};
 
-/// Whether level and lane of management are free for it. No file can give its channel to data.
+/// Checks that the level and lane of management are free. No file can give its channel to data.
 pub(crate) fn lane(
     data: &BTreeMap<Sl, u32>,
     channels: &Channels,
@@ -21,24 +21,24 @@ pub(crate) fn lane(
 ) -> bool {
     let number = MANAGEMENT.0;
     let (message, help) = if data.contains_key(&MANAGEMENT) {
-        let message = format!("{MANAGEMENT} has data, and management takes it");
+        let message = format!("{MANAGEMENT} is reserved for management but carries data");
         (
             message,
             "give the class of data another service level".to_owned(),
         )
     } else if channels.paths.is_some() {
         let message =
-            "the routes of this site give every path a channel, and management has its own";
+            "the routes of this site give every path a channel, but management needs its own";
         (
             message.to_owned(),
-            "leave `management` out, or write `qos.sl2vl`".to_owned(),
+            "remove `management`, or set `qos.sl2vl`".to_owned(),
         )
     } else if way.lanes() > 1 {
         let message = format!(
-            "the routing takes {} lanes for each, and VL{number} is only one",
+            "the routing needs {} lanes per level, but management has only VL{number}",
             way.lanes()
         );
-        (message, "take a routing with one lane".to_owned())
+        (message, "use a routing with one lane".to_owned())
     } else {
         return true;
     };
@@ -46,7 +46,7 @@ pub(crate) fn lane(
     false
 }
 
-/// Whether switches and links have a lane for management.
+/// Checks that switches and links have a lane for management.
 pub(crate) fn machine(
     switch: &SwitchSpec,
     flow_control: FlowControlSpec,
@@ -55,15 +55,16 @@ pub(crate) fn machine(
     let (message, help) = if matches!(switch.architecture, ArchitectureSpec::Tiled(_)) {
         (
             "a tiled switch has no lane for management",
-            "take another kind of switch",
+            "use another kind of switch",
         )
     } else if matches!(
         flow_control,
         FlowControlSpec::Pfc { .. } | FlowControlSpec::Pause { .. }
     ) {
         (
-            "links with PAUSE have no lane for management: it is InfiniBand's",
-            "write link.flow-control = \"credits\", or give the class a service level instead of `management`",
+            "links with PAUSE have no lane for management, which is specific to InfiniBand",
+            "use link.flow-control = \"credits\", or give the class a service level in place of \
+             `management`",
         )
     } else {
         return true;

@@ -1,6 +1,6 @@
-//! What is wrong with values of several sections together.
+//! Checks of values across sections.
 //!
-//! Each check names all values involved with their places, says the numbers, and says how to go on.
+//! Each check names all values involved with their places, states the numbers, and suggests a fix.
 
 pub(crate) mod adaptive;
 pub(crate) mod buffers;

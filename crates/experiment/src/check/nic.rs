@@ -1,4 +1,4 @@
-//! NICs: which queues go with which routing.
+//! Checks of NICs: queues, congestion control and buffers.
 
 use netloom_fabric::{Link, NicQueues};
 use netloom_routing::Forwarding;
@@ -6,7 +6,7 @@ use netloom_routing::Forwarding;
 use crate::spec::nic::NicSpec;
 use crate::spec::{Desk, LaneMap};
 
-/// Whether the queue of a packet at the first switch is known when it is admitted.
+/// Checks that the queue of a packet at the first switch is known when the packet is admitted.
 pub(crate) fn per_destination(
     queues: NicQueues,
     way: Option<&Forwarding>,
@@ -20,16 +20,19 @@ pub(crate) fn per_destination(
     let note = desk.notes.error(
         "E0330",
         place,
-        "NIC queues by destination need a routing with one path from a NIC to another",
+        "NIC queues per destination need a routing with one path from a NIC to another",
     );
     if let Some(routing) = desk.places.written("routing.kind") {
         note.also(routing, "draws a path for each packet");
     }
-    note.help("write routing.kind = \"d-mod-k\" (trees), \"up-down\" (any fabric), or nic.queues = \"per-sl\"");
+    note.help(
+        "use routing.kind = \"d-mod-k\" (trees) or \"up-down\" (any fabric), or nic.queues = \
+         \"per-sl\"",
+    );
     false
 }
 
-/// Whether a congestion control fits the packets of the fabric.
+/// Checks that a congestion control suits the packets of the fabric.
 pub(crate) fn control(nic: &NicSpec, link: Link, desk: &mut Desk<'_>) -> bool {
     let control = nic.congestion.as_ref();
     let Some(fault) = control.and_then(|control| control.fault(link)) else {
@@ -40,7 +43,7 @@ pub(crate) fn control(nic: &NicSpec, link: Link, desk: &mut Desk<'_>) -> bool {
     false
 }
 
-/// Whether somebody tells a congestion control of marks.
+/// Checks that marks return to a congestion control.
 pub(crate) fn answered(nic: &NicSpec, desk: &mut Desk<'_>) -> bool {
     if nic.congestion.is_none() || nic.acknowledge != Some(false) {
         return true;
@@ -50,13 +53,13 @@ pub(crate) fn answered(nic: &NicSpec, desk: &mut Desk<'_>) -> bool {
         .error(
             "E0343",
             place,
-            "marks come back by acknowledgements, and none is sent",
+            "marks return with acknowledgements, but none are sent",
         )
-        .help("write acknowledge = true, or congestion-control = \"none\"");
+        .help("set acknowledge = true, or congestion-control = \"none\"");
     false
 }
 
-/// Whether a congestion control is the only one to keep queues per destination.
+/// Checks that only the congestion control keeps queues per destination.
 pub(crate) fn one_kind_of_queues(nic: &NicSpec, desk: &mut Desk<'_>) -> bool {
     if nic.congestion.is_none() || nic.queues != NicQueues::PerDestination {
         return true;
@@ -67,15 +70,16 @@ pub(crate) fn one_kind_of_queues(nic: &NicSpec, desk: &mut Desk<'_>) -> bool {
         .error(
             "E0345",
             place,
-            "a NIC with congestion control has a send queue for each destination already",
+            "a NIC with congestion control already has a send queue per destination",
         )
         .also(control, "the congestion control")
-        .help("leave nic.queues out, or write congestion-control = \"none\"");
+        .help("remove nic.queues, or set congestion-control = \"none\"");
     false
 }
 
-/// Whether queues per destination and an arbiter at NICs of tiled switches can both be had: its send queues take turns
-/// without one, and with one there is a queue for each level, divided by destination only for a congestion control.
+/// Checks that NICs of tiled switches can have both queues per destination and an arbiter. Without
+/// an arbiter, send queues are served in turn. With one, there is a queue per level, which is
+/// divided by destination only for a congestion control.
 pub(crate) fn arbitrated(nic: &NicSpec, has_arbiter: bool, desk: &mut Desk<'_>) -> bool {
     let wants_both = has_arbiter && nic.queues == NicQueues::PerDestination;
     if !wants_both || nic.congestion.is_some() {
@@ -87,14 +91,15 @@ pub(crate) fn arbitrated(nic: &NicSpec, has_arbiter: bool, desk: &mut Desk<'_>) 
         .error(
             "E0345",
             place,
-            "with an arbiter, NICs of tiled switches have a queue for each level and none for each destination",
+            "with an arbiter, NICs of tiled switches have queues per level, not per destination",
         )
         .also(arbiter, "the arbiter")
-        .help("leave out one of them, or write a congestion-control, which has both");
+        .help("remove one of them, or set a congestion-control, which has both");
     false
 }
 
-/// The flits that fit into a NIC, `None` for any number; or why a bound has no meaning or no room here.
+/// Returns the flits that fit into a NIC; the inner `None` means no limit. Notes a limit that is
+/// not possible or too small.
 pub(crate) fn buffer(
     nic: &NicSpec,
     queues: NicQueues,
@@ -107,14 +112,18 @@ pub(crate) fn buffer(
     };
     let place = desk.places.of("nic.buffer");
     if nic.congestion.is_some() || queues != NicQueues::PerChannel {
-        let message = "a bounded NIC needs a queue for each service level, and this one has them by destination";
+        let message =
+            "a bounded NIC needs queues per service level, but this one has queues per destination";
         let note = desk.notes.error("E0346", place, message);
         for key in ["nic.congestion-control", "nic.queues", "switch.kind"] {
             if let Some(place) = desk.places.written(key) {
                 note.also(place, "");
             }
         }
-        note.help("leave `buffer` out, or write nic.queues = \"per-sl\" without a congestion control (with tiled switches, a qos.nic-arbiter)");
+        note.help(
+            "remove `buffer`, or use nic.queues = \"per-sl\" without a congestion control (with \
+             tiled switches, a qos.nic-arbiter)",
+        );
         return None;
     }
     let used = (0..16).filter(|&sl| lanes.largest_of_sl[sl].is_some());
@@ -126,14 +135,14 @@ pub(crate) fn buffer(
             .error(
                 "E0346",
                 place,
-                format!("a NIC of {buffer} has no room for a packet of every service level"),
+                format!("a NIC of {buffer} cannot hold a packet of every service level"),
             )
             .label(format!(
                 "{n_channels} times {} B are {needed} B",
                 largest * flit
             ))
             .help(format!(
-                "write at least buffer = \"{needed} B\", or a smaller `link.mtu`"
+                "use at least buffer = \"{needed} B\", or a smaller `link.mtu`"
             ));
         return None;
     }

@@ -1,7 +1,8 @@
-//! PAUSE of whole links: thresholds, and headroom for what is under way when a link is stopped.
+//! PAUSE of whole links: thresholds, and headroom for data in flight when a link stops.
 //!
-//! The input buffer is one for all lanes, of the size that all lanes have together. Beyond `xoff` it takes what a lane with
-//! PFC would: what the link sends until PAUSE acts, and the packet that was begun just before (`pfc.rs`).
+//! All lanes share one input buffer, of the size of all lanes together. Beyond `xoff` it holds the
+//! same as a lane with PFC: the data that the link sends until PAUSE takes effect, and the packet
+//! begun just before (`pfc.rs`).
 
 use netloom_fabric::{CrossbarPlan, Thresholds};
 use netloom_units::Bytes;
@@ -10,7 +11,7 @@ use super::buffers::words;
 use super::pfc::headroom;
 use crate::spec::{Desk, LaneMap, Timing};
 
-/// The thresholds of every class of links, if an input can always take what is under way.
+/// Returns the thresholds of every class of links, if an input can always hold the data in flight.
 pub(crate) fn thresholds(
     (xoff, xon): (Option<Bytes>, Option<Bytes>),
     switch: &CrossbarPlan,
@@ -45,14 +46,11 @@ pub(crate) fn thresholds(
                 .error(
                     "E0321",
                     place,
-                    format!(
-                        "a link would go on at {} and be stopped above less",
-                        words(u64::from(xon) * flit)
-                    ),
+                    format!("`xon` of {} is above `xoff`", words(u64::from(xon) * flit)),
                 )
                 .label(format!("`xoff` is {above}"))
                 .help(format!(
-                    "write at most \"{} B\", or leave `xon` out",
+                    "use at most \"{} B\", or remove `xon`",
                     u64::from(xoff) * flit
                 ));
             return None;
@@ -61,7 +59,8 @@ pub(crate) fn thresholds(
         desk.fact(
             "pause",
             format!(
-                "class `{}`, input buffer of {} B for all lanes: headroom {} B, stopped above {} B, goes on at {} B",
+                "class `{}`, input buffer of {} B for all lanes: headroom {} B, stops above {} B, \
+                 resumes at {} B",
                 timing.names[class],
                 bytes(size),
                 bytes(room),
@@ -74,10 +73,10 @@ pub(crate) fn thresholds(
     Some(thresholds)
 }
 
-/// Flits that are counted at most; a larger buffer is used up to this.
+/// Limit on the counted flits; a larger buffer is used up to this.
 const MOST: u32 = u16::MAX as u32;
 
-/// Says what an input needs.
+/// Notes what an input needs.
 fn lacking(
     has_xoff: bool,
     (size, room): (u32, u32),
@@ -89,7 +88,7 @@ fn lacking(
     let (path, message) = match has_xoff {
         true => (
             "link.flow-control.xoff",
-            "`xoff` leaves too little room for what is under way",
+            "`xoff` leaves too little space for data in flight",
         ),
         false => (
             "switch.input-buffer",
@@ -105,12 +104,9 @@ fn lacking(
         bytes(room)
     ));
     note.help(match (has_xoff, size.checked_sub(room)) {
-        (true, Some(left)) => format!(
-            "write xoff = \"{} B\" or less, or leave it out",
-            bytes(left)
-        ),
+        (true, Some(left)) => format!("use xoff = \"{} B\" or less, or remove it", bytes(left)),
         _ => format!(
-            "give an input at least {} B in all, or packets a smaller `link.mtu`",
+            "use at least {} B for all lanes together, or a smaller `link.mtu`",
             bytes(room)
         ),
     });

@@ -1,17 +1,17 @@
-//! Priority flow control: thresholds, and headroom for what is under way when a lane is stopped.
+//! Priority flow control: thresholds, and headroom for data in flight when a lane stops.
 //!
-//! The packet that fills a lane beyond `xoff` began to be sent a wire before its header is counted; PAUSE is back
-//! a wire later. Until then the sender goes on, and the packet that it has begun it finishes. So beyond `xoff` a
-//! lane takes up to
+//! The packet that fills a lane beyond `xoff` starts one wire delay before its header is counted.
+//! PAUSE returns one wire delay later. Until then the sender continues, and it finishes the packet
+//! that it has begun. So beyond `xoff` a lane receives up to
 //!
 //! ```text
-//!   what a busy link sends from the start of that packet until PAUSE acts
+//!   what a busy link sends from the start of that packet until PAUSE takes effect
 //!     = (one flit + two wires + the stages of the receiver's signal and of the sender) / flit time
 //!   + one largest packet, begun just before
 //! ```
 //!
-//! The usual rule (two wires + two largest packets) lets the stages be part of a packet. It is what is asked for
-//! here, unless packets are so short or clocks so slow that the stages take longer.
+//! The usual rule (two wires + two largest packets) includes the stages in a packet. This rule
+//! applies here, unless packets are so short or clocks so slow that the stages take longer.
 
 use netloom_fabric::{CrossbarPlan, Sizes, Thresholds};
 use netloom_units::{Bytes, Vl};
@@ -19,11 +19,12 @@ use netloom_units::{Bytes, Vl};
 use super::buffers::{ahead_of_link, words};
 use crate::spec::{Desk, LaneMap, Timing};
 
-/// Flits that a lane may still take once it holds more than `xoff`.
+/// Returns the flits that a lane may still receive once it holds more than `xoff`.
 pub(crate) fn headroom(switch: &CrossbarPlan, timing: &Timing, class: usize, largest: u16) -> u64 {
     let (link, period) = (timing.links[class], switch.period);
     let packet = u64::from(largest);
-    // The signal is seen on the sender's next edge: that of a NIC, or of a switch that decides ahead of its link.
+    // The sender sees the signal on its next edge: a NIC, or a switch that decides ahead of its
+    // link.
     let at_a_nic = link.flit - 1;
     let at_a_switch = match timing.joins_switches[class] {
         true => ahead_of_link(switch) * period + period - 1,
@@ -35,13 +36,14 @@ pub(crate) fn headroom(switch: &CrossbarPlan, timing: &Timing, class: usize, lar
     exact.max(round_trip(timing, class) + 2 * packet)
 }
 
-/// Flits that fit on the wire there and back.
+/// Returns the flits that fit on the wire in both directions.
 fn round_trip(timing: &Timing, class: usize) -> u64 {
     let link = timing.links[class];
     (2 * link.delay).div_ceil(link.flit)
 }
 
-/// The thresholds of every class of links and lane, if a lane can always take what is under way.
+/// Returns the thresholds of every class of links and lane, if a lane can always hold the data in
+/// flight.
 pub(crate) fn thresholds(
     (xoff, xon): (Option<Bytes>, Option<Bytes>),
     switch: &CrossbarPlan,
@@ -56,7 +58,7 @@ pub(crate) fn thresholds(
     let in_flits = |bytes: Bytes| u32::try_from(bytes.0 / flit).unwrap_or(u32::MAX);
     let (written_xoff, written_xon) = (xoff.map(in_flits), xon.map(in_flits));
     let mut is_good = true;
-    // What lacks most: (flits that lack, headroom, lane, class).
+    // The largest deficit: (missing flits, headroom, lane, class).
     let mut worst: Option<(u64, u64, usize, usize)> = None;
     let mut lowest_xoff = u32::MAX;
     let mut thresholds = vec![];
@@ -102,20 +104,17 @@ pub(crate) fn thresholds(
         let note = desk.notes.error(
             "E0321",
             place,
-            format!(
-                "a lane would go on at {} and be stopped above less",
-                words(u64::from(xon) * flit)
-            ),
+            format!("`xon` of {} is above `xoff`", words(u64::from(xon) * flit)),
         );
         note.label(format!(
             "`xoff` is {}",
             words(u64::from(lowest_xoff) * flit)
         ));
         if let Some(place) = desk.places.written("link.flow-control.xoff") {
-            note.also(place, "stopped above this");
+            note.also(place, "the lane stops above this");
         }
         note.help(format!(
-            "write at most \"{} B\", or leave `xon` out",
+            "use at most \"{} B\", or remove `xon`",
             u64::from(lowest_xoff) * flit
         ));
         is_good = false;
@@ -126,7 +125,7 @@ pub(crate) fn thresholds(
     is_good.then_some(thresholds)
 }
 
-/// Says what a lane needs for the cable that asks for most.
+/// Notes what a lane needs for the cable with the largest need.
 #[expect(clippy::too_many_arguments, reason = "the numbers of one message")]
 fn lacking(
     written_xoff: Option<u32>,
@@ -146,7 +145,7 @@ fn lacking(
         None => "switch.input-buffer",
     };
     let message = match written_xoff {
-        Some(_) => format!("`xoff` leaves too little room for what is under way on {lane}"),
+        Some(_) => format!("`xoff` leaves too little space for data in flight on {lane}"),
         None => format!("`input-buffer` is too small for PFC on {lane}"),
     };
     let place = desk.places.of(path);
@@ -158,7 +157,7 @@ fn lacking(
     let note = desk.notes.error("E0320", place, message);
     let left = size.saturating_sub(u64::from(written_xoff.unwrap_or(0)));
     note.label(format!(
-        "{} B of headroom, and a cable of {cable} (class `{name}`) needs {} B",
+        "{} B of headroom, but a cable of {cable} (class `{name}`) needs {} B",
         left * flit,
         room * flit
     ));
@@ -166,32 +165,32 @@ fn lacking(
         note.also(buffer, "for each lane");
     }
     if let Some(length) = length {
-        note.also(length, "headroom holds this twice");
+        note.also(length, "headroom includes this twice");
     }
     let trip = round_trip(timing, class) * flit;
-    let sum = format!("{trip} B under way there and back, and two packets of {packet} B");
+    let sum = format!("{trip} B in flight in both directions, and two packets of {packet} B");
     let need = (size + lacks) * flit;
     let help = match written_xoff {
         Some(_) if size >= room => format!(
-            "{sum}: write xoff = \"{} B\" or less, leave it out, or give a lane at least {need} B",
+            "{sum}: use xoff = \"{} B\" or less, remove it, or use at least {need} B per lane",
             (size - room) * flit
         ),
         Some(_) => format!(
-            "{sum}: give a lane at least {need} B, or leave `xoff` out and give {} B",
+            "{sum}: use at least {need} B per lane, or remove `xoff` and use {} B",
             room * flit
         ),
-        None => format!("{sum}: give a lane at least {need} B, or a smaller `link.mtu`"),
+        None => format!("{sum}: use at least {need} B per lane, or a smaller `link.mtu`"),
     };
     note.help(help);
 }
 
-/// How long a cable is, in time.
+/// Formats the delay of a cable.
 fn cable(timing: &Timing, class: usize) -> String {
     let nanos = timing.timebase.nanos(timing.links[class].delay as f64);
     format!("{} ns", (nanos * 1000.0).round() / 1000.0)
 }
 
-/// States headroom and thresholds of every class of links; lanes of the same numbers together.
+/// States headroom and thresholds of every class of links, grouping lanes with equal numbers.
 fn facts(
     thresholds: &[Vec<Thresholds>],
     switch: &CrossbarPlan,
@@ -221,7 +220,8 @@ fn facts(
             desk.fact(
                 "pfc",
                 format!(
-                    "class `{}`, cable of {}, {}: headroom {} B ({} flits), stopped above {} B, goes on at {} B",
+                    "class `{}`, cable of {}, {}: headroom {} B ({} flits), stops above {} B, \
+                     resumes at {} B",
                     timing.names[class],
                     cable(timing, class),
                     names.join(" "),

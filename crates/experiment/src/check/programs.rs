@@ -1,4 +1,4 @@
-//! Programs of ranks: whether the NICs can run them, and what they send.
+//! Checks that NICs can run the programs of ranks, and states what they send.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use netloom_units::NicId;
 
 use crate::spec::{ClassSpec, Desk, Workloads, grouped};
 
-/// The classes that are programs.
+/// Returns the classes that are programs.
 fn programs<'a>(
     classes: &'a [ClassSpec],
     sources: &'a [Arc<dyn Source>],
@@ -20,7 +20,7 @@ fn place_of(spec: &ClassSpec, desk: &Desk<'_>) -> netloom_catalog::Place {
     desk.places.of(&format!("traffic.{}.workload", spec.table))
 }
 
-/// Whether no NIC has two programs.
+/// Checks that no NIC has two programs.
 pub(crate) fn one_per_nic(
     classes: &[ClassSpec],
     sources: &[Arc<dyn Source>],
@@ -44,18 +44,19 @@ pub(crate) fn one_per_nic(
                 1 => format!("{nic} runs two programs"),
                 n => format!("{nic} and {} others run two programs", n - 1),
             };
-            // Where NICs are drawn, those of another seed may meet although those of this one do not.
+            // If NICs are drawn, another seed may give a NIC two programs although this one does
+            // not.
             desk.notes
                 .error("E0614", here, message)
                 .also(there, "the other one")
-                .help("give each job a group of its own in [groups], and name it in `nics`");
+                .help("give each job its own group in [groups], and name it in `nics`");
             is_good = false;
         }
     }
     is_good
 }
 
-/// States what every program sends, and gives the packets of all of them.
+/// States what every program sends, and returns the packets of all of them.
 pub(crate) fn facts(
     classes: &[ClassSpec],
     sources: &[Arc<dyn Source>],

@@ -1,4 +1,4 @@
-//! Queues of an input: how many, whose, and how large.
+//! Checks of the queues of an input: number, lanes and size.
 
 use netloom_design::cost::queues::{SRAM_AREAS, Scheme};
 use netloom_fabric::{CrossbarPlan, MOST_QUEUES, QueueMap, QueueScheme, Sizes};
@@ -11,7 +11,7 @@ use crate::spec::machine::Around;
 use crate::spec::switch::{Buffer, SwitchSpec};
 use crate::spec::{Desk, LaneMap};
 
-/// Whether an input can have so many queues.
+/// Checks that an input can have this number of queues.
 pub(crate) fn count(
     scheme: QueueScheme,
     map: &QueueMap,
@@ -30,19 +30,21 @@ pub(crate) fn count(
     };
     let place = desk.places.of("switch.queues");
     let lanes = around.lanes.n_vls;
-    let message = format!("{lanes} lanes times {of_a_lane} are {queues} queues at each input");
+    let message = format!("{lanes} lanes times {of_a_lane} give {queues} queues per input");
     let note = desk.notes.error("E0313", place, message);
     if let Some(vls) = desk.places.written("qos.vls") {
         note.also(vls, "lanes");
     }
     note.help(format!(
-        "an input has at most {MOST_QUEUES}: use fewer lanes, or fewer queues of each (\"obqa\", \"dbbm\", \"per-vl\")"
+        "an input has at most {MOST_QUEUES}: use fewer lanes, or fewer queues per lane (\"obqa\", \
+         \"dbbm\", \"per-vl\")"
     ));
     false
 }
 
-/// What queues cost: the memory of an input by scheme (001, Table 3), each with room for two packets in every queue, one that
-/// arrives while one leaves. Told where a scheme was chosen; areas where the paper prints them.
+/// States the memory of an input by queue scheme (paper 001, Table 3), with space for two packets
+/// per queue: one that arrives while one leaves. Stated only if the file sets a scheme. Areas are
+/// those in the paper.
 pub(crate) fn fact(
     scheme: QueueScheme,
     plan: &CrossbarPlan,
@@ -67,7 +69,7 @@ pub(crate) fn fact(
         QueueScheme::Obqa { .. } => Scheme::Obqa(q),
     };
     let least = |scheme: &Scheme| {
-        // One queue serves all lanes, the others are there for each.
+        // One queue serves all lanes. The other schemes have queues per lane.
         let lanes = if *scheme == Scheme::OneQueue {
             1
         } else {
@@ -89,7 +91,7 @@ pub(crate) fn fact(
     desk.fact(
         "queues",
         format!(
-            "{} at an input, {has} together; two packets in each need: {}; {}",
+            "{} per input, {has} together; two packets per queue need: {}; {}",
             map.n_queues(),
             least(&own),
             others.join(", ")
@@ -97,7 +99,7 @@ pub(crate) fn fact(
     );
 }
 
-/// Whether a single queue for all lanes does no harm.
+/// Checks that a single queue for all lanes is harmless.
 pub(crate) fn one_queue(
     switch: &SwitchSpec,
     flow_control: FlowControlSpec,
@@ -111,23 +113,24 @@ pub(crate) fn one_queue(
     let way = around.way;
     let (message, help) = if way.is_some_and(|way| way.lanes() > 1) {
         (
-            "one queue for all lanes takes away the lanes by which the routing avoids deadlock",
-            "write queues = \"per-vl\", or on a torus routing.deadlock = \"bubble\" with one lane",
+            "one queue for all lanes defeats the lanes with which the routing avoids deadlock",
+            "use queues = \"per-vl\", or, on a torus, routing.deadlock = \"bubble\" with one lane",
         )
     } else if way.is_some_and(|way| way.bubble()) {
         (
-            "one queue for all lanes lets a ring wait for another lane's",
-            "the bubble rule guards each lane by itself: write queues = \"per-vl\", or qos.vls = 1",
+            "with one queue for all lanes, a ring can wait for the ring of another lane",
+            "use queues = \"per-vl\", or qos.vls = 1: the bubble rule protects each lane \
+             separately",
         )
     } else if flow_control == FlowControlSpec::QueueCredits {
         (
-            "one queue for all lanes has no credits of a lane",
-            "write flow-control = \"credits\", or qos.vls = 1",
+            "credits per queue need separate queues for lanes",
+            "use flow-control = \"credits\", or qos.vls = 1",
         )
     } else if matches!(switch.input_buffer, Buffer::PerQueue(_)) {
         (
-            "one queue for all lanes has no part of a lane",
-            "give `input-buffer` an amount for each lane, or write qos.vls = 1",
+            "a buffer size per queue needs separate queues for lanes",
+            "give `input-buffer` a size per lane, or use qos.vls = 1",
         )
     } else {
         return true;
@@ -139,7 +142,7 @@ pub(crate) fn one_queue(
     false
 }
 
-/// Queues of a lane, where a buffer may be given by queue.
+/// Returns the queues per lane, if a buffer may have a size per queue.
 pub(crate) fn may_be_by_queue(at: &BufferAt<'_>, desk: &mut Desk<'_>) -> Option<u32> {
     if at.per_lane.is_none() {
         let place = desk.places.of(&format!("{}.per-queue", at.path));
@@ -148,16 +151,16 @@ pub(crate) fn may_be_by_queue(at: &BufferAt<'_>, desk: &mut Desk<'_>) -> Option<
             .error(
                 "E0331",
                 place,
-                format!("`{key}` has no queues by this scheme"),
+                format!("`{key}` cannot have a size per queue"),
             )
             .help(format!(
-                "only an input buffer has: write an amount for each lane, {key} = \"8 KiB\""
+                "use a size per lane, such as {key} = \"8 KiB\": only input buffers have queues"
             ));
     }
     at.per_lane
 }
 
-/// Whether every queue has a part of its own that holds its largest packet.
+/// Checks that every queue has its own part that holds its largest packet.
 pub(crate) fn one_packet(
     plan: &CrossbarPlan,
     map: &QueueMap,
@@ -167,7 +170,7 @@ pub(crate) fn one_packet(
     desk: &mut Desk<'_>,
 ) -> bool {
     let (path, who) = match flow_control {
-        FlowControlSpec::QueueCredits => ("link.flow-control", "credits by queue"),
+        FlowControlSpec::QueueCredits => ("link.flow-control", "credits per queue"),
         _ => ("nic.queues", "injection queues"),
     };
     let input = desk.places.of("switch.input-buffer");
@@ -176,14 +179,14 @@ pub(crate) fn one_packet(
         let note = desk.notes.error(
             "E0324",
             input,
-            format!("{who} need a part of their own for each queue, and this is a pool"),
+            format!("{who} need a buffer part per queue, found a pool"),
         );
         if let Some(place) = asks {
-            note.also(place, "asks for them");
+            note.also(place, "requires them");
         }
         let need = lanes.largest.iter().copied().max().unwrap_or(0);
         note.help(format!(
-            "write input-buffer = {{ per-queue = \"{} B\" }} or more, or an amount for each lane",
+            "use input-buffer = {{ per-queue = \"{} B\" }} or more, or a size per lane",
             u64::from(need) * flit
         ));
         return false;
@@ -195,10 +198,10 @@ pub(crate) fn one_packet(
             .error(
                 "E0315",
                 input,
-                format!("`input-buffer` gives a queue {have} flits; at most {most} can be counted"),
+                format!("`input-buffer` gives a queue {have} flits, more than the limit of {most}"),
             )
             .help(format!(
-                "give a queue at most {}",
+                "use at most {} per queue",
                 words(u64::from(most) * flit)
             ));
         return false;
@@ -217,7 +220,7 @@ pub(crate) fn one_packet(
     let note = desk.notes.error(
         "E0324",
         input,
-        format!("a queue of {lane} cannot hold a packet, which would wait for ever"),
+        format!("a queue of {lane} cannot hold a packet, which would wait forever"),
     );
     note.label(match per_lane {
         1 => words(have),
@@ -227,8 +230,8 @@ pub(crate) fn one_packet(
         note.also(place, format!("{who} divide the buffer of a lane evenly"));
     }
     note.help(format!(
-        "the largest packet of {lane} has {need} B: write input-buffer = {{ per-queue = \"{need} B\" }} or \"{} B\" \
-         for each lane, fewer queues, or a smaller `link.mtu`",
+        "the largest packet of {lane} has {need} B: use input-buffer = {{ per-queue = \"{need} B\" \
+         }} or \"{} B\" per lane, fewer queues, or a smaller `link.mtu`",
         need * per_lane
     ));
     false

@@ -1,4 +1,4 @@
-//! What a real site has programmed, and what that means for the traffic of an experiment.
+//! Checks of the traffic of an experiment against the tables of a real site.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use super::deadlock::grave;
 use super::lanes::OWN_ROWS;
 use crate::spec::Desk;
 
-/// Outputs that are told; more help nobody.
+/// Limit on the outputs that are named.
 const SHOWN: usize = 5;
 
-/// Whether no class asks for a level of its own, where paths have theirs.
+/// Checks that no class sets a service level if paths have their own.
 pub(crate) fn path_levels<'a>(
     levels: impl IntoIterator<Item = &'a Sl>,
     desk: &mut Desk<'_>,
@@ -32,12 +32,12 @@ pub(crate) fn path_levels<'a>(
     }
     let place = desk.places.of("traffic");
     let message = format!(
-        "classes ask for {}, but the files of the site give each path its service level",
+        "classes set {}, but the files of the site give each path its service level",
         own.join(", ")
     );
     desk.notes
         .error("E0417", place, message)
-        .help("leave `sl` out, or leave the file of path levels (psl) out of `topology.files`");
+        .help("remove `sl`, or remove the file of path levels (psl) from `topology.files`");
     false
 }
 
@@ -45,14 +45,14 @@ pub(crate) fn path_levels<'a>(
 pub(crate) fn too_few_lanes(vls: u8, highest: u8, desk: &mut Desk<'_>) {
     let place = desk.places.of("qos.vls");
     let message =
-        format!("the SL2VL maps of the site use VL{highest}, but there are {vls} data lanes");
+        format!("the SL2VL maps of the site use VL{highest}, but links have {vls} data lanes");
     desk.notes
         .error("E0405", place, message)
-        .help(format!("write qos.vls = {}, or leave it out", highest + 1));
+        .help(format!("set qos.vls = {}, or remove it", highest + 1));
 }
 
-/// Whether what is programmed at a site decides which lanes packets take: its own forwarding and lanes, and no other map
-/// in the file.
+/// Returns whether the tables of a site determine the lanes of packets: its own forwarding and
+/// lanes, and no other map in the file.
 pub(crate) fn decides_lanes(topology: &Topology, desk: &Desk<'_>) -> bool {
     let keys = ["qos.sl2vl", "qos.sl2sc", "qos.sc2vl"];
     let keys = [&keys[..], &OWN_ROWS].concat();
@@ -66,19 +66,21 @@ pub(crate) fn decides_lanes(topology: &Topology, desk: &Desk<'_>) -> bool {
     })
 }
 
-/// Whether packets of the levels with traffic arrive, and cannot wait for each other in a circle, on the lanes of the site.
+/// Checks that packets of the levels with traffic arrive, and cannot wait for each other in a
+/// cycle, on the lanes of the site.
 pub(crate) fn routes(site: &Site, used: u32, desk: &mut Desk<'_>) {
     let found = check_host_routes(&site.subnet, &site.programmed, used as u16);
     if let Some(failure) = found.failures.first.first() {
         let message = format!(
-            "{} routes end before their destination on the lanes of the site, the first of them from {}",
+            "{} routes do not reach their destination on the lanes of the site; the first is from \
+             {}",
             found.failures.routes,
             Names::of(&site.subnet).failure(failure)
         );
         let place = desk.places.of("topology.files");
-        desk.notes.error("E0419", place, message).help(
-            "`netloom route check` lists them; VL15 in an SL2VL map means that packets are dropped",
-        );
+        desk.notes
+            .error("E0419", place, message)
+            .help("run `netloom show routing` to list them; VL15 in an SL2VL map drops packets");
     }
     match found.loops.n_knots {
         0 => {
@@ -93,7 +95,7 @@ pub(crate) fn routes(site: &Site, used: u32, desk: &mut Desk<'_>) {
                 "the routes of the site can deadlock on its lanes: {n} groups of links can wait for each other"
             );
             grave(desk, "E0501", "topology.files", message)
-                .help("`netloom route check` shows the circles; --force runs it all the same");
+                .help("run `netloom show routing` to print the cycles; --force runs it anyway");
         }
     }
 }
@@ -114,7 +116,7 @@ pub(crate) fn fact(rows: &PassedRows, used: &BTreeMap<Sc, Sl>, desk: &mut Desk<'
     desk.fact("lanes", text);
 }
 
-/// Whether the tables of the site serve the lanes with traffic.
+/// Checks that the tables of the site serve the lanes with traffic.
 pub(crate) fn arbiters(
     policies: &BTreeMap<Egress, Arc<dyn Policy>>,
     topology: &Topology,
@@ -148,13 +150,14 @@ pub(crate) fn arbiters(
             String::new()
         };
         let message = format!(
-            "the tables of {}{more} have no weight for {}, which carry traffic somewhere: packets on them would wait there for ever",
+            "the tables of {}{more} have no weight for lanes with traffic ({}): packets on them \
+             would wait forever",
             names.join(", "),
             lanes.join(", ")
         );
         let place = desk.places.of("topology.files");
         desk.notes
             .warning("W0418", place, message)
-            .help("run `netloom lint` on opensm.conf, or give the lanes an entry");
+            .help("run `netloom site lint opensm` on opensm.conf, or add an entry for the lanes");
     }
 }

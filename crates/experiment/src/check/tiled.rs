@@ -1,4 +1,4 @@
-//! Tiled switches: whether tiles, buffers, stashes and endpoints go together.
+//! Checks of tiled switches: tiles, buffers, stashes and endpoints.
 
 use netloom_fabric::{PortBuffers, Retransmission, Sizes, StashUse};
 use netloom_topology::Peer;
@@ -10,11 +10,12 @@ use crate::spec::nic::NicSpec;
 use crate::spec::switch::{StashKind, TiledSpec};
 use crate::spec::{Desk, Timing};
 
-/// Sets of ports, tiles and channels are words of 64 bits; those of a tile's inputs and outputs of 16.
+/// Sets of ports, tiles and channels are 64-bit words. Sets of a tile's inputs and outputs have 16
+/// bits.
 const MOST: u32 = 64;
 const MOST_AT_TILE: u32 = 16;
 
-/// Whether the two equations hold: P = R I = C O.
+/// Checks the two equations P = R I = C O.
 pub(crate) fn shape(
     spec: &TiledSpec,
     n_ports: u16,
@@ -29,9 +30,9 @@ pub(crate) fn shape(
             .error(
                 "E0340",
                 place,
-                format!("{n_ports} ports, and the topology uses {radix}"),
+                format!("expected at least {radix} ports for this topology, found {n_ports}"),
             )
-            .help(format!("write ports = {radix} or more, or leave it out"));
+            .help(format!("set ports = {radix} or more, or remove it"));
         is_good = false;
     }
     for (key, count, letter) in [
@@ -46,9 +47,9 @@ pub(crate) fn shape(
             .map(|n| n.to_string())
             .collect();
         let place = desk.places.of(&format!("switch.{key}"));
-        let message = format!("{n_ports} ports cannot be divided among {count} {key}");
+        let message = format!("{n_ports} ports cannot be divided evenly among {count} {key}");
         desk.notes.error("E0340", place, message).help(format!(
-            "P = {letter}: write {key} = {}, or ports = {}",
+            "P = {letter}: use {key} = {}, or ports = {}",
             divisors.join(", "),
             n_ports.next_multiple_of(count)
         ));
@@ -79,9 +80,13 @@ pub(crate) fn shape(
         if have > most {
             let place = desk.places.of("switch.kind");
             desk.notes
-                .error("E0340", place, format!("a switch with {have} {what}"))
+                .error(
+                    "E0340",
+                    place,
+                    format!("expected at most {most} {what}, found {have}"),
+                )
                 .help(format!(
-                    "at most {most} can be simulated: choose other rows and columns{}",
+                    "use other rows and columns{}",
                     if what.contains("channels") {
                         " or a routing with fewer lanes"
                     } else {
@@ -94,7 +99,7 @@ pub(crate) fn shape(
     is_good
 }
 
-/// Whether channels are those of the routing: service levels share them.
+/// Checks that the channels are those of the routing, shared by all service levels.
 pub(crate) fn lanes(around: &Around<'_>, desk: &mut Desk<'_>) -> bool {
     let Some(way) = around.way else {
         return false;
@@ -102,8 +107,12 @@ pub(crate) fn lanes(around: &Around<'_>, desk: &mut Desk<'_>) -> bool {
     if way.bubble() {
         let place = desk.places.of("routing.kind");
         desk.notes
-            .error("E0341", place, "tiled switches have no bubble rule")
-            .help("write deadlock = \"dateline\" in [routing]");
+            .error(
+                "E0341",
+                place,
+                "tiled switches do not support the bubble rule",
+            )
+            .help("use deadlock = \"dateline\" in [routing]");
         return false;
     }
     if around.lanes.n_vls == way.lanes().max(1) {
@@ -117,18 +126,18 @@ pub(crate) fn lanes(around: &Around<'_>, desk: &mut Desk<'_>) -> bool {
         .error(
             "E0341",
             place,
-            "a tiled switch has no virtual lanes by service level",
+            "a tiled switch has no virtual lanes per service level",
         )
         .label(format!(
             "{} lanes, {} of them for the routing",
             around.lanes.n_vls,
             way.lanes().max(1)
         ))
-        .help("all service levels share its channels: write vls = 1 in [qos]");
+        .help("set vls = 1 in [qos]: all service levels share its channels");
     false
 }
 
-/// Whether the core keeps up with the links.
+/// Checks that the core keeps up with the links.
 pub(crate) fn core(timing: &Timing, desk: &mut Desk<'_>) -> bool {
     let fastest = timing.links.iter().map(|link| link.flit).min();
     if fastest.is_none_or(|flit| timing.period <= flit) {
@@ -142,24 +151,26 @@ pub(crate) fn core(timing: &Timing, desk: &mut Desk<'_>) -> bool {
             "the core of the switch is slower than its links",
         )
         .help(
-            "give it at least one cycle per flit of the fastest link, or leave `clock` out for 1.3",
+            "use at least one cycle per flit of the fastest link, or remove `clock` for 1.3 cycles",
         );
     false
 }
 
-/// Whether the file asks for what a tiled switch does not have: arbiters at its outputs, and what needs them.
+/// Checks that the file does not set what a tiled switch does not have: arbiters at its outputs,
+/// and what needs them.
 pub(crate) fn meaningless(desk: &mut Desk<'_>) -> bool {
-    // With what a resolved file has there when nobody wrote anything.
+    // With the default in a resolved file.
     let keys = [
         (
             "qos.arbiter",
             Some("round-robin"),
-            "its channels take turns: leave it out, or write nic-arbiter for the NICs",
+            "remove it, or set nic-arbiter for the NICs: channels of the switch are served in turn",
         ),
         (
             "connections",
             None,
-            "no table gives connections their bandwidth there: leave them out, or write kind = \"cioq\" in [switch]",
+            "remove them, or use kind = \"cioq\" in [switch]: tiled switches have no table to \
+             reserve bandwidth",
         ),
     ];
     let mut is_good = true;
@@ -171,14 +182,14 @@ pub(crate) fn meaningless(desk: &mut Desk<'_>) -> bool {
             continue;
         }
         let name = key.rsplit('.').next().unwrap_or(key);
-        let message = format!("`{name}` has no meaning with tiled switches");
+        let message = format!("`{name}` cannot be used with tiled switches");
         desk.notes.error("E0341", place, message).help(help);
         is_good = false;
     }
     is_good
 }
 
-/// Whether acknowledgements, stashes, congestion control and faults go together.
+/// Checks that acknowledgements, stashes, congestion control and faults fit together.
 pub(crate) fn protocol(spec: &TiledSpec, nic: &NicSpec, desk: &mut Desk<'_>) -> bool {
     let acknowledges = nic.acknowledge.unwrap_or(true);
     let is_reliable = matches!(spec.stash.usage, StashKind::Reliability { .. });
@@ -187,26 +198,27 @@ pub(crate) fn protocol(spec: &TiledSpec, nic: &NicSpec, desk: &mut Desk<'_>) -> 
         (
             !acknowledges && is_reliable,
             "nic.acknowledge",
-            "copies are kept until an acknowledgement comes, and none is sent",
-            "write acknowledge = true, or another stash",
+            "copies are kept until an acknowledgement arrives, but none are sent",
+            "set acknowledge = true, or use another stash",
         ),
         (
             is_for_congestion && nic.congestion.is_none(),
             "switch.stash",
-            "packets are put aside by congested inputs, and none is ever congested",
-            "write congestion-control = \"ecn-window\" in [nic]",
+            "congested inputs stash packets, but without congestion control no input is ever \
+             congested",
+            "set congestion-control = \"ecn-window\" in [nic]",
         ),
         (
             !spec.faults.are_off() && !is_reliable,
             "switch.faults",
-            "packets go wrong and nobody sends them again",
-            "write stash = \"reliability\" in [switch], or no faults",
+            "faults destroy packets, which are never resent",
+            "set stash = \"reliability\" in [switch], or remove the faults",
         ),
         (
             spec.faults.link > 0.0 && spec.retransmission == Retransmission::Nothing,
             "switch.retransmission",
-            "links damage packets, and outputs keep nothing that they could send again",
-            "write retransmission = \"packet\" or \"per-flit\", or no faults on links",
+            "links corrupt packets, but outputs keep no copy to resend",
+            "set retransmission = \"packet\" or \"per-flit\", or remove the faults on links",
         ),
     ];
     let mut is_good = true;
@@ -220,26 +232,27 @@ pub(crate) fn protocol(spec: &TiledSpec, nic: &NicSpec, desk: &mut Desk<'_>) -> 
     is_good
 }
 
-/// Whether a port has room for a packet of each of its channels.
+/// Checks that a port can hold a packet of each of its channels.
 pub(crate) fn buffer(class: &str, normal: u32, need: u32, flit: u64, desk: &mut Desk<'_>) -> bool {
     if normal >= need && normal <= u32::from(u16::MAX) {
         return true;
     }
     let place = desk.places.of("switch.port-buffer");
     let have = words(u64::from(normal) * flit);
-    let message = format!("ports of `{class}` links keep {have} for their link");
+    let message = format!("ports of `{class}` links have a buffer of {have} for their link");
     let note = desk.notes.error("E0311", place, message);
     match normal < need {
         true => note.help(format!(
-            "a packet for each of their channels needs {}: give a larger port-buffer or a smaller share to the stash",
+            "one packet per channel needs {}: use a larger port-buffer, or a smaller share for the \
+             stash",
             words(u64::from(need) * flit)
         )),
-        false => note.help("at most 65535 flits can be counted: give a smaller port-buffer"),
+        false => note.help("use a smaller port-buffer of at most 65535 flits"),
     };
     false
 }
 
-/// Whether a stash can hold a packet.
+/// Checks that a stash can hold a packet.
 pub(crate) fn stash(
     stash: Option<StashUse>,
     ports: &[PortBuffers],
@@ -254,13 +267,13 @@ pub(crate) fn stash(
     desk.notes
         .error("E0343", place, "no stash can hold a packet")
         .help(format!(
-            "the largest packet has {largest} flits: give larger shares, or a larger port-buffer"
+            "the largest packet has {largest} flits: use larger shares, or a larger port-buffer"
         ));
     false
 }
 
-/// What a channel gets of a link between switches if others have taken all that is not reserved for it: a reserve for each
-/// round trip, in which it is sent, travels, and its credits come back.
+/// States the share of a link between switches for a channel that has only its reserve: one reserve
+/// per round trip, which includes sending, propagation and the return of credits.
 pub(crate) fn reserve_fact(
     ports: &[PortBuffers],
     timing: &Timing,
@@ -286,12 +299,13 @@ pub(crate) fn reserve_fact(
         let floors = floors.join(", ");
         desk.fact(
             "reserve",
-            format!("a lane that has nothing else gets {floors}"),
+            format!("a lane with only its reserve gets {floors}"),
         );
     }
 }
 
-/// How much of the port buffers no link ever needs: beyond what a round trip keeps under way (Table 1 of the paper).
+/// States how much of the port buffers links never need: the space beyond the data in flight during
+/// a round trip (Table 1 of the paper).
 pub(crate) fn idle_fact(buffer: u64, around: &Around<'_>, desk: &mut Desk<'_>) {
     let (timing, topology) = (around.timing, around.topology);
     let idle: Vec<f64> = timing
@@ -333,7 +347,7 @@ pub(crate) fn idle_fact(buffer: u64, around: &Around<'_>, desk: &mut Desk<'_>) {
     );
 }
 
-/// What stashes hold.
+/// States the capacity of stashes.
 pub(crate) fn stash_fact(
     ports: &[PortBuffers],
     around: &Around<'_>,
@@ -356,7 +370,7 @@ pub(crate) fn stash_fact(
     }
     let kilobytes = |flits: u64| (flits * flit) as f64 / 1000.0;
     let per_host = flits.checked_div(hosts).map_or(String::new(), |flits| {
-        format!(", {} kB for each of its hosts", kilobytes(flits))
+        format!(", {} kB per host", kilobytes(flits))
     });
     desk.fact(
         "stash",

@@ -1,4 +1,4 @@
-//! Time: the tick and its error.
+//! Checks of the tick and its error.
 
 use netloom_fabric::LinkTiming;
 use netloom_topology::Topology;
@@ -6,7 +6,7 @@ use netloom_units::Timebase;
 
 use crate::spec::Desk;
 
-/// States the tick, and warns where it is no exact divisor of every period and delay.
+/// States the tick, and warns if it does not divide every period and delay exactly.
 pub(crate) fn tick(timebase: Timebase, worst: f64, desk: &mut Desk<'_>) {
     let error = match worst {
         0.0 => "every period and delay is a whole number of ticks".to_owned(),
@@ -25,11 +25,12 @@ pub(crate) fn tick(timebase: Timebase, worst: f64, desk: &mut Desk<'_>) {
                 desk.places.of("link"),
                 format!("times are rounded by up to {worst:.1e}"),
             )
-            .help("choose rates, delays and clocks with a common divisor that is not too small");
+            .help("use rates, delays and clocks with a larger common divisor");
     }
 }
 
-/// Times of workloads are counted in cycles of one NIC's link; NICs with other rates see them scaled.
+/// Warns if NICs have different rates. Times of workloads are counted in cycles of one NIC's link
+/// and scaled at the others.
 pub(crate) fn nic_cycles(
     topology: &Topology,
     links: &[LinkTiming],
@@ -42,10 +43,14 @@ pub(crate) fn nic_cycles(
     });
     if differs {
         desk.notes
-            .warning("W0302", desk.places.of("link.class"), "NICs have links of different rates")
+            .warning(
+                "W0302",
+                desk.places.of("link.class"),
+                "NICs have links of different rates",
+            )
             .help(
-                "times of workloads (`from`, `until`, lists of messages) are counted in flits of the first \
-                 NIC's link and pass slower or faster at the others",
+                "use one rate for all NICs, or expect scaled times of workloads (`from`, `until`, \
+                 lists of messages): they are counted in flits of the first NIC's link",
             );
     }
 }

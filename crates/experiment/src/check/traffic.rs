@@ -1,4 +1,4 @@
-//! Traffic: names, service levels, and more load than a link carries.
+//! Checks of traffic: names, service levels, and loads beyond the rate of a link.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,22 +10,22 @@ use netloom_units::NicId;
 
 use crate::spec::{ClassSpec, Desk, Workloads};
 
-/// Rows of results are counted in a byte.
+/// Limit on the rows of results, which are counted in a byte.
 const MOST_ROWS: usize = 255;
 
-/// Any seed: how much NICs are asked for does not depend on which of them are drawn.
+/// Any seed: the load of NICs does not depend on which of them are drawn.
 const SEED: u64 = 1;
 
-/// Whether classes have names that results can go by, and no two the same.
+/// Checks that classes have distinct names that results can use.
 pub(crate) fn names(classes: &[ClassSpec], desk: &mut Desk<'_>) {
     for (at, spec) in classes.iter().enumerate() {
         let name = &spec.class.name;
         if let Some(why) = no_name(name) {
             let place = desk.places.of(&format!("traffic.{}.name", spec.table));
-            let message = format!("{name:?} can name no class of traffic: {why}");
+            let message = format!("a class of traffic cannot have the name {name:?}: {why}");
             desk.notes
                 .error("E0108", place, message)
-                .help("begin it with a letter or digit, and write what can be seen");
+                .help("use visible characters only, beginning with a letter or digit");
         }
         let Some(first) = classes[..at].iter().find(|other| other.class.name == *name) else {
             continue;
@@ -36,14 +36,14 @@ pub(crate) fn names(classes: &[ClassSpec], desk: &mut Desk<'_>) {
             .error(
                 "E0608",
                 here,
-                format!("two classes of traffic are called `{name}`"),
+                format!("two classes of traffic have the name `{name}`"),
             )
             .also(there, "the other one")
-            .help("results go by these names: give them different ones");
+            .help("use different names: results identify classes by name");
     }
 }
 
-/// Whether classes can be counted.
+/// Checks the number of classes.
 pub(crate) fn count(classes: &[ClassSpec], desk: &mut Desk<'_>) -> bool {
     if classes.len() <= MOST_ROWS {
         return true;
@@ -53,15 +53,18 @@ pub(crate) fn count(classes: &[ClassSpec], desk: &mut Desk<'_>) -> bool {
         .error(
             "E0607",
             place,
-            format!("{} classes of traffic", classes.len()),
+            format!(
+                "expected at most {MOST_ROWS} classes of traffic, found {}",
+                classes.len()
+            ),
         )
         .help(format!(
-            "there are at most {MOST_ROWS}, each service level of a class counted"
+            "use at most {MOST_ROWS} pairs of a class and a service level"
         ));
     false
 }
 
-/// Whether service levels exist, and their rows can be counted.
+/// Checks that service levels exist, and the number of their rows.
 pub(crate) fn levels(
     classes: &[ClassSpec],
     levels: &[BTreeMap<u8, u32>],
@@ -79,7 +82,7 @@ pub(crate) fn levels(
                 .error(
                     "E0406",
                     place,
-                    format!("SL{sl} is beyond the 16 service levels of a switch"),
+                    format!("SL{sl} exceeds the 16 service levels of a switch"),
                 )
                 .help("use SL0 to SL15");
             is_good = false;
@@ -88,7 +91,7 @@ pub(crate) fn levels(
     rows(levels, desk) && is_good
 }
 
-/// Whether pairs of a class and a service level can be counted.
+/// Checks the number of pairs of a class and a service level.
 pub(crate) fn rows(levels: &[BTreeMap<u8, u32>], desk: &mut Desk<'_>) -> bool {
     let rows: usize = levels.iter().map(BTreeMap::len).sum();
     if rows <= MOST_ROWS {
@@ -99,13 +102,15 @@ pub(crate) fn rows(levels: &[BTreeMap<u8, u32>], desk: &mut Desk<'_>) -> bool {
         .error(
             "E0607",
             place,
-            format!("{rows} pairs of a class and a service level"),
+            format!(
+                "expected at most {MOST_ROWS} pairs of a class and a service level, found {rows}"
+            ),
         )
-        .help(format!("there are at most {MOST_ROWS}"));
+        .help("use fewer classes, or fewer service levels per class");
     false
 }
 
-/// What all classes ask of each NIC, as a fraction of its link.
+/// Returns the load of all classes at each NIC, as a fraction of its link.
 fn loads_by_nic(workloads: &Workloads, sends: impl Fn(usize, NicId) -> bool) -> Vec<f64> {
     let mut loads = vec![0.0f64; workloads.n_nics as usize];
     let groups = workloads.drawn(SEED);
@@ -120,16 +125,16 @@ fn loads_by_nic(workloads: &Workloads, sends: impl Fn(usize, NicId) -> bool) -> 
     loads
 }
 
-/// Whether a source is asked for more than its link carries.
+/// Warns of a source with more load than its link carries.
 pub(crate) fn loads(classes: &[ClassSpec], workloads: &Workloads, desk: &mut Desk<'_>) {
     let largest = |loads: &[f64]| loads.iter().copied().fold(0.0, f64::max);
-    // Shares of a load need not add up to it exactly.
+    // Shares of a load may not add up to it exactly.
     let is_too_much = |load: f64| load > 1.0 + 1e-9;
     let asked = loads_by_nic(workloads, |_, _| true);
     if !is_too_much(largest(&asked)) {
         return;
     }
-    // A pattern may leave sources out (listed pairs do): only those that ever send count.
+    // A pattern may skip sources (listed pairs do): only those that ever send count.
     let sources: Vec<_> = (0..classes.len())
         .map(|class| workloads.build(class, SEED, &mut Notes::new()))
         .collect();
@@ -153,12 +158,13 @@ pub(crate) fn loads(classes: &[ClassSpec], workloads: &Workloads, desk: &mut Des
     let note = desk.notes.warning(
         "W0609",
         first,
-        format!("the classes of NIC {busiest} ask for {most:.2} of its link"),
+        format!("the classes of NIC {busiest} have a total load of {most:.2} of its link"),
     );
     others.into_iter().for_each(|place| {
         note.also(place, "");
     });
     note.help(
-        "queues at the source grow without end, and so does latency; lower the loads to 1 in all",
+        "lower the loads to 1 in total: otherwise the queues at the source, and latency, grow \
+         without bound",
     );
 }

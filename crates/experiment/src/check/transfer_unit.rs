@@ -1,4 +1,4 @@
-//! Transfer units: the largest packet of each service level.
+//! Checks of transfer units, the largest packets of service levels.
 
 use netloom_packet::{Segmentation, SlSegmentation};
 use netloom_units::{Bytes, Sl};
@@ -7,7 +7,7 @@ use super::buffers::words;
 use crate::spec::Desk;
 use crate::spec::link::Mtu;
 
-/// The MTU of each level: its own where the file has one, which is at most that of the links.
+/// Returns the MTU of each level: its own if the file has one, which is at most that of the links.
 pub(crate) fn by_level(link: Segmentation, own: &[Mtu], desk: &mut Desk<'_>) -> SlSegmentation {
     let mut segmentation = SlSegmentation::from(link);
     for (sl, mtu) in own.iter().enumerate() {
@@ -24,19 +24,17 @@ pub(crate) fn by_level(link: Segmentation, own: &[Mtu], desk: &mut Desk<'_>) -> 
         let note = desk.notes.error(
             "E0414",
             place,
-            format!("packets of SL{sl} may have {own}, but those of a link {most}"),
+            format!("the MTU of SL{sl} is {own}, but that of the links is {most}"),
         );
         if let Some(place) = desk.places.written("link.mtu") {
             note.also(place, "on every link");
         }
-        note.help(format!(
-            "write at most \"{most}\" there, or a larger `link.mtu`"
-        ));
+        note.help(format!("use at most \"{most}\", or a larger `link.mtu`"));
     }
     segmentation
 }
 
-/// States the transfer units of levels with traffic, where levels have their own.
+/// States the transfer units of levels with traffic, if levels have their own.
 pub(crate) fn fact(
     segmentation: &SlSegmentation,
     used: impl Iterator<Item = Sl>,

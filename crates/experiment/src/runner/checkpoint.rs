@@ -1,12 +1,12 @@
-//! Checkpoints: a run is kept as it goes, and goes on where the last one was made.
+//! Checkpoints: saves the state of a run, and resumes the run from the last checkpoint.
 //!
 //! ```text
-//!   partition 0 … n   state of the fabric, each by the process that runs it
-//!   run               what was gathered until then, seeds that are done; kept last, by the first process
+//!   partition 0 … n   state of the fabric, each saved by the process that runs it
+//!   run               gathered results and finished seeds; saved last, by the first process
 //! ```
 //!
-//! The number of partitions is that of the first start. Threads and processes may be others when a run goes on: no result
-//! depends on them.
+//! The number of partitions is that of the first start. The number of threads and processes may
+//! change when a run resumes. It does not affect results.
 
 use std::io;
 
@@ -19,74 +19,78 @@ use super::tables::Tables;
 use super::waits::Witnesses;
 use crate::Experiment;
 
-/// A place for checkpoints. Each process of a run has one, and all of them mean the same place.
+/// A store of checkpoints. Each process of a run has one, and all of them refer to the same store.
 pub trait Checkpoints {
-    /// What all processes share in the last checkpoint; `None` if there is none and a run begins anew.
+    /// Returns the shared part of the last checkpoint; `None` if there is none and the run starts
+    /// from the beginning.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// Fails if it cannot be read.
     fn last(&mut self) -> io::Result<Option<Vec<u8>>>;
 
-    /// What was kept of a partition in the last checkpoint.
+    /// Returns a partition of the last checkpoint.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// Fails if it cannot be read.
     fn partition(&mut self, partition: usize) -> io::Result<Vec<u8>>;
 
-    /// Where a partition of the last checkpoint is, or what all processes share, as a person finds it.
+    /// Returns the path of a partition of the last checkpoint, or of the shared part, for messages.
     fn place(&self, partition: Option<usize>) -> String;
 
-    /// The run resumes from the last checkpoint, of which every tick before this one has been run.
+    /// Called when the run resumes from the last checkpoint, which includes every tick before this
+    /// time.
     fn resumed(&mut self, at_ns: f64) {
         let _ = at_ns;
     }
 
-    /// Whether it is time for a checkpoint.
+    /// Returns whether it is time for a checkpoint.
     fn is_due(&mut self) -> bool;
 
-    /// Keeps a partition in the checkpoint that is being made.
+    /// Saves a partition in the new checkpoint.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// Fails if it cannot be written.
     fn keep_partition(&mut self, partition: usize, saved: &[u8]) -> io::Result<()>;
 
-    /// All processes have kept their partitions: with what they share the checkpoint is whole, and takes the place of the last.
-    /// Called in every process, for one of them to do it.
+    /// Completes the new checkpoint with the shared part, after all processes have saved their
+    /// partitions. The new checkpoint replaces the last one. Called in every process; one of them
+    /// writes.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// Fails if it cannot be written.
     fn complete(&mut self, shared: &[u8]) -> io::Result<()>;
 
-    /// The checkpoint could not be made: the last one stays. `error` is what this process knows of it.
+    /// Called when the checkpoint could not be completed. The last one remains. `error` is the
+    /// error of this process, if any.
     fn failed(&mut self, error: Option<io::Error>);
 }
 
-/// Why a run cannot go on from a checkpoint.
+/// Why a run cannot resume from a checkpoint.
 #[derive(Debug, thiserror::Error)]
 pub enum NotContinued {
-    /// It cannot be read.
-    #[error("the checkpoint cannot be read: {0}")]
+    /// The checkpoint cannot be read.
+    #[error("cannot read the checkpoint: {0}")]
     Unreadable(#[from] io::Error),
-    /// It can be read, and no such run can have saved it.
-    #[error("{file} cannot be used: {why}")]
+    /// This run cannot have saved the checkpoint.
+    #[error("cannot use {file}: {why}")]
     Invalid {
-        /// Which part of it.
+        /// Path of the invalid part.
         file: String,
-        /// What is wrong with it.
+        /// What is invalid.
         why: Invalid,
     },
-    /// Another process could not take its part.
+    /// Another process could not restore its part.
     #[error("another process of the run cannot read its part of the checkpoint")]
     Elsewhere,
 }
 
-/// What the processes share in a checkpoint.
+/// The part of a checkpoint that all processes share.
 pub(super) struct Shared {
-    /// The run that was under way, counted from zero.
+    /// Index of the interrupted run, from zero.
     pub(super) number: u32,
-    /// Runs before it and their tables, as JSON.
+    /// Earlier runs and their tables, as JSON.
     earlier: String,
-    /// What the witnesses of each process had seen.
+    /// Records of the witnesses of each process.
     witnessed: Vec<Vec<Vec<u64>>>,
     gathered: Vec<u8>,
 }
@@ -98,7 +102,7 @@ netloom_encoding::encoded!(Shared {
     gathered
 });
 
-/// The seeds that are done.
+/// Returns the finished runs and their tables as JSON.
 pub(super) fn earlier(runs: &[Run], tables: &Tables) -> String {
     match runs {
         [] => String::new(),
@@ -108,26 +112,26 @@ pub(super) fn earlier(runs: &[Run], tables: &Tables) -> String {
 
 impl Shared {
     pub(super) fn read(bytes: &[u8]) -> Result<Shared, Invalid> {
-        Shared::from_bytes(bytes).ok_or_else(|| unknown("what all partitions share"))
+        Shared::from_bytes(bytes).ok_or_else(|| unknown("shared part of the checkpoint"))
     }
 
-    /// The runs before this one, of `of`, and their tables.
+    /// Returns the runs before this one, of `of`, and their tables.
     pub(super) fn earlier(&self, of: u32) -> Result<(Vec<Run>, Tables), Invalid> {
-        ensure_below("number of the run", self.number, of)?;
+        ensure_below("index of the run", self.number, of)?;
         let (runs, tables) = match self.earlier.as_str() {
             "" => (Vec::<Run>::new(), Tables::new()),
-            text => serde_json::from_str(text).map_err(|_| unknown("runs before this one"))?,
+            text => serde_json::from_str(text).map_err(|_| unknown("earlier runs"))?,
         };
-        ensure_equal("runs before this one", self.number as usize, runs.len())?;
+        ensure_equal("earlier runs", self.number as usize, runs.len())?;
         Ok((runs, tables))
     }
 }
 
 fn unknown(place: &str) -> Invalid {
-    Invalid::new(place, "what this version of netloom saves", "other bytes")
+    Invalid::new(place, "data saved by this version of netloom", "other data")
 }
 
-/// What is wrong with a part of a checkpoint, with its name.
+/// Returns the error of an invalid part of a checkpoint, with its path.
 pub(super) fn invalid(
     checkpoints: &dyn Checkpoints,
     partition: Option<usize>,
@@ -137,7 +141,7 @@ pub(super) fn invalid(
     NotContinued::Invalid { file, why }
 }
 
-/// Makes a checkpoint of a run that stands between two ticks.
+/// Saves a checkpoint of a run between two ticks.
 pub(super) fn keep(
     checkpoints: &mut dyn Checkpoints,
     simulation: &mut dyn Simulation,
@@ -151,7 +155,7 @@ pub(super) fn keep(
         checkpoints.keep_partition(partition, &saved)
     });
     let witnessed = witnesses.map_or(vec![], |witnesses| witnesses.seen(simulation));
-    // A checkpoint is whole when everybody's part is.
+    // A checkpoint is complete when the part of every process is.
     let is_kept = simulation.agree(u64::from(kept.is_ok())) == 1;
     let kept = kept.and_then(|()| match is_kept {
         true => {
@@ -173,7 +177,7 @@ pub(super) fn keep(
     }
 }
 
-/// Puts a run that has just been built into the state of a checkpoint.
+/// Restores a newly built run from a checkpoint.
 pub(super) fn go_on(
     checkpoints: &mut dyn Checkpoints,
     shared: &Shared,
@@ -187,7 +191,7 @@ pub(super) fn go_on(
         let fits = gathered.restore(&mut rest).is_some() && rest.is_empty();
         let gathers = match fits {
             true => gathered.validate(experiment),
-            false => Err(unknown("results until then")),
+            false => Err(unknown("gathered results")),
         };
         let seen = gathers.and_then(|()| match witnesses {
             Some(witnesses) => witnesses.validate(&shared.witnessed),
@@ -208,7 +212,7 @@ pub(super) fn go_on(
     if !are_all {
         return Err(NotContinued::Elsewhere);
     }
-    // Of ports and NICs the first process alone knows.
+    // Only the first process has the ports and NICs.
     let balance = simulation.check_balance();
     let whole = gathered.check_start(simulation).and(balance);
     let are_all = simulation.agree(u64::from(whole.is_ok())) == 1;
@@ -217,7 +221,7 @@ pub(super) fn go_on(
         return Err(NotContinued::Elsewhere);
     }
     checkpoints.resumed(experiment.timebase.nanos(gathered.at.0 as f64));
-    // One process tells what all had seen: sums and largest values do not mind.
+    // One process adds the records of all, which does not affect sums and maxima.
     if let Some(witnesses) = witnesses
         && simulation.partitions().start == 0
     {

@@ -1,4 +1,4 @@
-//! How punctual connections were: one by one, by service level, the best and the worst.
+//! The punctuality of connections: of each, by service level, of the best and the worst.
 
 use netloom_encoding::{Validity, ensure_below};
 use netloom_fabric::Simulation;
@@ -10,13 +10,13 @@ use super::gathered::MOST;
 use super::tables::Tables;
 use crate::{Experiment, UntilPackets};
 
-/// Where the deadline stands at which connections are compared: half the inter-arrival time (S004-7).
+/// Index of the deadline at which connections are compared: half the inter-arrival time (S004-7).
 const COMPARED_AT: usize = 4;
 
-/// What was counted for every connection in the measured part of a run.
+/// The counts of every connection in the measured part of a run.
 pub(super) struct Recorded {
     counted: Vec<Punctuality>,
-    /// Connections that end the run when all have so many packets.
+    /// Connections that end the run when all have received enough packets.
     awaited: Option<(UntilPackets, Vec<usize>)>,
 }
 
@@ -44,7 +44,7 @@ impl Recorded {
         }
     }
 
-    /// Counts are far from where they end.
+    /// Checks that counts are far from overflow.
     pub(super) fn validate(&self) -> Validity {
         for counted in &self.counted {
             let sums = [counted.delay_sum, counted.delay_max, counted.gap_sum];
@@ -56,7 +56,7 @@ impl Recorded {
         Ok(())
     }
 
-    /// The warm-up is over: what was counted so far does not count.
+    /// Resets the counts at the end of the warm-up.
     pub(super) fn begin(&mut self) {
         self.counted.fill(Punctuality::default());
     }
@@ -67,7 +67,7 @@ impl Recorded {
         }
     }
 
-    /// Whether all connections that the run waits for have received enough.
+    /// Returns whether all connections that the run waits for have received enough packets.
     pub(super) fn is_enough(&self) -> bool {
         let is_met = |(until, awaited): &(UntilPackets, Vec<usize>)| {
             let has = |&at: &usize| self.counted[at].packets() >= u64::from(until.packets);
@@ -122,8 +122,8 @@ impl Recorded {
         experiment.classes[usize::from(class)].name.clone()
     }
 
-    /// Of connections with packets, those with the smallest and the largest share in time at half the
-    /// inter-arrival time; of equal ones the first.
+    /// Returns the connections with the smallest and the largest share of packets in time, at half
+    /// the inter-arrival time. Of equal connections, returns the first.
     fn worst_and_best(&self, members: &[usize]) -> Option<(usize, usize)> {
         let rank = |&at: &usize| {
             let counted = &self.counted[at];
@@ -148,7 +148,7 @@ impl Recorded {
         Some((worst.2, best.2))
     }
 
-    /// The numbers of some connections together.
+    /// Returns the numbers of some connections together.
     fn line(&self, experiment: &Experiment, members: &[usize]) -> PunctualityLine {
         let mut sum = Punctuality::default();
         let (mut delay_max, mut jitter) = (0f64, 0f64);
@@ -179,7 +179,7 @@ impl Recorded {
         line
     }
 
-    /// Every connection as a line of its table, and the summary as lines of `punctuality`.
+    /// Writes every connection as a line of its table, and the summary as lines of `punctuality`.
     pub(super) fn write(
         &self,
         experiment: &Experiment,

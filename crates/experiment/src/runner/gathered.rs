@@ -1,4 +1,4 @@
-//! What a run has gathered so far.
+//! The results that a run has gathered so far.
 
 use netloom_encoding::{Invalid, Validity, ensure, ensure_below, ensure_equal};
 use netloom_fabric::{PortUse, Simulation};
@@ -9,13 +9,13 @@ use super::protocol::Stashes;
 use super::recording::Recording;
 use crate::{Experiment, WarmupRule};
 
-/// The epochs of a warm-up whose end is still to be found.
+/// The epochs of a warm-up whose end is not yet found.
 pub(super) const NOT_YET: usize = usize::MAX;
 
-/// The largest count that a checkpoint may have: no run comes near, and no sum of them overflows.
+/// Limit on the counts in a checkpoint. No run reaches it, and no sum of such counts overflows.
 pub(super) const MOST: u64 = 1 << 52;
 
-/// Counts since the start, taken at some moment.
+/// Counts since the start, at some time of the run.
 pub(super) struct Snapshot {
     pub(super) ports: Vec<PortUse>,
     pub(super) nic_flits: Vec<Vec<u64>>,
@@ -24,7 +24,7 @@ pub(super) struct Snapshot {
 netloom_encoding::encoded!(Snapshot { ports, nic_flits });
 
 impl Snapshot {
-    /// As many ports and NICs as there are, all far from where counters end.
+    /// Checks the numbers of ports and NICs, and that all counters are far from overflow.
     fn validate(&self, experiment: &Experiment) -> Validity {
         let topology = &experiment.fabric.topology;
         let n_rows = netloom_fabric::rows(&experiment.fabric).len();
@@ -64,17 +64,17 @@ impl Snapshot {
     }
 }
 
-/// All that is known of a run beside the fabric itself.
+/// The state of a run in addition to the fabric itself.
 pub(super) struct Gathered {
     pub(super) recording: Recording,
-    /// Epochs of the warm-up, where it is given; [`NOT_YET`] as long as its end is to be found.
+    /// Epochs of the warm-up, if it is given; [`NOT_YET`] until its end is found.
     pub(super) given: Option<usize>,
     pub(super) at_warmup: Option<Snapshot>,
     pub(super) punctuality: Recorded,
     pub(super) stashes: Stashes,
-    /// When packets that wait in a circle are looked for again.
+    /// Time of the next search for packets that wait in a cycle.
     pub(super) next_look: u64,
-    /// Every tick before this one has been run: the end of the last epoch, or within the next.
+    /// Every tick before this one has run: the end of the last epoch, or within the next.
     pub(super) at: Tick,
 }
 
@@ -84,11 +84,11 @@ netloom_encoding::state!(Gathered {
 });
 
 impl Gathered {
-    /// Nothing yet.
+    /// Returns the state at the start of a run.
     pub(super) fn new(experiment: &Experiment) -> Gathered {
         let measure = &experiment.measure;
         let given = match measure.warmup {
-            // Work that ends has no steady state to be found.
+            // Work that ends has no steady state.
             WarmupRule::Auto if experiment.ends() => Some(0),
             WarmupRule::Auto => None,
             WarmupRule::Until(tick) => Some(tick.0.div_ceil(measure.epoch) as usize),
@@ -106,7 +106,7 @@ impl Gathered {
         }
     }
 
-    /// Whether a run of an experiment could have gathered this.
+    /// Checks whether a run of this experiment can have gathered this.
     pub(super) fn validate(&self, experiment: &Experiment) -> Validity {
         self.recording.validate()?;
         let from = self.recording.now();
@@ -114,7 +114,7 @@ impl Gathered {
             (from..=self.recording.end_of_next()).contains(&self.at),
             || {
                 let expected = format!(
-                    "a time from {} to {}",
+                    "a tick from {} to {}",
                     from.0,
                     self.recording.end_of_next().0
                 );
@@ -133,7 +133,7 @@ impl Gathered {
         ensure(is_given, || {
             Invalid::new(
                 "epochs of the warm-up",
-                "those of the experiment",
+                "the epochs of the experiment",
                 format_args!("{:?}", self.given),
             )
         })?;
@@ -144,7 +144,7 @@ impl Gathered {
         self.stashes.validate(experiment, most)
     }
 
-    /// Whether ports and NICs have done no less than at the end of the warm-up.
+    /// Checks that the counters of ports and NICs are not below those at the end of the warm-up.
     pub(super) fn check_start(&self, simulation: &mut dyn Simulation) -> Validity {
         let now = Snapshot::take(simulation);
         let Some(start) = self.at_warmup.as_ref().filter(|_| simulation.leads()) else {
@@ -170,7 +170,7 @@ impl Gathered {
         Ok(())
     }
 
-    /// Adds what happened in the epoch that ends here.
+    /// Adds the results of the epoch that ends here.
     pub(super) fn add_epoch(&mut self, simulation: &mut dyn Simulation) {
         self.recording.add_epoch(|rows| simulation.take_rows(rows));
         self.punctuality.add_epoch(simulation);

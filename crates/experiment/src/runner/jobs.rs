@@ -1,6 +1,7 @@
 //! Work that ends: jobs, whose ranks wait for each other, and lists of messages.
 //!
-//! It has a beginning and an end of its own, so it is measured from the one to the other, whatever is cut off other traffic.
+//! Such work is measured from its first message to its last, independent of the warm-up of other
+//! traffic.
 
 use netloom_fabric::{FabricPlan, Simulation};
 use netloom_packet::{Cursor, Source};
@@ -10,34 +11,34 @@ use netloom_units::Tick;
 use super::recording::Recording;
 use crate::Experiment;
 
-/// What is known of one class.
+/// The progress of one class of finite work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Job {
-    /// Its number.
+    /// Index of the class.
     class: usize,
-    /// How many messages it has in all.
+    /// Total number of messages.
     messages: u64,
-    /// Those that were wholly received.
+    /// Messages received completely.
     delivered: u64,
-    /// When the first is created; `None` if it has none.
+    /// Creation of the first message; `None` if there are none.
     pub(super) first: Option<Tick>,
-    /// When the last one so far was wholly received.
+    /// Reception of the last message so far.
     last: Option<Tick>,
 }
 
 impl Job {
-    /// Whether all messages were delivered.
+    /// Returns whether all messages were delivered.
     pub(super) fn has_ended(&self) -> bool {
         self.delivered == self.messages
     }
 
-    /// When its last message was wholly received, if it has ended.
+    /// Returns when the last message was received, if the work has ended.
     pub(super) fn end(&self) -> Option<Tick> {
         self.last.filter(|_| self.has_ended())
     }
 }
 
-/// What is known of every class at the end of a run; `None` for open-loop traffic.
+/// Returns the progress of every class at the end of a run; `None` for open-loop traffic.
 pub(super) fn of_classes(experiment: &Experiment, recording: &Recording) -> Vec<Option<Job>> {
     let plan = &experiment.fabric;
     let classes = plan.classes.iter().map(|class| class.source.messages());
@@ -65,7 +66,7 @@ pub(super) fn of_classes(experiment: &Experiment, recording: &Recording) -> Vec<
     known.into_iter().enumerate().map(job).collect()
 }
 
-/// When the first message of a source is created: that of a program at once, since ranks begin with the run.
+/// Returns when the first message of a source is created. Programs begin with the run.
 fn first(plan: &FabricPlan, source: &dyn Source) -> Tick {
     if source.program().is_some() {
         return Tick::ZERO;
@@ -78,7 +79,8 @@ fn first(plan: &FabricPlan, source: &dyn Source) -> Tick {
     firsts.min().unwrap_or(Tick::ZERO)
 }
 
-/// From the creation of the first message of all these classes to the end of the last; `None` if one of them has not ended.
+/// Returns the time from the first message of all these classes to the end of the last; `None` if
+/// one of them has not ended.
 pub(super) fn completion(jobs: &[Job]) -> Option<Tick> {
     let with_messages = || jobs.iter().filter(|job| job.messages > 0);
     let ends: Option<Vec<Tick>> = with_messages().map(Job::end).collect();
@@ -87,7 +89,7 @@ pub(super) fn completion(jobs: &[Job]) -> Option<Tick> {
     Some(Tick(end.0 - first.0))
 }
 
-/// What is stored of them, with the ranks that wait for others.
+/// Returns the summaries of all jobs, with the ranks that wait for others.
 pub(super) fn summaries(
     experiment: &Experiment,
     jobs: &[Option<Job>],

@@ -1,4 +1,4 @@
-//! How busy links and buffers were.
+//! The utilisation of links and buffers.
 
 use netloom_fabric::{FabricPlan, PortUse};
 use netloom_results::{Frame, LinkGroup, LinkLine, LinksSummary, Table, Window};
@@ -7,16 +7,16 @@ use netloom_units::{NicId, Port, SwitchId};
 
 use super::gathered::Snapshot;
 
-/// What links and ports did in a stretch of time.
+/// The counts of links and ports in a time interval.
 pub(super) struct Usage<'a> {
     plan: &'a FabricPlan,
     start: Option<&'a Snapshot>,
     end: &'a Snapshot,
-    /// Length of the stretch.
+    /// Length of the interval.
     ticks: u64,
 }
 
-/// A link: who sends.
+/// The sender of a link.
 #[derive(Clone, Copy)]
 enum Sender {
     Nic(NicId),
@@ -38,7 +38,7 @@ impl<'a> Usage<'a> {
         }
     }
 
-    /// Everyone who sends, NICs first.
+    /// Returns all senders, NICs first.
     fn senders(&self) -> impl Iterator<Item = Sender> + '_ {
         let topology = &self.plan.topology;
         let ports = topology.switches().flat_map(move |switch| {
@@ -49,20 +49,21 @@ impl<'a> Usage<'a> {
         let wired = ports.filter(|(_, _, peer)| *peer != Peer::Unused);
         let switches = wired.map(|(switch, port, peer)| Sender::Switch(switch, port, peer));
         let all = topology.nics().map(Sender::Nic).chain(switches);
-        // Of several processes one is told of them.
+        // Of several processes, only the first has the counts.
         let is_told = !self.end.nic_flits.is_empty();
         all.filter(move |_| is_told)
     }
 
-    /// What a port did in the stretch; the peak is since the start of the run.
+    /// Returns the counts of a port in the interval. The peak is since the start of the run.
     fn port(&self, switch: SwitchId, port: Port) -> PortUse {
         let at = self.plan.topology.port_index(switch, port);
         let end = self.end.ports[at];
         let start = self
             .start
             .map_or(PortUse::default(), |start| start.ports[at]);
-        // How much later than usual flits come into an output buffer is booked when they are granted, and the rest when
-        // they leave: a stretch that ends between the two may have less than nothing.
+        // The delay of flits into an output buffer is subtracted when they are granted, and the
+        // rest is added when they leave. An interval that ends between the two may have a negative
+        // value.
         let spent = end.output_residence.wrapping_sub(start.output_residence);
         PortUse {
             flits: end.flits - start.flits,
@@ -79,7 +80,7 @@ impl<'a> Usage<'a> {
         sum(self.end) - self.start.map_or(0, sum)
     }
 
-    /// Flits sent, and the share of the time that took.
+    /// Returns the flits sent, and the share of the time that this took.
     fn sent(&self, sender: Sender) -> (u64, f64) {
         let topology = &self.plan.topology;
         let (flits, (switch, port)) = match sender {
@@ -164,7 +165,7 @@ impl<'a> Usage<'a> {
         }
     }
 
-    /// Every link as a line of its table.
+    /// Writes every link as a line of its table.
     pub(super) fn write(&self, seed: u64, links: &mut Frame) {
         let topology = &self.plan.topology;
         for sender in self.senders() {

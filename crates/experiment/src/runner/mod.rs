@@ -1,14 +1,15 @@
-//! Runs an experiment, epoch by epoch, and says what came out.
+//! Runs an experiment, epoch by epoch, and returns its results.
 //!
 //! ```text
 //!  Experiment ─► Simulation ─► epochs (recording.rs) ─► warm-up (warmup.rs) ─► summaries (summary.rs)
 //!                    │                                                           links (links.rs)
 //!                    └─ after each epoch: progress, laws, deadlock               waits (waits.rs), jobs (jobs.rs)
-//!                       now and then: checkpoint (checkpoint.rs)                 seeds (seeds.rs)
+//!                       periodically: checkpoint (checkpoint.rs)                 seeds (seeds.rs)
 //! ```
 //!
-//! Everything is decided at the ends of epochs, which are fixed in simulated time: threads and
-//! partitions change nothing. Deadlock, saturation and no convergence are results, with evidence.
+//! All decisions are made at the ends of epochs, which are fixed in simulated time. Threads and
+//! partitions do not affect results. Deadlock, saturation and no convergence are results, with
+//! evidence.
 
 mod checkpoint;
 mod connections;
@@ -39,14 +40,14 @@ use tables::Tables;
 
 pub use checkpoint::{Checkpoints, NotContinued};
 
-/// How to run; no choice here changes a result.
+/// How to run. Does not affect results.
 #[derive(Clone, Copy, Debug)]
 pub struct RunOptions {
     /// Threads that share the partitions.
     pub threads: usize,
-    /// Take the slow twin of every fast path of the kernel.
+    /// Use the reference implementation (slow) of every fast path of the kernel.
     pub reference: bool,
-    /// Make the tables of links and of the time series; large fabrics have millions of links.
+    /// Produce the tables of links and of the time series; large fabrics have millions of links.
     pub tables: bool,
 }
 
@@ -60,29 +61,29 @@ impl Default for RunOptions {
     }
 }
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// Which run, counted from zero.
+    /// Index of the run, from zero.
     pub run: u32,
-    /// How many there are.
+    /// Number of runs.
     pub of: u32,
-    /// Its seed.
+    /// Seed of the run.
     pub seed: u64,
-    /// Simulated so far, in nanoseconds.
+    /// Simulated time so far, in nanoseconds.
     pub now_ns: f64,
-    /// To be simulated, in nanoseconds.
+    /// Simulated time of the whole run, in nanoseconds.
     pub length_ns: f64,
     /// Events processed so far.
     pub events: u64,
-    /// Packets that crossed a switch so far.
+    /// Packet-hops (packets crossing a switch) so far.
     pub packet_hops: u64,
-    /// Since the first epoch began.
+    /// Wall time since the start of the first epoch.
     pub elapsed: Duration,
 }
 
 impl Progress {
-    /// How much of the run is done, from 0 to 1.
+    /// Returns the finished share of the run, from 0 to 1.
     pub fn share(&self) -> f64 {
         if self.length_ns > 0.0 {
             self.now_ns / self.length_ns
@@ -91,7 +92,7 @@ impl Progress {
         }
     }
 
-    /// Packet-hops per second of wall time.
+    /// Returns packet-hops per second of wall time.
     pub fn rate(&self) -> f64 {
         let seconds = self.elapsed.as_secs_f64();
         if seconds > 0.0 {
@@ -101,7 +102,7 @@ impl Progress {
         }
     }
 
-    /// How long this run will still take if it goes on like this.
+    /// Returns the estimated remaining wall time of this run.
     pub fn remaining(&self) -> Option<Duration> {
         let share = self.share();
         let is_known = share > 0.0 && self.elapsed > Duration::ZERO;
@@ -109,29 +110,29 @@ impl Progress {
     }
 }
 
-/// Whether to go on.
+/// Whether to continue a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Control {
-    /// On to the next epoch.
+    /// Continues with the next epoch.
     Continue,
-    /// Stop here, with what there is.
+    /// Stops the run, with the results so far.
     Stop,
 }
 
-/// What came out.
+/// The results of all runs of an experiment.
 #[derive(Clone, Debug)]
 pub struct RunResult {
     /// Summaries and verdicts.
     pub document: Document,
-    /// The tables by their names, beside those that follow from the document: series, links, histograms
-    /// and hosts, and those of connections where there are any. None if tables were not asked for.
+    /// Tables by name, except those that follow from the document: series, links, histograms and
+    /// hosts, and those of connections, if any. Empty if tables were not requested.
     pub tables: Vec<(&'static str, Frame)>,
-    /// Why seeds that were to follow were not run: what one of them draws cannot be built.
+    /// The seed that could not be built, which ended the runs, if any.
     pub not_built: Option<NotBuilt>,
 }
 
 impl RunResult {
-    /// Every table by its name.
+    /// Returns every table with its name.
     pub fn all_tables(&self) -> Vec<(&'static str, Frame)> {
         let mut all = vec![("results", self.document.results())];
         all.extend(self.tables.iter().cloned());
@@ -139,7 +140,7 @@ impl RunResult {
         all
     }
 
-    /// The table of that name.
+    /// Returns the table with this name.
     pub fn table(&self, name: &str) -> Option<&Frame> {
         let found = self.tables.iter().find(|(own, _)| *own == name);
         found.map(|(_, frame)| frame)
@@ -148,9 +149,10 @@ impl RunResult {
 
 /// Runs an experiment with all its seeds.
 ///
-/// `control` is asked once before the first epoch of each run, when the fabric is built, after every
-/// epoch, and now and then within a long one. A stop or a deadlock ends the run, and with it the seeds
-/// that were to follow; so does a seed that cannot be built, with the results of those before it.
+/// The runner calls `control` once before the first epoch of each run, when the fabric is built,
+/// after every epoch, and periodically within a long one. A stop or a deadlock ends the run and
+/// skips the remaining seeds. So does a seed that cannot be built, which keeps the results of
+/// earlier seeds.
 pub fn run(
     experiment: &Experiment,
     options: &RunOptions,
@@ -159,11 +161,13 @@ pub fn run(
     run_over(experiment, options, None, control)
 }
 
-/// The same as one of several processes, each of which has the same experiment and options. All know how the run ended and
-/// what its classes did; the first one alone has its tables, links and hosts. What one of them is told to stop, all stop.
+/// Runs an experiment as one of several processes with the same experiment and options.
+///
+/// All processes return the outcome of the run and its classes. Only the first one returns tables,
+/// links and hosts. A stop in one process stops all of them.
 ///
 /// # Panics
-/// If the experiment has fewer partitions than there are ranks.
+/// Panics if the experiment has fewer partitions than there are ranks.
 pub fn run_over(
     experiment: &Experiment,
     options: &RunOptions,
@@ -174,14 +178,14 @@ pub fn run_over(
     done.expect("a run that begins anew")
 }
 
-/// The same with checkpoints: goes on from the last one, if there is one, and makes others when they are due and when
-/// the run is stopped.
+/// Runs an experiment with checkpoints. Resumes from the last one, if any, and saves further ones
+/// when they are due and when the run is stopped.
 ///
 /// # Errors
-/// If there is a checkpoint and the run cannot go on from it.
+/// Fails if there is a checkpoint and the run cannot resume from it.
 ///
 /// # Panics
-/// If the experiment has fewer partitions than there are ranks.
+/// Panics if the experiment has fewer partitions than there are ranks.
 pub fn run_kept(
     experiment: &Experiment,
     options: &RunOptions,
@@ -258,8 +262,8 @@ pub fn run_kept(
     })
 }
 
-/// What makes the results of an experiment its own: its resolved text and its seed, and the cables and
-/// messages where a file lists them, since the text only names that file.
+/// Returns the id of an experiment's results: a hash of its resolved text and its seed, and of
+/// cables and messages that are listed in files, since the text only names these files.
 pub fn run_id(experiment: &Experiment) -> RunId {
     let mut text = experiment.resolved.to_toml(false);
     let topology = &experiment.fabric.topology;
@@ -279,8 +283,8 @@ enum End {
     Deadlock(Deadlock),
 }
 
-/// How much is simulated before `control` is asked again: an epoch may take minutes, a person waits a
-/// moment. Where a run is sliced changes nothing in it.
+/// The simulated time between two calls of `control`, since an epoch may take minutes. Slicing a
+/// run does not affect its results.
 struct Pace {
     began: Instant,
     asked: Instant,
@@ -290,7 +294,7 @@ struct Pace {
 }
 
 impl Pace {
-    /// About how long a slice takes.
+    /// Target wall time of a slice.
     const MOMENT: Duration = Duration::from_millis(200);
 
     fn new(epoch: u64) -> Pace {
@@ -303,7 +307,7 @@ impl Pace {
         }
     }
 
-    /// Called after every slice; sets the length of the next.
+    /// Adjusts the length of the next slice, and returns whether to call `control`.
     fn is_time_to_ask(&mut self) -> bool {
         let took = self.asked.elapsed();
         if took < Self::MOMENT / 4 {
@@ -318,7 +322,7 @@ impl Pace {
     }
 }
 
-/// What all processes of a run do where one of them is told to.
+/// Returns the common decision of all processes: a stop in one stops all.
 fn agreed(simulation: &mut dyn Simulation, decision: Control) -> Control {
     let stays = u64::from(decision == Control::Continue);
     match simulation.agree(stays) {
@@ -337,10 +341,10 @@ struct OneRun<'a> {
     keeping: Option<Keeping<'a>>,
 }
 
-/// Where checkpoints go, and what is in all of a run.
+/// The checkpoint store, and the part that all checkpoints of a run share.
 struct Keeping<'a> {
     checkpoints: &'a mut dyn Checkpoints,
-    /// The seeds before it.
+    /// Finished seeds.
     earlier: String,
 }
 
@@ -465,7 +469,7 @@ impl OneRun<'_> {
         let measure = &experiment.measure;
         let mut pace = Pace::new(measure.epoch);
         loop {
-            // A run that goes on may stand within an epoch.
+            // A resumed run may be within an epoch.
             if gathered.at == gathered.recording.now() {
                 let progress = self.progress(simulation, gathered.at, &pace);
                 let decision = agreed(simulation, control(&progress));
@@ -505,7 +509,7 @@ impl OneRun<'_> {
         }
     }
 
-    /// Makes a checkpoint if it is time for one, or if nothing comes after it.
+    /// Saves a checkpoint if one is due, or if the run stops.
     fn keep_if_due(
         &mut self,
         simulation: &mut dyn Simulation,
@@ -530,7 +534,7 @@ impl OneRun<'_> {
         }
     }
 
-    /// Looks at what the last epoch has brought: whether the warm-up is over, and whether the run is.
+    /// Checks after an epoch whether the warm-up, or the run, is over.
     fn look(&self, simulation: &mut dyn Simulation, gathered: &mut Gathered) -> Option<End> {
         let measure = &self.experiment.measure;
         let recording = &mut gathered.recording;

@@ -1,4 +1,4 @@
-//! What endpoints and switches did beyond carrying packets, and what stashes held, epoch by epoch.
+//! Protocol counters of endpoints and switches, and the contents of stashes by epoch.
 
 use netloom_encoding::{Validity, ensure_below};
 use netloom_fabric::Simulation;
@@ -7,10 +7,10 @@ use netloom_units::SwitchId;
 
 use crate::Experiment;
 
-/// What stashes held at the ends of epochs.
+/// The contents of stashes at the ends of epochs.
 #[derive(Default)]
 pub(super) struct Stashes {
-    /// Epoch (from 1), switch and flits, where there were any.
+    /// Epoch (from 1), switch and flits, if not empty.
     held: Vec<(usize, u32, u32)>,
     peak: u32,
 }
@@ -20,7 +20,7 @@ netloom_encoding::state!(Stashes {
 });
 
 impl Stashes {
-    /// Lines are of epochs and switches that there are.
+    /// Checks that lines refer to existing epochs and switches.
     pub(super) fn validate(&self, experiment: &Experiment, n_epochs: usize) -> Validity {
         let n_switches = experiment.fabric.topology.n_switches();
         for &(epoch, switch, _) in &self.held {
@@ -30,7 +30,7 @@ impl Stashes {
         Ok(())
     }
 
-    /// Looks at all stashes at the end of an epoch.
+    /// Records all stashes at the end of an epoch.
     pub(super) fn add_epoch(&mut self, epoch: usize, simulation: &mut dyn Simulation) {
         for (switch, flits) in simulation.stash_flits().into_iter().enumerate() {
             if flits > 0 {
@@ -40,7 +40,7 @@ impl Stashes {
         }
     }
 
-    /// The lines of a run. `time_ns` is the end of an epoch.
+    /// Writes the lines of a run. `time_ns` is the end of an epoch.
     pub(super) fn write(
         &self,
         experiment: &Experiment,
@@ -59,7 +59,7 @@ impl Stashes {
         }
     }
 
-    /// The summary of a run; `None` if its endpoints do nothing of the kind.
+    /// Returns the summary of a run; `None` if its endpoints have no protocol.
     pub(super) fn summary(
         &self,
         experiment: &Experiment,

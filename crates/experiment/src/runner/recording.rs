@@ -1,14 +1,14 @@
-//! What a run leaves behind, epoch by epoch, in little memory.
+//! Records a run by epoch in little memory.
 //!
-//! Rules about warm-up and convergence need a few sums of every epoch; percentiles need histograms,
-//! which are large. So every epoch keeps its sums, and whole rows are kept by blocks of epochs:
+//! Rules about warm-up and convergence need a few sums of every epoch. Percentiles need histograms,
+//! which are large. So every epoch has its sums, and blocks of epochs have complete rows:
 //!
 //! ```text
 //! epochs   . . . . . . . . . . . . . . . .      40 bytes per row each
-//! blocks  |       |       |       |       |     at most 40; when there are more, pairs are joined
+//! blocks  |       |       |       |       |     at most 40; beyond that, pairs are merged
 //! ```
 //!
-//! A warm-up found afterwards ends at a block boundary. A given one has its own boundary.
+//! A warm-up found after the run ends at a block boundary. A given one has its own boundary.
 
 use netloom_encoding::{Invalid, Validity, ensure, ensure_below, ensure_equal};
 use netloom_fabric::Row;
@@ -16,10 +16,10 @@ use netloom_units::Tick;
 
 use super::gathered::MOST;
 
-/// The most blocks with rows of their own.
+/// Limit on the blocks with their own rows.
 const MOST_BLOCKS: usize = 40;
 
-/// What one row did in one epoch.
+/// The sums of one row in one epoch.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Sums {
     pub(super) offered_flits: u64,
@@ -65,7 +65,7 @@ struct Block {
 
 netloom_encoding::encoded!(Block { first_epoch, rows });
 
-/// Everything recorded.
+/// The recording of a run.
 pub(super) struct Recording {
     n_rows: usize,
     epoch: u64,
@@ -73,17 +73,17 @@ pub(super) struct Recording {
     /// Epochs of a given warm-up.
     given: Option<usize>,
     n_epochs: usize,
-    /// One after the other: `n_rows` for each epoch.
+    /// `n_rows` values per epoch, one epoch after the other.
     sums: Vec<Sums>,
     blocks: Vec<Block>,
-    /// Epochs per block, where the warm-up is not given.
+    /// Epochs per block, if the warm-up is not given.
     span: usize,
     scratch: Vec<Row>,
 }
 
 netloom_encoding::state!(Recording {
     changes: [given, n_epochs, sums, blocks, span],
-    // A checkpoint is made before an interruption ends the run.
+    // A checkpoint is saved before an interruption ends the run.
     stays: [n_rows, epoch, length, scratch],
 });
 
@@ -102,7 +102,8 @@ impl Recording {
         }
     }
 
-    /// Whether there are sums of each epoch, and blocks that begin one after another with the first.
+    /// Checks that each epoch has sums, and that the blocks follow one another from the first
+    /// epoch.
     pub(super) fn validate(&self) -> Validity {
         ensure(
             self.n_epochs == 0 || self.start_of(self.n_epochs - 1) < self.length,
@@ -140,23 +141,23 @@ impl Recording {
             let found: Vec<usize> = starts.collect();
             Invalid::new(
                 "blocks of epochs",
-                "blocks from the first on",
+                "increasing first epochs from 0 on",
                 format_args!("{found:?}"),
             )
         })
     }
 
-    /// The first tick of an epoch, or the end of the run if that is earlier.
+    /// Returns the first tick of an epoch, or the end of the run if that is earlier.
     pub(super) fn start_of(&self, epoch: usize) -> Tick {
         Tick((epoch as u64).saturating_mul(self.epoch).min(self.length.0))
     }
 
-    /// The end of the last epoch.
+    /// Returns the end of the last epoch.
     pub(super) fn now(&self) -> Tick {
         self.start_of(self.n_epochs)
     }
 
-    /// The end of the epoch to come.
+    /// Returns the end of the next epoch.
     pub(super) fn end_of_next(&self) -> Tick {
         self.start_of(self.n_epochs + 1)
     }
@@ -165,7 +166,7 @@ impl Recording {
         self.n_epochs
     }
 
-    /// Epochs that have their full length: all but possibly the last.
+    /// Returns the number of epochs with full length: all except possibly the last.
     pub(super) fn n_whole_epochs(&self) -> usize {
         let is_whole = self.n_epochs as u64 * self.epoch <= self.length.0;
         if is_whole {
@@ -175,17 +176,17 @@ impl Recording {
         }
     }
 
-    /// A warm-up whose end was to be found on the way ends here: a block begins.
+    /// Ends a warm-up whose end is found during the run, and starts a block.
     pub(super) fn warm_up_ends(&mut self) {
         self.given = Some(self.n_epochs);
     }
 
-    /// The run ends here, within the epoch to come.
+    /// Ends the run here, within the next epoch.
     pub(super) fn end_at(&mut self, now: Tick) {
         self.length = now;
     }
 
-    /// Adds what happened in the next epoch; `take` adds it to cleared rows.
+    /// Adds the next epoch; `take` adds its results to cleared rows.
     pub(super) fn add_epoch(&mut self, take: impl FnOnce(&mut [Row])) {
         take(&mut self.scratch);
         self.sums.extend(self.scratch.iter().map(Sums::of));
@@ -215,7 +216,7 @@ impl Recording {
     }
 
     fn join_pairs(&mut self) {
-        // An even number of full blocks: the block to be opened begins a pair.
+        // An even number of full blocks: the next block begins a pair.
         let mut old = std::mem::take(&mut self.blocks).into_iter();
         while let Some(mut first) = old.next() {
             if let Some(second) = old.next() {
@@ -230,19 +231,19 @@ impl Recording {
         self.span *= 2;
     }
 
-    /// The sums of every row in an epoch.
+    /// Returns the sums of every row in an epoch.
     pub(super) fn sums(&self, epoch: usize) -> &[Sums] {
         &self.sums[epoch * self.n_rows..][..self.n_rows]
     }
 
-    /// The sums of all rows of an epoch together.
+    /// Returns the sums of all rows of an epoch together.
     pub(super) fn sum(&self, epoch: usize) -> Sums {
         let mut all = Sums::default();
         self.sums(epoch).iter().for_each(|sums| all.add(sums));
         all
     }
 
-    /// The first block boundary at or after an epoch; the end, if there is none.
+    /// Returns the first block boundary at or after an epoch, or the end.
     pub(super) fn boundary(&self, epoch: usize) -> usize {
         let starts = self.blocks.iter().map(|block| block.first_epoch);
         starts
@@ -251,7 +252,7 @@ impl Recording {
             .unwrap_or(self.n_epochs)
     }
 
-    /// When the last message of each row was wholly received, over the whole run.
+    /// Returns when the last message of each row was received, over the whole run.
     pub(super) fn last_deliveries(&self) -> Vec<Option<Tick>> {
         let last = |row: usize| {
             let blocks = self.blocks.iter();
@@ -262,7 +263,7 @@ impl Recording {
         (0..self.n_rows).map(last).collect()
     }
 
-    /// Whole rows from a block boundary to the end.
+    /// Returns complete rows from a block boundary to the end.
     pub(super) fn rows_from(&self, boundary: usize) -> Vec<Row> {
         let mut rows = vec![Row::default(); self.n_rows];
         for block in self

@@ -1,9 +1,9 @@
-//! What several seeds say together.
+//! Statistics over several seeds.
 
 use netloom_results::{Estimate, OverSeeds, Run, SeedsEstimate, Status, Summary};
 
-/// Intervals over the seeds of these runs; none for a single one. A run that was stopped or jammed is
-/// not one of a sample.
+/// Returns intervals over the seeds of these runs; `None` for a single run. Interrupted and
+/// deadlocked runs are not part of the sample.
 pub(super) fn over_seeds(runs: &[Run]) -> Option<OverSeeds> {
     if runs.len() < 2 {
         return None;
@@ -26,7 +26,7 @@ pub(super) fn over_seeds(runs: &[Run]) -> Option<OverSeeds> {
 
 fn estimate<'a>(class: &str, runs: impl Iterator<Item = &'a Summary> + Clone) -> SeedsEstimate {
     let over = |value: fn(&Summary) -> Option<f64>| {
-        // A seed without a value leaves nothing to average.
+        // A seed without a value prevents a mean.
         let values: Option<Vec<f64>> = runs.clone().map(value).collect();
         let interval = netloom_metrics::over_seeds(&values?)?;
         Some(Estimate {

@@ -1,4 +1,4 @@
-//! From recorded rows to numbers with units.
+//! Summarises recorded rows as numbers with units.
 
 use netloom_fabric::Row;
 use netloom_metrics::{Epoch, Histogram, Measured, Verdict, jain};
@@ -24,24 +24,24 @@ pub(super) struct Summaries<'a> {
     rows: Vec<Row>,
     /// All rows since the start, if finite work is measured as a whole next to open-loop traffic.
     whole: Option<Vec<Row>>,
-    /// What is known of every class that ends.
+    /// Progress of every class that ends.
     jobs: Vec<Option<Job>>,
-    /// Flits that all NIC links together can carry in a tick.
+    /// Flits per tick that all NIC links together can carry.
     capacity: f64,
 }
 
-/// The part of a run that numbers cover: finite work from its first message to its last, even if open-loop traffic next to
-/// it has a warm-up; everything else after the warm-up.
+/// The part of a run that numbers cover: finite work from its first message to its last, even if
+/// open-loop traffic next to it has a warm-up; everything else after the warm-up.
 struct Part {
-    /// The epoch from which on rows count.
+    /// The first epoch that counts.
     from: usize,
-    /// How long it is.
+    /// Length of the part.
     ticks: u64,
-    /// How long work that has ended took.
+    /// Completion time of finished work.
     completion: Option<Tick>,
 }
 
-/// How much larger values of the first are in the mean, where both have one of each thing.
+/// Returns the difference of means, if both histograms count the same things.
 fn mean_difference(larger: &Histogram, smaller: &Histogram) -> Option<f64> {
     let n = larger.count();
     let difference = larger.sum().checked_sub(smaller.sum())?;
@@ -74,7 +74,7 @@ impl<'a> Summaries<'a> {
         }
     }
 
-    /// Everything together, with the verdict of the run.
+    /// Returns the summary of all rows, with the verdict of the run.
     pub(super) fn total(&self, fairness: &Fairness<'_>, classes: &[ClassSummary]) -> Summary {
         let parts = classes.iter().map(|class| class.summary.verdict);
         Summary {
@@ -112,7 +112,8 @@ impl<'a> Summaries<'a> {
         levels.into_iter().map(summary).collect()
     }
 
-    /// Of classes by service level. Where a class says anything of a level, it has the verdict of the class.
+    /// Returns the summaries of classes by service level. Levels with traffic have the verdict of
+    /// the class.
     pub(super) fn rows(
         &self,
         fairness: &Fairness<'_>,
@@ -136,7 +137,7 @@ impl<'a> Summaries<'a> {
         self.keys.iter().map(summary).collect()
     }
 
-    /// The part of the run that numbers about some rows cover.
+    /// Returns the part of the run that the numbers of some rows cover.
     fn part(&self, rows: &[usize]) -> Part {
         let jobs = || rows.iter().map(|&row| self.jobs[self.keys[row].0]);
         let now = self.recording.now();
@@ -163,7 +164,7 @@ impl<'a> Summaries<'a> {
         }
     }
 
-    /// The rows that a part takes in.
+    /// Returns the rows of a part.
     fn rows_of(&self, part: &Part) -> &[Row] {
         match &self.whole {
             Some(whole) if part.from < self.cut.epochs => whole,
@@ -171,7 +172,7 @@ impl<'a> Summaries<'a> {
         }
     }
 
-    /// Every epoch of every row.
+    /// Writes every epoch of every row.
     pub(super) fn series(&self, seed: u64, series: &mut Frame) {
         for epoch in 0..self.recording.n_epochs() {
             let end = self.recording.start_of(epoch + 1);
@@ -194,7 +195,7 @@ impl<'a> Summaries<'a> {
         }
     }
 
-    /// Every bucket of every latency histogram of every row.
+    /// Writes every bucket of every latency histogram of every row.
     pub(super) fn histograms(&self, seed: u64, histograms: &mut Frame) {
         for (at, &(class, sl)) in self.keys.iter().enumerate() {
             let row = &self.rows_of(&self.part(&[at]))[at];
@@ -219,7 +220,7 @@ impl<'a> Summaries<'a> {
         }
     }
 
-    /// What every NIC injected of every row, between two moments so many ticks apart.
+    /// Writes the injection of every NIC in every row, over an interval of `ticks`.
     pub(super) fn hosts(&self, seed: u64, fairness: &Fairness<'_>, ticks: u64, hosts: &mut Frame) {
         let plan = &self.experiment.fabric;
         for nic in plan.topology.nics() {
@@ -241,7 +242,7 @@ impl<'a> Summaries<'a> {
         self.experiment.timebase.nanos(ticks)
     }
 
-    /// The numbers of some rows together.
+    /// Returns the summary of some rows together.
     fn of(&self, belongs: impl Fn(usize, Sl) -> bool, fairness: &Fairness<'_>) -> Summary {
         let chosen: Vec<usize> = (0..self.keys.len())
             .filter(|&row| belongs(self.keys[row].0, self.keys[row].1))
@@ -323,7 +324,7 @@ impl<'a> Summaries<'a> {
         }
     }
 
-    /// What some rows did in every epoch from one on.
+    /// Returns the sums of some rows in every epoch from one on.
     fn epochs(&self, chosen: &[usize], from: usize) -> Vec<Epoch> {
         let epoch = |epoch: usize| {
             let sums = self.recording.sums(epoch);
@@ -342,7 +343,7 @@ impl<'a> Summaries<'a> {
         (from..self.recording.n_epochs()).map(epoch).collect()
     }
 
-    /// How long a NIC needs to send a mean message, in ticks.
+    /// Returns the ticks that a NIC needs to send a mean message.
     fn sending(&self, row: &Row) -> f64 {
         let n_nics = f64::from(self.experiment.fabric.topology.n_nics());
         let flits = over(row.offered_flits as f64, row.offered_messages as f64);
@@ -350,7 +351,7 @@ impl<'a> Summaries<'a> {
     }
 }
 
-/// The names of classes by mean message latency, the fastest first; of equal ones in the order of the file.
+/// Returns the names of classes by increasing mean message latency, then in the order of the file.
 pub(super) fn latency_order(classes: &[ClassSummary]) -> Vec<String> {
     let mut known: Vec<(f64, &str)> = classes
         .iter()
@@ -360,12 +361,12 @@ pub(super) fn latency_order(classes: &[ClassSummary]) -> Vec<String> {
     known.into_iter().map(|(_, name)| name.to_owned()).collect()
 }
 
-/// Nothing over nothing is nothing.
+/// Divides two numbers, with 0 for an empty whole.
 fn over(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }
 
-/// How evenly the NICs got their flits in.
+/// The fairness of injection among NICs.
 pub(super) struct Fairness<'a> {
     start: Option<&'a Snapshot>,
     end: &'a Snapshot,
@@ -376,18 +377,18 @@ impl<'a> Fairness<'a> {
         Fairness { start, end }
     }
 
-    /// What a NIC injected of a row.
+    /// Returns the flits that a NIC injected in a row.
     fn flits(&self, nic: usize, row: usize) -> u64 {
         let before = self.start.map_or(0, |start| start.nic_flits[nic][row]);
         self.end.nic_flits[nic][row] - before
     }
 
-    /// The same from the start of the run.
+    /// Returns the fairness since the start of the run.
     fn since_start(&self, rows: &[usize]) -> Option<f64> {
         Fairness::new(None, self.end).of(rows)
     }
 
-    /// Jain's index over the NICs that ever injected something of these rows.
+    /// Returns Jain's index over the NICs that ever injected flits of these rows.
     fn of(&self, rows: &[usize]) -> Option<f64> {
         let sum = |flits: &[u64]| rows.iter().map(|&row| flits[row]).sum::<u64>();
         let numbered = self.end.nic_flits.iter().enumerate();

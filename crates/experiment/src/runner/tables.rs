@@ -1,4 +1,4 @@
-//! The tables of all runs, while they are filled.
+//! The tables of all runs during a run.
 
 use netloom_results::{
     ConnectionLine, Frame, HistogramLine, HostLine, LinkLine, PunctualityLine, SeriesLine,
@@ -34,7 +34,7 @@ impl Tables {
         }
     }
 
-    /// All of them by their names.
+    /// Returns all tables with their names.
     pub(super) fn finish(self, experiment: &Experiment) -> Vec<(&'static str, Frame)> {
         let mut all = vec![
             ("series", self.series),

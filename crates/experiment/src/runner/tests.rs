@@ -1,4 +1,4 @@
-//! The runner on fabrics small enough to know the answer.
+//! Tests of the runner on fabrics with known results.
 
 use netloom_results::{Document, RunId, Status, Verdict, Window};
 
@@ -6,7 +6,8 @@ use super::{Control, Progress, RunOptions, RunResult, run};
 use crate::spec::{Request, load};
 use crate::{Experiment, render};
 
-/// Four hosts and one switch with uniform traffic; `more` are further lines of `[measure]`.
+/// Returns a file with four hosts, one switch and uniform traffic. `more` are further lines of
+/// `[measure]`.
 fn text(traffic: &str, more: &str) -> String {
     format!(
         "netloom = 1\nname = \"tiny\"\n[topology]\nkind = \"single-switch\"\nports = 4\n\
@@ -123,7 +124,7 @@ fn more_than_a_link_carries_saturates_and_is_no_failure() {
 
 #[test]
 fn the_last_delivery_is_of_the_whole_run() {
-    // One message of NIC 0 at the very start, and another class that goes on.
+    // One message of NIC 0 at the start, and another class that continues.
     let traffic = "name = \"once\"\nsources = [0]\narrival = { kind = \"periodic\", period = \"1 s\" }\n\
                    [[traffic]]\nname = \"on\"\nsources = [1, 2]\nload = 0.1";
     let summary = |more: &str| {
@@ -139,7 +140,7 @@ fn the_last_delivery_is_of_the_whole_run() {
     assert_eq!(once.last_delivery_ns, once.latency_max_ns);
     assert!((190e3..=200e3).contains(&on.last_delivery_ns.unwrap()));
     assert_eq!(total, on.last_delivery_ns);
-    // A warm-up cuts latencies off, but the class has ended when it has ended.
+    // A warm-up removes latencies, but does not change when the class ended.
     let (after, _, _) = summary("warmup = \"50 us\"");
     assert_eq!(after.latency_max_ns, None);
     assert_eq!(after.last_delivery_ns, once.last_delivery_ns);
@@ -195,7 +196,7 @@ fn tables_have_a_line_for_every_epoch_and_link() {
     let table = |name: &str| result.table(name).unwrap();
     assert_eq!((table("series").len(), table("links").len()), (n_epochs, 8));
     assert_eq!(table("hosts").len(), 4);
-    // What histograms and hosts say together is what the summary says.
+    // Histograms and hosts add up to the summary.
     let total = &result.document.run.total;
     let sum = |name: &str, column: &str, belongs: &dyn Fn(usize) -> bool| -> f64 {
         let table = table(name);
@@ -321,7 +322,7 @@ fn other_cables_are_another_run() {
     };
     let one = experiment(&graph("link a b\\nnic n0 a\\nnic n1 b"));
     let mut other = experiment(&graph("link a b\\nlink a b\\nnic n0 a\\nnic n1 b"));
-    // As if both had named the same file.
+    // As if both named the same file.
     other.resolved = one.resolved.clone();
     assert_ne!(super::run_id(&one), super::run_id(&other));
 }
@@ -383,9 +384,9 @@ fn waits(document: &Document) -> Vec<(&str, u8, u64, u64, u64, u64)> {
 
 #[test]
 fn waits_at_one_switch_are_known_exactly() {
-    // VL0 first: the packet of 512 bytes waits at the NIC for all ten others. Nothing was in flight when it
-    // came, so both ends agree. The switch sends what comes, one after the other: only a packet in flight
-    // can have been waited for.
+    // VL0 first: the packet of 512 bytes waits at the NIC for all ten others. Nothing was in flight
+    // when it arrived, so both bounds agree. The switch sends packets in order of arrival, so a
+    // packet can only have waited for a packet in flight.
     let document = two_levels("kind = \"strict-priority\"\norder = [0, 1]");
     assert_eq!(
         waits(&document),
@@ -439,7 +440,7 @@ fn waits_at_a_contested_output_are_one_packet_of_each() {
     }
     // Alone at its NIC, a level waits only for its own.
     assert_eq!((waits[2].2, waits[2].3, waits[2].5), (0, 1024, 0));
-    // The fabric counts the same choices by itself.
+    // The fabric's own counters agree.
     let measured = document.run.waits.as_ref().unwrap();
     let counters = &document.run.counters;
     assert_eq!(measured.switches.total.contested_choices, counters.choices);

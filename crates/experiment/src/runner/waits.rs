@@ -1,6 +1,7 @@
-//! The longest waits at outputs (`measure.waits`): witnesses at all arbiters of a fabric.
+//! Measures the longest waits at outputs (`measure.waits`) with witnesses at all arbiters of a
+//! fabric.
 //!
-//! They are put there by wrapping the policies of the plan, so a run without them does not know of them.
+//! Witnesses wrap the policies of the plan, so a run without them has no overhead.
 
 use std::sync::Arc;
 
@@ -13,17 +14,17 @@ use netloom_topology::Egress;
 use super::gathered::MOST;
 use crate::Experiment;
 
-/// What was seen at switches and at NICs.
+/// The records at switches and at NICs.
 pub(super) struct Witnesses {
     switches: Arc<WaitRecord>,
     nics: Arc<WaitRecord>,
 }
 
 impl Witnesses {
-    /// The same plan with witnesses at all its arbiters.
+    /// Returns the plan with witnesses at all its arbiters.
     pub(super) fn put(plan: &FabricPlan) -> (FabricPlan, Witnesses) {
         let mut plan = plan.clone();
-        // A queue of a switch output is a lane, one of a NIC a service level.
+        // The queues of a switch output are lanes, those of a NIC service levels.
         let at_switches = Witnessed::new(plan.switch_policy, WaitsBy::Vl);
         let at_nics = Witnessed::new(plan.nic_policy, WaitsBy::Sl);
         let witnesses = Witnesses {
@@ -42,7 +43,7 @@ impl Witnesses {
         (plan, witnesses)
     }
 
-    /// What the witnesses of each process have seen.
+    /// Returns the records of the witnesses of each process.
     pub(super) fn seen(&self, simulation: &mut dyn Simulation) -> Vec<Vec<Vec<u64>>> {
         let switches = simulation.everyone(self.switches.numbers());
         let nics = simulation.everyone(self.nics.numbers());
@@ -50,7 +51,7 @@ impl Witnesses {
         pairs.map(|(switches, nics)| vec![switches, nics]).collect()
     }
 
-    /// Each process has seen at switches and at NICs as many numbers as there are, far from where sums end.
+    /// Checks that each process has the right number of records, all far from overflow.
     pub(super) fn validate(&self, all: &[Vec<Vec<u64>>]) -> Validity {
         let lengths = [self.switches.numbers().len(), self.nics.numbers().len()];
         for seen in all {
@@ -63,7 +64,7 @@ impl Witnesses {
         Ok(())
     }
 
-    /// Adds what the witnesses of a process saw.
+    /// Adds the records of a process.
     pub(super) fn add(&self, seen: &[Vec<u64>]) {
         let records = [&self.switches, &self.nics];
         records
@@ -72,7 +73,7 @@ impl Witnesses {
             .for_each(|(record, numbers)| record.add(numbers));
     }
 
-    /// Adds what the witnesses of other processes saw.
+    /// Adds the records of the other processes.
     pub(super) fn join(&self, simulation: &mut dyn Simulation, own_rank: usize) {
         let all = self.seen(simulation);
         let others = all.iter().enumerate().filter(|(rank, _)| *rank != own_rank);
@@ -91,7 +92,7 @@ impl Witnesses {
     }
 }
 
-/// What one record says, with times for links that need `flit` ticks for a flit.
+/// Summarises one record, with times for links that need `flit` ticks per flit.
 fn place(record: &WaitRecord, flit: u64, experiment: &Experiment) -> PlaceWaits {
     let per_byte = flit as f64 / experiment.fabric.segmentation.flit.0 as f64;
     let nanos = |bytes: u64| experiment.timebase.nanos(bytes as f64 * per_byte);

@@ -1,26 +1,26 @@
-//! Where the measured part of a run begins.
+//! Finds the start of the measured part of a run.
 
 use netloom_metrics::{Warmup, mser5};
 
 use super::recording::Recording;
 
-/// Epochs that MSER-5 averages; we average them ourselves, weighted by messages.
+/// Epochs that MSER-5 averages. They are averaged here, weighted by messages.
 const BATCH: usize = 5;
 
-/// What is dropped.
+/// The part to drop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Cut {
-    /// Epochs before it are dropped; a block boundary.
+    /// The first epoch to keep, at a block boundary.
     pub(super) epochs: usize,
-    /// Whether it was given, or found by MSER-5. If not, the first half is dropped.
+    /// Whether it was given or found by MSER-5. Otherwise the first half is dropped.
     pub(super) is_found: bool,
 }
 
-/// The cut of a recorded run.
+/// Returns the cut of a recorded run.
 pub(super) fn cut(recording: &Recording, given: Option<usize>) -> Cut {
     let n = recording.n_epochs();
     let wanted = match given {
-        // A run that ended before its warm-up has only its warm-up to show.
+        // A run that ended during its warm-up keeps all of it.
         Some(given) if given >= n => {
             return Cut {
                 epochs: 0,
@@ -45,7 +45,7 @@ pub(super) fn cut(recording: &Recording, given: Option<usize>) -> Cut {
     }
 }
 
-/// The later of the cuts for message latency and for delivered flits.
+/// Returns the later of the cuts for message latency and for delivered flits.
 fn found(recording: &Recording) -> Option<usize> {
     let n = recording.n_whole_epochs();
     let flits: Vec<f64> = (0..n)
@@ -57,9 +57,9 @@ fn found(recording: &Recording) -> Option<usize> {
     }
 }
 
-/// Mean message latency around each epoch: every epoch stands for the mean of all messages of its batch
-/// of five, so that MSER-5, which averages the five, sees a mean weighted by messages. A batch without
-/// messages observed nothing new and repeats the one before.
+/// Returns the mean message latency for each epoch. Every epoch has the mean of all messages of its
+/// batch of five, so that MSER-5, which averages the five, uses a mean weighted by messages. A
+/// batch without messages repeats the previous one.
 fn latencies(recording: &Recording, n: usize) -> Vec<f64> {
     let epochs: Vec<usize> = (0..n).collect();
     let mut mean = 0.0;

@@ -1,4 +1,4 @@
-//! From requests for bandwidth to sources, tables and what is recorded.
+//! Turns requests for bandwidth into sources, tables and recorded connections.
 //!
 //! ```text
 //!  list or draws ─► admission over the routing's paths ─┬─► one source per service level
@@ -6,7 +6,7 @@
 //!                                                       └─► the connections whose punctuality is counted
 //! ```
 //!
-//! Everything here is made anew for every seed: draws, phases, and paths where these are drawn.
+//! All of this is repeated for every seed: draws, phases, and paths if these are drawn.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,24 +28,24 @@ use netloom_units::{Bytes, NicId, Rate, Ratio, Sl};
 
 use crate::experiment::ConnectionInfo;
 
-/// Who asks.
+/// Requests for connections.
 #[derive(Clone)]
 pub(crate) enum Requests {
-    /// Those of a file.
+    /// Listed in a file.
     Listed(Vec<Listed>),
-    /// So many draws.
+    /// Drawn at random.
     Drawn {
-        /// Connections wanted.
+        /// Number of connections.
         target: u32,
-        /// Draws for each.
+        /// Draws per connection.
         draws: u32,
-        /// The classes that take turns.
+        /// Classes, drawn from in turn.
         classes: Vec<ConnectionClass>,
     },
 }
 
 impl Requests {
-    /// The service levels of packets that may be used, whatever the seed.
+    /// Returns the service levels that packets can have with any seed.
     pub(crate) fn sls(&self) -> Vec<u8> {
         let level = |class: Class| class.service_level().0;
         let mut sls: Vec<u8> = match self {
@@ -63,7 +63,8 @@ impl Requests {
     }
 }
 
-/// The names of the classes of connections, by service level of their packets: without a deadline, and with one.
+/// Names of the classes of connections by the service level of their packets: without a deadline,
+/// then with one.
 pub(crate) const CLASS_NAMES: [&str; 8] = [
     "very-low",
     "low",
@@ -75,19 +76,19 @@ pub(crate) const CLASS_NAMES: [&str; 8] = [
     "very-high-deadline",
 ];
 
-/// Everything that does not depend on the seed.
+/// The part of admission that does not depend on the seed.
 #[derive(Clone)]
 pub(crate) struct Admission {
     pub(crate) requests: Requests,
     pub(crate) mode: Mode,
     pub(crate) placement: Placement,
     pub(crate) delay_from: DelayFrom,
-    /// Punctuality is measured by the mean inter-arrival time of a service level.
+    /// Whether punctuality is measured by the mean inter-arrival time of a service level.
     pub(crate) is_measured_by_level: bool,
     pub(crate) lanes: Lanes,
-    /// What best effort keeps of every port.
+    /// Slots of every port kept for best-effort traffic.
     pub(crate) best_effort: Slots,
-    /// What the waits of connections with a deadline depend on.
+    /// Packet sizes that the waits of connections with a deadline depend on.
     pub(crate) packets: Packets,
     pub(crate) payload: Bytes,
     /// Rate of all links.
@@ -106,15 +107,15 @@ pub(crate) struct Admission {
 /// Why connections cannot be simulated.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Obstacle {
-    /// Admission makes no sense on this fabric.
+    /// Admission does not support this fabric.
     #[error("{0}")]
     Unsuited(String),
-    /// A NIC has more connections of one service level than a packet can tell apart.
-    #[error("{0} sends {2} connections of {1}, of which a packet tells 256 apart")]
+    /// A NIC has more connections of one service level than a packet can distinguish.
+    #[error("{0} sends {2} connections of {1}, but a packet can distinguish only 256")]
     TooMany(NicId, Sl, usize),
 }
 
-/// What admission gave.
+/// The result of admission.
 pub(crate) struct Admitted {
     pub(crate) network: Network,
     pub(crate) refused: Vec<(u32, Connection, Refusal)>,
@@ -126,7 +127,7 @@ pub(crate) struct Admitted {
 }
 
 impl Admission {
-    /// The table of an output that no connection passes.
+    /// Returns the table of an output without connections.
     pub(crate) fn usual_policy(&self) -> Arc<dyn Policy> {
         policy(&PortTable::with_reserve(
             self.lanes,
@@ -135,7 +136,7 @@ impl Admission {
         ))
     }
 
-    /// Admits all that fit, and makes what the run needs of them.
+    /// Admits all requests that fit, and builds the sources and tables of the run.
     pub(crate) fn make(
         &self,
         topology: &Arc<Topology>,
@@ -203,7 +204,7 @@ impl Admission {
         })
     }
 
-    /// What each class asks for on the wire, as a fraction of a NIC's link over all NICs.
+    /// Returns the load of each class on the wire, as a fraction of a NIC's link over all NICs.
     pub(crate) fn loads(&self, admitted: &Admitted, cutting: &SlSegmentation) -> Vec<f64> {
         let payload = u32::try_from(self.payload.0).expect("a payload of 32 bits");
         let n_nics = f64::from(admitted.network.topology().n_nics());
@@ -217,7 +218,7 @@ impl Admission {
         self.sls.iter().map(load).collect()
     }
 
-    /// Packets of all connections in a cycle of a NIC.
+    /// Returns the packets of all connections per cycle of a NIC.
     pub(crate) fn packets_per_cycle(&self, admitted: &Admitted) -> f64 {
         let bits: u64 = admitted.infos.iter().map(|info| info.bandwidth.0).sum();
         bits as f64 * self.flit.0 as f64 / (self.link.0 as f64 * self.payload.0 as f64)
@@ -234,7 +235,7 @@ impl Admission {
         }
     }
 
-    /// The connections with their flows: numbers among those of the same source and service level.
+    /// Numbers the connections among those of the same source and service level.
     fn numbered(
         &self,
         accepted: &[Connection],
@@ -246,7 +247,7 @@ impl Admission {
             let flow = n_flows.entry((connection.source, level)).or_default();
             let class = self.sls.iter().position(|&sl| sl == level.0);
             let class = self.first_class + class.expect("every level asked for has a class");
-            // In cycles of the NICs, as their sources count; so ticks that are rounded change nothing.
+            // In cycles of the NICs, like the sources, so that rounded ticks have no effect.
             let setting = self.setting(0, 0, level);
             let ticks = setting.gap(connection.bandwidth) * Ratio::whole(self.cycle);
             plans.push(ConnectionPlan {
@@ -279,7 +280,7 @@ impl Admission {
         }
     }
 
-    /// The tables at the outputs where they arbitrate; those without connections have the usual one.
+    /// Returns the tables of the outputs with connections, where the tables arbitrate.
     fn policies(&self, network: &Network) -> BTreeMap<Egress, Arc<dyn Policy>> {
         let is_ours = |port: &Egress| match port {
             Egress::Nic(_) => self.at_nics,
@@ -294,7 +295,8 @@ impl Admission {
     }
 }
 
-/// Punctuality by the mean inter-arrival time of each class, in whole ticks: a class is a service level.
+/// Sets punctuality to use the mean inter-arrival time of each class, which is a service level, in
+/// whole ticks.
 fn measure_by_level(plans: &mut [ConnectionPlan]) {
     let mut sums: BTreeMap<u8, (u128, u128)> = BTreeMap::new();
     for plan in &*plans {
@@ -309,8 +311,8 @@ fn measure_by_level(plans: &mut [ConnectionPlan]) {
     }
 }
 
-/// A gap in ticks with numerator and denominator of 64 bits; where they are longer, their last bits go
-/// (less than a part in 2^50, and in what is recorded only).
+/// Returns a gap in ticks with a numerator and denominator of 64 bits. Longer ones lose their last
+/// bits, an error below 2^-50 that affects recorded values only.
 fn inter_arrival(ticks: Ratio) -> InterArrival {
     let bits = |n: u128| u128::BITS - n.leading_zeros();
     let excess = bits(ticks.num()).saturating_sub(u64::BITS);
@@ -348,7 +350,7 @@ mod tests {
         let ticks = [(0, 20), (1, u64::MAX), (0, 61), (2, 1)];
         let mut plans = ticks.map(|(class, num)| plan(class, num));
         measure_by_level(&mut plans);
-        // 10 and 30 whole ticks; longer than can be measured by; less than a tick.
+        // 10 and 30 whole ticks; longer than the limit; less than a tick.
         let expected = [20, LONGEST_SHARED, 20, 1].map(Some);
         assert_eq!(plans.map(|plan| plan.measured_by), expected);
         for plan in plans {

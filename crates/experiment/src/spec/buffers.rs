@@ -1,4 +1,4 @@
-//! Buffers in flits.
+//! Converts buffer sizes to flits.
 
 use netloom_fabric::Sizes;
 
@@ -7,19 +7,19 @@ use super::plan::Desk;
 use super::switch::Buffer;
 use crate::check;
 
-/// A buffer of a file, and where it stands.
+/// A buffer of a file with its path.
 pub(crate) struct BufferAt<'a> {
     pub(crate) buffer: &'a Buffer,
     pub(crate) path: &'a str,
-    /// Parts of the same size that it is divided into, of which one is wanted.
+    /// Number of equal parts; the result is the size of one.
     pub(crate) parts: u64,
-    /// Queues of each lane, where it may be given by queue.
+    /// Queues per lane; `None` if the buffer cannot have a size per queue.
     pub(crate) per_lane: Option<u32>,
-    /// Whether room is counted by lane, in 16 bits, and not by queue.
+    /// Whether free space is counted per lane, in 16 bits, and not per queue.
     pub(crate) counts_lanes: bool,
 }
 
-/// A buffer in flits by lane.
+/// Returns the size of a buffer in flits, by lane.
 pub(crate) fn sizes(
     at: &BufferAt<'_>,
     flit: u64,
@@ -31,8 +31,8 @@ pub(crate) fn sizes(
     let too_large = |desk: &mut Desk<'_>| {
         let place = desk.places.of(path);
         desk.notes
-            .error("E0315", place, "a buffer of more than 16777216 flits")
-            .help("that is more than any switch has, and more than can be counted here");
+            .error("E0315", place, "the buffer is larger than 16777216 flits")
+            .help("use a smaller buffer: no real switch has one of this size");
     };
     let per_lane = |flits: Option<u32>, desk: &mut Desk<'_>| {
         let Some(flits) = flits else {

@@ -1,30 +1,32 @@
-//! `[[connections.class]]`: which bandwidths are drawn for connections, and which belongs to which service level.
+//! `[[connections.class]]`: the bandwidths that are drawn for connections, by service level.
 
 use netloom_catalog::{Notes, Params, ResolvedLine, Section, Value, ValueShape, params};
 use netloom_design::infiniband::ConnectionClass;
 use netloom_units::{Rate, Sl, Time};
 
-/// More classes than there are turns worth taking.
+/// Limit on the number of classes.
 const MOST_CLASSES: usize = 64;
 
 /// Classes of connections, at least one.
 pub(crate) type Classes = Vec<ConnectionClass>;
 
 params! {
-    /// Connections that are drawn alike; the classes take turns.
+    /// A class of drawn connections. The classes are drawn from in turn.
     pub(crate) struct ClassSpec {
-        /// Service level, 0 to 3; packets of connections with a deadline have one of their own, 4 to 7.
+        /// Service level, 0 to 3. Packets of connections with a deadline use levels 4 to 7 instead.
         pub(crate) sl: u8,
-        /// The least bandwidth that is drawn, in payload.
+        /// The smallest bandwidth to draw, as payload.
         pub(crate) least: Rate,
-        /// The most. It is also the bound of the class where a list gives no service level: the first class that reaches so far.
+        /// The largest bandwidth to draw. A listed connection without a service level belongs to
+        /// the class with the smallest `most` that is not below its bandwidth.
         pub(crate) most: Rate,
-        /// How long packets of those that are drawn may wait at all outputs of their path together; left out: no promise.
+        /// Limit on the total waiting time of a packet at all outputs of its path, for drawn
+        /// connections. By default there is no guarantee.
         pub(crate) deadline: Option<Time> = None,
     }
 }
 
-/// Reads the classes of `[connections]`, those of paper 004 where there are none.
+/// Reads the classes of `[connections]`. The default is those of paper 004.
 pub(crate) fn read(section: &mut Section<'_>) -> Option<Classes> {
     let Some(value) = section.raw("class") else {
         return Some(ConnectionClass::of_paper());
@@ -34,10 +36,12 @@ pub(crate) fn read(section: &mut Section<'_>) -> Option<Classes> {
         _ => {
             section
                 .notes
-                .error("E0801", value.place, "no list of classes of connections")
-                .help(format!(
-                    "write [[connections.class]], with two brackets, from 1 to {MOST_CLASSES} times, each with sl, least and most"
-                ));
+                .error(
+                    "E0801",
+                    value.place,
+                    format!("expected a list of 1 to {MOST_CLASSES} classes of connections"),
+                )
+                .help("use [[connections.class]], with two brackets, with sl, least and most");
             return None;
         }
     };
@@ -66,21 +70,18 @@ fn class(spec: &ClassSpec, section: &mut Section<'_>) -> Option<ConnectionClass>
         let place = section.place_of("deadline");
         section
             .notes
-            .error("E0801", place, "no wait is as short as 0 ns")
-            .help("write a time above zero, or leave `deadline` out");
+            .error("E0801", place, "expected a deadline above zero, found 0 ns")
+            .help("use a time above zero, or remove `deadline`");
         return None;
     }
     let Some(mistake) = class.mistake() else {
         return Some(class);
     };
     let (key, help) = match spec.sl {
-        0..4 => (
-            "most",
-            "write a least bandwidth above 0 and a most that is not below it",
-        ),
+        0..4 => ("most", "set `least` above 0, and `most` to `least` or more"),
         _ => (
             "sl",
-            "connections have SL0 to SL3; those with deadlines take SL4 to SL7 by themselves",
+            "use SL0 to SL3; connections with deadlines use SL4 to SL7 automatically",
         ),
     };
     let place = section.place_of(key);
@@ -88,7 +89,7 @@ fn class(spec: &ClassSpec, section: &mut Section<'_>) -> Option<ConnectionClass>
     None
 }
 
-/// The classes of connections that a file has, for who draws connections without running it.
+/// Reads the classes of connections of a file, to draw connections without running it.
 pub fn connection_classes(root: &Value, notes: &mut Notes) -> Option<Vec<ConnectionClass>> {
     match root.get("connections") {
         None => Some(ConnectionClass::of_paper()),

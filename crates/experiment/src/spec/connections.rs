@@ -1,4 +1,4 @@
-//! `[connections]`: constant-rate connections that ask for bandwidth before they send (paper 004).
+//! `[connections]`: constant-rate connections that request bandwidth before they send (paper 004).
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,18 +23,18 @@ use super::{Desk, LaneMap};
 use crate::check;
 use crate::experiment::UntilPackets;
 
-/// More mistakes of one list than anybody wants to read.
+/// Limit on the errors reported for one list.
 const MOST_MISTAKES: usize = 100;
 
-/// More connections than any fabric of ours holds.
+/// Limit on the number of connections.
 const MOST_WANTED: u32 = 4_000_000;
-/// In bytes: times the fastest link it has 62 bits, as exact gaps need.
+/// In bytes. Exact gaps need the product with the fastest rate to fit into 62 bits.
 const LARGEST_PACKET: u64 = 32 << 10;
 
 choice! {
     /// What limits admission at a port.
     pub(crate) enum Limit {
-        /// Slots only; a table may then need more than the 64 entries there are.
+        /// Slots only; a table may then need more than its 64 entries.
         Paper = "paper",
         /// Slots and the 64 entries of a real table.
         StrictEntries = "strict-entries",
@@ -51,7 +51,7 @@ impl Limit {
 }
 
 choice! {
-    /// Which free index of a table becomes a new entry (G004-13).
+    /// The free index of a table that becomes a new entry.
     pub(crate) enum NewEntry {
         /// The first.
         FirstFree = "first-free",
@@ -70,7 +70,7 @@ impl NewEntry {
 }
 
 choice! {
-    /// When the delay of a packet begins (G004-11).
+    /// When the delay of a packet begins.
     pub(crate) enum Clock {
         /// When it is created.
         Creation = "creation",
@@ -89,7 +89,7 @@ impl Clock {
 }
 
 choice! {
-    /// By which inter-arrival time punctuality is measured.
+    /// The inter-arrival time that punctuality is measured by.
     pub(crate) enum Measure {
         /// That of the connection.
         Connection = "connection",
@@ -99,9 +99,9 @@ choice! {
 }
 
 choice! {
-    /// What becomes of a listed connection that is refused.
+    /// What happens if a listed connection is refused.
     pub(crate) enum Refused {
-        /// The file is wrong.
+        /// The file has an error.
         Error = "error",
         /// The others run without it.
         Skip = "skip",
@@ -111,71 +111,73 @@ choice! {
 choice! {
     /// Whose packets end a run.
     pub(crate) enum Levels {
-        /// Connections of SL2 and SL3 (G004-5).
+        /// Connections of SL2 and SL3.
         High = "high",
-        /// All connections, as the paper has it; the slowest take their time (X004-10).
+        /// All connections, as in the paper; the slowest ones make runs long.
         Full = "full",
     }
 }
 
 params! {
-    /// Connections of a constant rate that are admitted before they send.
+    /// Constant-rate connections that are admitted before they send.
     #[derive(Clone, Debug)]
     pub(crate) struct ConnectionsSpec {
-        /// A CSV file that lists them: source, destination, bandwidth and, where the bandwidth does not
-        /// decide, sl.
+        /// A CSV file of connections: source, destination, bandwidth and, optionally, sl. By
+        /// default the service level follows from the bandwidth.
         pub(crate) list: Option<String> = None,
-        /// How many to draw, instead of a list: the service levels in turn, ends and bandwidth at random.
+        /// Number of connections to draw, in place of a list: service levels in turn, endpoints and
+        /// bandwidth at random.
         pub(crate) target: Option<u32> = None,
-        /// Draws for each of them before establishment ends.
+        /// Draws per connection before establishment ends.
         pub(crate) retries: u32 = DRAWS,
-        /// What limits admission: "paper" (the slots of a port that `reserve` leaves) or "strict-entries" (and the
-        /// 64 entries of its table).
+        /// What limits admission: "paper" (the slots of a port that `reserve` leaves) or
+        /// "strict-entries" (also the 64 entries of its table).
         pub(crate) mode: Limit = Limit::Paper,
-        /// Which free index of a table becomes a new entry: "first-free" or "spread" (far from other entries of
-        /// the lane).
+        /// The free index of a table for a new entry: "first-free" or "spread" (far from other
+        /// entries of the lane).
         pub(crate) placement: NewEntry = NewEntry::FirstFree,
         /// Payload of every packet.
         pub(crate) packet: Bytes = Bytes(256),
-        /// When the delay of a packet begins: "creation" (the wait in its NIC counts) or "injection" (when its
-        /// first flit leaves the NIC).
+        /// When the delay of a packet begins: "creation" (includes the wait in its NIC) or
+        /// "injection" (when its first flit leaves the NIC).
         pub(crate) delay_from: Clock = Clock::Creation,
-        /// The inter-arrival time that deadlines and intervals of jitter are parts of: that of each "connection", or the
-        /// mean over connections of its service "level".
+        /// The inter-arrival time that deadlines and jitter intervals are fractions of: that of
+        /// each "connection", or the mean over the connections of its service "level".
         pub(crate) iat: Measure = Measure::Connection,
-        /// What becomes of a listed connection that is refused: "error" or "skip".
+        /// What happens if a listed connection is refused: "error", or "skip" to run without it.
         pub(crate) refused: Refused = Refused::Error,
-        /// Part of every link that connections cannot have: the lane of best effort keeps it.
+        /// Share of every link that connections cannot reserve. It is kept for best-effort traffic.
         pub(crate) reserve: f64 = 0.2,
-        /// The lane of best effort in the tables of all ports, which keeps `reserve`.
+        /// The lane of best-effort traffic in the tables of all ports, with the share `reserve`.
         pub(crate) best_effort: u8 = 8,
-        /// The lane of challenged traffic in these tables, which comes last.
+        /// The lane of challenged traffic, which is served last, in the tables of all ports.
         pub(crate) challenged: u8 = 9,
-        /// End the run once every connection has received so many packets after the warm-up; left out,
-        /// `measure.length` ends it.
+        /// Ends the run once every connection has received this number of packets after the
+        /// warm-up. By default `measure.length` ends it.
         pub(crate) until_packets: Option<u32> = None,
-        /// Which connections must have received them: "high" (SL2 and SL3) or "full" (all).
+        /// The connections that `until-packets` applies to: "high" (SL2 and SL3) or "full" (all).
         pub(crate) until_levels: Levels = Levels::High,
     }
     check |it, section| {
         match (&it.list, it.target) {
             (None, None) => {
                 let place = section.place();
-                section.notes.error("E0801", place, "no connections: neither `list` nor `target`")
-                    .help("write list = \"connections.csv\", or target = 2048 to draw them");
+                section.notes.error("E0801", place, "expected `list` or `target`, found neither")
+                    .help("add list = \"connections.csv\", or target = 2048 to draw connections");
             }
             (Some(_), Some(_)) => {
                 let (list, target) = (section.place_of("list"), section.place_of("target"));
-                section.notes.error("E0107", target, "both `list` and `target`")
+                section.notes.error("E0107", target, "both `list` and `target` are set")
                     .also(list, "the other one")
-                    .help("connections are listed or drawn; keep one of them");
+                    .help("remove one of them: connections are either listed or drawn");
             }
             _ => {}
         }
         if !(0.0 < it.reserve && it.reserve < 1.0) {
             let place = section.place_of("reserve");
-            section.notes.error("E0801", place, format!("`reserve` of {}", it.reserve))
-                .help("write a part of a link above 0 and below 1; paper 004 has 0.2");
+            let message = format!("expected a share between 0 and 1, found {}", it.reserve);
+            section.notes.error("E0801", place, message)
+                .help("set `reserve` above 0 and below 1; paper 004 has 0.2");
         }
         let target = u64::from(it.target.unwrap_or(1));
         let until = u64::from(it.until_packets.unwrap_or(1));
@@ -187,15 +189,15 @@ params! {
         ] {
             if !(1..=most).contains(&value) {
                 let place = section.place_of(key);
-                section.notes.error("E0801", place, format!("`{key}` of {value}"))
-                    .help(format!("write 1 to {most}"));
+                section.notes.error("E0801", place, format!("`{key}` of {value} is out of range"))
+                    .help(format!("use 1 to {most}"));
             }
         }
     }
 }
 
 impl ConnectionsSpec {
-    /// When connections end the run.
+    /// Returns the packets after which connections end the run.
     pub(crate) fn until(&self) -> Option<UntilPackets> {
         let least_sl = match self.until_levels {
             Levels::High => Sl(2),
@@ -206,7 +208,7 @@ impl ConnectionsSpec {
     }
 }
 
-/// Reads `[connections]`, if the file has it: `Some(None)` if it is wrong.
+/// Reads `[connections]`, if the file has it. Returns `Some(None)` if it is invalid.
 pub(crate) fn read(root: &mut Section<'_>) -> Option<Option<(ConnectionsSpec, Classes)>> {
     root.raw("connections")?;
     let both = |section: &mut Section<'_>| {
@@ -217,7 +219,7 @@ pub(crate) fn read(root: &mut Section<'_>) -> Option<Option<(ConnectionsSpec, Cl
     Some(table(root, "connections", both))
 }
 
-/// Who asks, and the hash of the list where there is one.
+/// Returns the requests for connections, and the hash of the list if there is one.
 pub(crate) fn requests(
     (spec, classes): (&ConnectionsSpec, &[ConnectionClass]),
     topology: &Topology,
@@ -246,7 +248,7 @@ pub(crate) fn requests(
         Ok(listed) if listed.is_empty() => {
             desk.notes
                 .error("E0802", place, format!("{list} lists no connection"))
-                .help("below the header stand lines like 0,7,64 Mbps,");
+                .help("add lines such as 0,7,64 Mbps, below the header");
             None
         }
         Ok(listed) => {
@@ -260,7 +262,7 @@ pub(crate) fn requests(
                     .error("E0802", place, format!("{list}:{line}: {message}"));
             }
             if let Some(more) = mistakes.len().checked_sub(MOST_MISTAKES + 1) {
-                let message = format!("{list}: and {} more mistakes", more + 1);
+                let message = format!("{list}: and {} more errors", more + 1);
                 desk.notes.error("E0802", place, message);
             }
             None
@@ -268,7 +270,7 @@ pub(crate) fn requests(
     }
 }
 
-/// What admission needs to know besides the section itself.
+/// The input of admission in addition to the section itself.
 pub(crate) struct Surroundings<'a> {
     pub(crate) topology: &'a Arc<Topology>,
     pub(crate) way: &'a Forwarding,
@@ -277,15 +279,15 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) cutting: &'a SlSegmentation,
     /// Ticks of a cycle of a NIC.
     pub(crate) cycle: u64,
-    /// Number of the first class of connections.
+    /// Index of the first class of connections.
     pub(crate) first_class: usize,
     /// Whether the tables arbitrate at switches, and whether at NICs.
     pub(crate) at: (bool, bool),
     pub(crate) seed: u64,
 }
 
-/// How large packets are that connections with a deadline may have to wait for: as `plan --admit` takes them, and never
-/// smaller than those that travel.
+/// Returns the size of packets that connections with a deadline may wait for: as in `plan --admit`,
+/// and never smaller than the packets in the traffic.
 fn packets(around: &Surroundings<'_>) -> Packets {
     let (cutting, flit) = (around.cutting, around.link.segmentation.flit);
     let mtu = around.link.segmentation.mtu;
@@ -298,7 +300,7 @@ fn packets(around: &Surroundings<'_>) -> Packets {
     }
 }
 
-/// Admits the connections for the first seed, and tells what came of it.
+/// Admits the connections for the first seed, and notes the outcome.
 pub(crate) fn admit(
     spec: &ConnectionsSpec,
     requests: Requests,

@@ -1,4 +1,4 @@
-//! What a run will cost, before it is spent.
+//! Estimates the cost of a run.
 
 use std::collections::BTreeMap;
 
@@ -15,21 +15,22 @@ use super::plan::{Desk, Timing, grouped};
 use super::remake::Workloads;
 use crate::Measure;
 
-/// State below this runs as one partition.
+/// Bytes of state below which a run has one partition.
 const ONE_PARTITION: u64 = 8 << 20;
-/// State of one partition beyond that: smaller ones stay in a nearer cache, and exchange more.
+/// Bytes of state per partition above that. Smaller partitions fit a nearer cache but exchange
+/// more.
 const PER_PARTITION: u64 = 8 << 20;
 const MOST_PARTITIONS: u64 = 256;
 
-/// Pairs of NICs whose paths are followed for the mean number of hops.
+/// Number of pairs of NICs sampled for the mean number of hops.
 const PAIRS: u64 = 4096;
 
-/// A port with its rooms, arbiter and counters.
+/// Bytes of a port with its credits, arbiter and counters.
 const PORT: u64 = 320;
-/// A queue of packets: its ends and its length.
+/// Bytes of a queue of packets: its ends and its length.
 const QUEUE: u64 = 16;
 
-/// Bytes of state, about.
+/// Estimates the bytes of state.
 pub(crate) fn state_bytes(
     topology: &Topology,
     machine: &Machine,
@@ -46,7 +47,7 @@ pub(crate) fn state_bytes(
     let queues = u64::from(map.n_queues());
     let counters = match &machine.flow_control {
         FlowControl::Credits => 0,
-        // What is in use of each queue at the other end, and what is coming back.
+        // Used and returning credits of each queue at the other end.
         FlowControl::QueueCredits => queues * 8,
         FlowControl::Pfc(_) | FlowControl::Pause(_) => vls * 8,
     };
@@ -56,7 +57,7 @@ pub(crate) fn state_bytes(
     let central = switch.centre().map_or(0, |centre| {
         let of_switch = |at| u64::from(centre.n_links(topology.n_ports(at)));
         let links: u64 = topology.switches().map(of_switch).sum();
-        // Every output has a second writer, and every link a buffer with a queue for each lane.
+        // Every output has a second writer, and every link a buffer with one queue per lane.
         n_ports * PORT + links * (PORT + vls * (QUEUE + 20))
     });
     let classes = n_classes as u64;
@@ -68,13 +69,14 @@ pub(crate) fn state_bytes(
     n_ports * port + central + n_nics * (nic + admittance)
 }
 
-/// The queues of an input of switches around crossbars.
+/// Returns the queues of an input of a crossbar switch.
 fn queue_map(machine: &Machine, topology: &Topology, lanes: &LaneMap) -> QueueMap {
     let scheme = machine.switch.crossbar().queues;
     QueueMap::new(scheme, lanes.n_vls, topology.radix(), topology.n_nics())
 }
 
-/// Bytes of state of tiled switches and their endpoints: ports with two pools, and queues in front of and behind tiles.
+/// Estimates the bytes of state of tiled switches and their endpoints: ports with two pools, and
+/// queues before and after tiles.
 fn tiled_bytes(topology: &Topology, tiled: &Tiled, lanes: &LaneMap, n_classes: usize) -> u64 {
     let channels = u64::from(lanes.n_vls) + 2;
     let n_ports = u64::from(tiled.rows) * u64::from(tiled.inputs);
@@ -85,7 +87,7 @@ fn tiled_bytes(topology: &Topology, tiled: &Tiled, lanes: &LaneMap, n_classes: u
     u64::from(topology.n_switches()) * n_ports * port + u64::from(topology.n_nics()) * nic
 }
 
-/// How many partitions suit a fabric.
+/// Returns the default number of partitions of a fabric.
 pub(crate) fn partitions(state: u64, threads: usize) -> usize {
     if state < ONE_PARTITION {
         return 1;
@@ -94,7 +96,7 @@ pub(crate) fn partitions(state: u64, threads: usize) -> usize {
     usize::try_from(n).unwrap_or(1).max(threads)
 }
 
-/// The load of a class as a mean over all NICs.
+/// Returns the load of a class as a mean over all NICs.
 pub(crate) fn load_over_all(class: &Class, n_nics: u32, groups: &GroupMembers) -> Option<f64> {
     let Workload::Drawn(law) = &class.workload else {
         return None;
@@ -103,21 +105,21 @@ pub(crate) fn load_over_all(class: &Class, n_nics: u32, groups: &GroupMembers) -
     Some(law.load * sources.len() as f64 / f64::from(n_nics))
 }
 
-/// What all classes together ask for.
+/// The load of all classes together.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Offered {
     pub(crate) n_classes: usize,
-    /// As a fraction of a NIC's link on average.
+    /// Mean fraction of a NIC's link.
     pub(crate) load: f64,
-    /// Packets per cycle of a NIC, in all.
+    /// Packets per cycle of a NIC, in total.
     pub(crate) packets: f64,
-    /// How much more a packet-hop takes than in a small flat switch at a low load.
+    /// Time of a packet-hop relative to a small flat switch at a low load.
     pub(crate) weight: f64,
-    /// Packets of programs, however long they take.
+    /// Packets of programs, in total.
     pub(crate) packets_at_all: u64,
 }
 
-/// What the classes of `[[traffic]]` ask for.
+/// Returns the load of the classes of `[[traffic]]`.
 pub(crate) fn offered(workloads: &Workloads, groups: &GroupMembers) -> Offered {
     let mut offered = Offered {
         n_classes: workloads.classes.len(),
@@ -133,7 +135,8 @@ pub(crate) fn offered(workloads: &Workloads, groups: &GroupMembers) -> Offered {
         let segmentation = workloads.segmentation.of(class.sl);
         let mean_flits = law.size.mean_flits(&segmentation);
         let per_message = match segmentation.mtu {
-            // Exact for messages of one size; of many, a message has at most one packet more than its bytes fill.
+            // Exact for messages of one size. For several sizes, a message has at most one packet
+            // more than its bytes fill.
             Some(mtu) => {
                 let most = u64::from(largest).div_ceil(mtu.0).max(1) as f64;
                 let filled = mean_flits * segmentation.flit.0 as f64 / mtu.0 as f64;
@@ -148,7 +151,7 @@ pub(crate) fn offered(workloads: &Workloads, groups: &GroupMembers) -> Offered {
 }
 
 impl Offered {
-    /// What the machine makes of it: endpoints of tiled switches answer every packet.
+    /// Adds the effect of the machine: endpoints of tiled switches acknowledge every packet.
     pub(crate) fn through(&mut self, machine: &Machine, topology: &Topology, lanes: &LaneMap) {
         self.weight = weight(machine, topology, lanes, self.load);
         if machine.endpoints.acknowledgement.is_some() {
@@ -158,24 +161,25 @@ impl Offered {
     }
 }
 
-/// How much more a packet-hop takes than in a small flat switch with credits at a low load; measured ones are within a
-/// factor of two.
+/// Returns the time of a packet-hop relative to a small flat switch with credits at a low load.
+/// Measured ratios are within a factor of two.
 fn weight(machine: &Machine, topology: &Topology, lanes: &LaneMap, load: f64) -> f64 {
     let SwitchPlan::Crossbar(plan) = &machine.switch else {
-        // Four stages with buffers, whatever waits there.
+        // Four stages with buffers, at any load.
         return 4.0;
     };
     let is_plain = plan.architecture == Architecture::Cioq
         && matches!(machine.flow_control, FlowControl::Credits);
     let kind = if is_plain { 1.0 } else { 1.5 };
-    // The more there is to choose from, and the more of it waits, the more is asked in vain.
+    // More candidates and more waiting packets cause more unsuccessful requests.
     let queues = queue_map(machine, topology, lanes).n_queues();
     let choice = 1.0 + (f64::from(topology.radix()) / 64.0).min(1.0) + f64::from(queues) / 512.0;
     let crowd = 1.0 + ((load - 0.5) / 0.4).clamp(0.0, 1.0);
     kind * choice * crowd
 }
 
-/// Messages that wait at NICs when most do: those of a burst, and what comes beyond the rate of a link.
+/// Returns the peak number of messages that wait at NICs: those of a burst, and those beyond the
+/// rate of a link.
 pub(crate) fn waiting(
     workloads: &Workloads,
     groups: &GroupMembers,
@@ -208,7 +212,7 @@ pub(crate) fn waiting(
     messages + per_flit * excess * cycles
 }
 
-/// Bytes of the tables of all seeds, with what writing them takes.
+/// Returns the bytes of the tables of all seeds, including those needed to write them.
 pub(crate) fn table_bytes(
     topology: &Topology,
     levels: &[BTreeMap<u8, u32>],
@@ -222,34 +226,37 @@ pub(crate) fn table_bytes(
     of_a_seed * f64::from(measure.repeat)
 }
 
-/// A line of `links` and one of a table with half its columns: as columns, as CSV and as Parquet, measured.
+/// Measured bytes of a line of `links`, and of a table with half its columns: as columns, CSV and
+/// Parquet.
 const LINK_LINE: f64 = 450.0;
 const SHORT_LINE: f64 = 200.0;
 
-/// What one run of an experiment will cost, about.
+/// The estimated cost of one run of an experiment.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Cost {
-    /// Packets times the switches they cross. Messages that a file or a workload lists are not counted; programs
-    /// are, whole.
+    /// Packets times the switches they cross. Listed messages of a file or workload are not
+    /// counted. Programs are counted completely.
     pub packet_hops: f64,
-    /// Memory that the fabric takes while it is simulated: what is read and written all the time.
+    /// Bytes of the fabric that the simulation reads and writes constantly.
     pub state_bytes: u64,
-    /// Memory of the whole process, with messages that wait and tables of all seeds; measured ones are within a factor
-    /// of two. A fabric that delivers less than it is offered needs more the longer it runs.
+    /// Bytes of the whole process, with waiting messages and the tables of all seeds. Measured
+    /// values are within a factor of two. A saturated fabric needs more the longer it runs.
     pub memory_bytes: u64,
-    /// Of that memory, what processes that share a run divide among them; each has all of the rest.
+    /// The part of `memory_bytes` that the processes of a run divide. Each process has all of the
+    /// rest.
     pub divided_bytes: u64,
-    /// How much more a packet-hop takes than in a small flat switch at a low load.
+    /// Time of a packet-hop relative to a small flat switch at a low load.
     pub weight: f64,
 }
 
 impl Cost {
-    /// Memory that each of so many processes has beside its part of [`Cost::divided_bytes`].
+    /// Returns the bytes that each of `ranks` processes has in addition to its part of
+    /// [`Cost::divided_bytes`].
     pub fn whole_bytes(&self, ranks: usize) -> u64 {
         whole_bytes(self.memory_bytes, self.divided_bytes, ranks)
     }
 
-    /// Processor time, from what a packet-hop takes with so much state.
+    /// Returns the processor time, from the time of a packet-hop for this amount of state.
     pub fn cpu_seconds(&self) -> f64 {
         let fits = |(most, _): &&(u64, f64)| self.state_bytes <= *most;
         let nanos = NANOS_PER_HOP
@@ -260,8 +267,8 @@ impl Cost {
     }
 }
 
-/// What a packet-hop of weight 1 takes up to so many bytes of state, measured in a release build on one core of 2023: state
-/// beyond the caches is slower. `netloom bench` measures a machine.
+/// Time of a packet-hop of weight 1 by the bytes of state, measured in a release build on one core
+/// of 2023. State beyond the caches is slower. `netloom bench` measures a machine.
 const NANOS_PER_HOP: &[(u64, f64)] = &[(4 << 20, 220.0), (64 << 20, 300.0), (u64::MAX, 450.0)];
 
 /// States the cost.
@@ -313,7 +320,7 @@ pub(crate) fn fact(
     cost
 }
 
-/// A time for people who decide whether to wait.
+/// Formats a time with the precision of an estimate.
 pub fn seconds_in_words(seconds: f64) -> String {
     match seconds {
         s if s < 1.0 => "a second".to_owned(),
@@ -324,7 +331,7 @@ pub fn seconds_in_words(seconds: f64) -> String {
     }
 }
 
-/// An amount of memory for people: two digits are more than is known.
+/// Formats an amount of memory with the precision of an estimate.
 pub fn bytes_in_words(bytes: u64) -> String {
     match bytes as f64 {
         b if b < 1e9 => format!("{:.0} MB", (b / 1e6).max(1.0)),
@@ -341,7 +348,7 @@ fn round_to_two_digits(x: f64) -> u64 {
     ((x / scale).round() * scale) as u64
 }
 
-/// Mean number of switches on the way between two NICs, from some pairs.
+/// Returns the mean number of switches on the path between two NICs, from a sample of pairs.
 fn mean_hops(topology: &Topology, way: &Forwarding) -> f64 {
     let n = u64::from(topology.n_nics());
     let all = n * (n - 1);

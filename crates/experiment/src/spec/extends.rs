@@ -1,10 +1,10 @@
-//! `extends`: a file that says only what differs from another one.
+//! `extends`: a file that contains only the differences from another one.
 
 use std::path::{Path, PathBuf};
 
 use netloom_catalog::{Document, Notes, Value, ValueShape, file};
 
-/// Keys that name files: the table, and the key in it or in a table of it.
+/// Keys that name files: the table, and the key in it or in a nested table.
 pub const FILES: &[(&str, &str)] = &[
     ("topology", "file"),
     ("topology", "files"),
@@ -14,11 +14,11 @@ pub const FILES: &[(&str, &str)] = &[
     ("connections", "list"),
 ];
 
-/// Puts the document over the file that it extends, and that over its own, and takes the key away. Each file is a
-/// further source of the document, so that messages show its own lines.
+/// Merges the document with the file that it extends, and so on along the chain, and removes the
+/// key. Each file becomes a source of the document, so that messages show its lines.
 pub(super) fn resolve(document: &mut Document, name: &str, directory: &Path, notes: &mut Notes) {
     let mut seen: Vec<PathBuf> = Path::new(name).canonicalize().into_iter().collect();
-    // Where the file that names the next one stands, as seen from the first file.
+    // Folder of the file that names the next one, relative to the first file.
     let mut from = PathBuf::new();
     let mut child = document.root.clone();
     while let Some(extends) = take(&mut child, "extends") {
@@ -37,11 +37,9 @@ pub(super) fn resolve(document: &mut Document, name: &str, directory: &Path, not
                     .error(
                         "E0004",
                         extends.place,
-                        format!("{named} extends itself in the end"),
+                        format!("the files that {named} extends form a cycle"),
                     )
-                    .help(
-                        "a chain of files ends with one that extends none: take one `extends` away",
-                    );
+                    .help("remove `extends` from one of them");
                 break;
             }
             seen.push(whole);
@@ -55,16 +53,16 @@ pub(super) fn resolve(document: &mut Document, name: &str, directory: &Path, not
                         extends.place,
                         format!("cannot read {}: {error}", path.display()),
                     )
-                    .help("file names are relative to the folder of the file that has them");
+                    .help("use a name relative to the folder of the file that contains it");
                 break;
             }
         };
         let mut parent = document.parse_more(&path.display().to_string(), &text, notes);
-        // Results are written to a folder of this name, and the parent's results must not be there.
+        // Results go to a folder of this name, which must not be that of the parent's results.
         take(&mut parent, "name");
         from.push(Path::new(named).parent().unwrap_or(Path::new("")));
         move_files(&mut parent, &from);
-        // What it extends itself comes next; over it nobody has said anything about that.
+        // The parent's own `extends` remains for the next round.
         child = child.over(parent);
     }
     document.root = child;
@@ -79,7 +77,7 @@ fn take(root: &mut Value, key: &str) -> Option<Value> {
     Some(entries.remove(at).2)
 }
 
-/// File names of a parent start in its own folder, which is `from` for the first file.
+/// Makes the file names of a parent, in the folder `from`, relative to the first file.
 fn move_files(root: &mut Value, from: &Path) {
     if from.as_os_str().is_empty() {
         return;
@@ -103,7 +101,7 @@ fn move_files(root: &mut Value, from: &Path) {
     }
 }
 
-/// The same for one key of a table.
+/// Prepends `from` to the file names under one key of a table.
 pub(super) fn move_file(table: &mut Value, key: &str, from: &Path) {
     let ValueShape::Table(entries) = &mut table.shape else {
         return;

@@ -1,19 +1,20 @@
 //! `[[failure]]`: cables and switches that are missing from the fabric.
 //!
-//! The fabric is built whole, and then cables are taken away: those named, those of a switch, and those drawn. A fat tree
-//! keeps its structure and so its routings; any other fabric is then of no regular structure.
+//! The complete fabric is built first. Then cables are removed: those named, those of a switch, and
+//! those drawn. A fat tree keeps its structure and so its routings. Any other fabric loses its
+//! regular structure.
 
 use std::sync::Arc;
 
 use netloom_catalog::{
     FromToml, Param, Params, ResolvedLine, Section, Shape, ValueShape, nearest, params,
 };
-use netloom_topology::{Blueprint, Peer, Structure, Topology};
+use netloom_topology::{Blueprint, Peer, Pgft, Structure, Topology};
 use netloom_units::{NicId, Port, SwitchId};
 
 use super::plan::{Desk, grouped};
 
-/// What is missing.
+/// A missing part of the fabric.
 #[derive(Clone, Debug)]
 pub(crate) enum Failure {
     /// The cable at a port, `SWITCH:PORT`.
@@ -28,22 +29,27 @@ params! {
     /// Cables of a level that are drawn.
     #[derive(Clone, Copy, PartialEq, Debug)]
     pub(crate) struct DrawnLinks {
-        /// The level of a fat tree whose cables upwards are meant: 1 for those between leaves and the switches above them.
+        /// The level of a fat tree whose upward cables are drawn from: 1 for the cables between
+        /// leaves and the switches above them.
         pub(crate) level: u32,
-        /// The share of these cables that is missing, from 0 to 1, rounded to a whole number of cables. Of one seed, the
-        /// cables of a smaller share are among those of a larger one.
+        /// The missing share of the upward cables of the level, from 0 to 1, rounded to a whole
+        /// number of cables. With the same seed, a larger share includes the cables of a smaller
+        /// one.
         pub(crate) share: f64,
     }
     check |it, section| {
         if !(0.0..=1.0).contains(&it.share) {
             let place = section.place_of("share");
             let message = format!("expected a share from 0 to 1, found {}", it.share);
-            section.notes.error("E0102", place, message).help("write share = 0.02 for 2 % of the cables");
+            section
+                .notes
+                .error("E0102", place, message)
+                .help("use share = 0.02 for 2 % of the cables");
         }
     }
 }
 
-/// The keys of `[[failure]]`.
+/// Returns the keys of `[[failure]]`.
 pub(crate) fn params() -> Vec<Param> {
     let optional = |name: &str, about: &str, shape| Param {
         name: name.to_owned(),
@@ -54,30 +60,30 @@ pub(crate) fn params() -> Vec<Param> {
     vec![
         optional(
             "link",
-            "A missing cable, by a switch and its port as `netloom topo show` prints them: \"s3:7\".",
+            "A missing cable, by a switch and its port as printed by `netloom show switches`: \
+             \"s3:7\".",
             String::shape(),
         ),
         optional(
             "switch",
-            "A missing switch with all its cables, by its name: \"s70\".",
+            "A missing switch with all its cables, by name: \"s70\".",
             String::shape(),
         ),
         optional(
             "links",
-            "Missing cables drawn by the seed of the run: { level = 1, share = 0.02 }.",
+            "Missing cables drawn with the seed of the run: { level = 1, share = 0.02 }.",
             Shape::Table,
         ),
     ]
 }
 
 /// The forms of a failure.
-const FORMS: &str =
-    "write link = \"s3:7\", switch = \"s70\" or links = { level = 1, share = 0.02 }";
+const FORMS: &str = "add link = \"s3:7\", switch = \"s70\" or links = { level = 1, share = 0.02 }";
 
-/// A failure with the number of its `[[failure]]` table in the file.
+/// A failure with the index of its `[[failure]]` table in the file.
 pub(crate) type Numbered = (usize, Failure);
 
-/// Reads all `[[failure]]` tables; those that are wrong are noted and left out.
+/// Reads all `[[failure]]` tables. Invalid ones are noted and skipped.
 pub(crate) fn read(root: &mut Section<'_>) -> Vec<Numbered> {
     let Some(value) = root.raw("failure") else {
         return vec![];
@@ -85,7 +91,7 @@ pub(crate) fn read(root: &mut Section<'_>) -> Vec<Numbered> {
     let ValueShape::List(items) = &value.shape else {
         let message = format!("expected a list of tables, found {}", value.shape.word());
         let note = root.notes.error("E0101", value.place, message);
-        note.help("write [[failure]], with two brackets, for each failure");
+        note.help("use [[failure]], with two brackets, for each failure");
         return vec![];
     };
     let mut failures = vec![];
@@ -127,21 +133,21 @@ fn read_one(section: &mut Section<'_>) -> Option<Failure> {
         _ => {
             let message = "expected one of `link`, `switch` and `links`, found several";
             let note = section.notes.error("E0107", place, message);
-            note.help("write a [[failure]] for each");
+            note.help("use one [[failure]] for each");
             None
         }
     }
 }
 
-/// A failure that this fabric cannot have.
+/// A failure that is not possible in this fabric.
 pub(crate) struct Mistake {
-    /// The value it is about.
+    /// Path of the value.
     path: String,
     message: String,
     help: String,
 }
 
-/// The cables that are missing, each by one of its ends, and the failures that are not possible.
+/// Returns the missing cables, each by one of its ends, and the failures that are not possible.
 fn missing(
     failures: &[Numbered],
     whole: &Topology,
@@ -177,7 +183,7 @@ fn switch_named(name: &str, whole: &Topology) -> Result<SwitchId, Refused> {
     let help = match nearest(name, names.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!(
-            "switches are {} to {}; `netloom topo show` lists them",
+            "use {} to {}; `netloom show switches` lists the switches",
             names[0],
             names[names.len() - 1]
         ),
@@ -193,7 +199,7 @@ fn cable(text: &str, whole: &Topology) -> Result<(SwitchId, Port), Refused> {
     let Some((name, port)) = parts.and_then(|(name, port)| Some((name, port.parse().ok()?))) else {
         return Err((
             format!("expected a switch and its port, found `{text}`"),
-            "write \"s3:7\" for port 7 of switch s3".into(),
+            "use \"s3:7\" for port 7 of switch s3".into(),
         ));
     };
     let switch = switch_named(name, whole)?;
@@ -209,7 +215,7 @@ fn cable(text: &str, whole: &Topology) -> Result<(SwitchId, Port), Refused> {
                 "expected a cable between switches, found that of {} at {text}",
                 whole.nic_name(nic)
             ),
-            "a host without its cable reaches no other one".into(),
+            "name another cable: a host without its cable cannot reach any other host".into(),
         )),
         Peer::Unused => {
             let ports: Vec<u16> = whole.neighbours(switch).map(|(port, ..)| port.0).collect();
@@ -217,7 +223,9 @@ fn cable(text: &str, whole: &Topology) -> Result<(SwitchId, Port), Refused> {
                 format!("expected a port with a cable, found {text} without one"),
                 match (ports.first(), ports.last()) {
                     (Some(first), Some(last)) => {
-                        format!("cables to switches are at ports {first} to {last} of {name}")
+                        format!(
+                            "use one of ports {first} to {last} of {name}, which lead to switches"
+                        )
                     }
                     _ => format!("{name} has no cable to a switch"),
                 },
@@ -243,14 +251,14 @@ fn cables_of(name: &str, whole: &Topology) -> Result<Vec<(SwitchId, Port)>, Refu
         };
         return Err((
             format!("expected a switch without hosts, found {name} with {hosts}"),
-            "hosts without their switch reach no other ones; let a switch above them fail".into(),
+            "name a switch above it: hosts without their switch cannot reach any other host".into(),
         ));
     }
     let cables = whole.neighbours(switch);
     Ok(cables.map(|(port, ..)| (switch, port)).collect())
 }
 
-/// The cables that are drawn, keyed by the number of the failure.
+/// Draws the missing cables of a failure, keyed by its index.
 fn drawn(
     links: &DrawnLinks,
     nth: u32,
@@ -260,18 +268,18 @@ fn drawn(
     let Structure::Tree(tree) = whole.structure() else {
         return Err((
             format!(
-                "expected a fat tree, found {}: other fabrics have no levels",
+                "expected a fat tree, found {}, which has no levels",
                 whole.structure().fabric()
             ),
-            "write link = \"s3:7\" for each cable".into(),
+            "use link = \"s3:7\" for each cable".into(),
         ));
     };
     let level = links.level as usize;
     if !(1..tree.levels()).contains(&level) {
         let help = match tree.levels() {
-            1 => "a single switch has no cables to other switches".to_owned(),
-            2 => "write level = 1 for the cables between leaves and roots".to_owned(),
-            n => format!("write a level from 1 (leaves) to {}", n - 1),
+            1 => "remove the failure: a single switch has no cables to other switches".to_owned(),
+            2 => "use level = 1 for the cables between leaves and roots".to_owned(),
+            n => format!("use a level from 1 (leaves) to {}", n - 1),
         };
         let message = format!("expected a level with switches above it, found level {level}");
         return Err((message, help));
@@ -279,7 +287,7 @@ fn drawn(
     Ok(tree.draw_cables_up(level, links.share, nth, seed))
 }
 
-/// Two hosts without a path between them, if there are such.
+/// Returns two hosts without a path between them, if any.
 fn separated(topology: &Topology) -> Option<(NicId, NicId)> {
     let reached = topology.distances(topology.attachment(NicId(0)).0);
     let is_apart = |nic: &NicId| reached[topology.attachment(*nic).0.index()].is_none();
@@ -294,13 +302,14 @@ fn separation(topology: &Topology) -> Option<String> {
         format!("{} ({switch})", topology.nic_name(nic))
     };
     Some(format!(
-        "no path is left between {} and {}",
+        "no path remains between {} and {}",
         name(a),
         name(b)
     ))
 }
 
-/// The fabric with its failures, and what they take away; what is wrong with them is noted.
+/// Returns the fabric with its failures, and a description of the lost capacity. Notes invalid
+/// failures.
 pub(crate) fn apply(
     failures: &[Numbered],
     whole: Topology,
@@ -312,9 +321,9 @@ pub(crate) fn apply(
     }
     let place = desk.places.of("failure");
     if whole.site().is_some() {
-        let message = "expected a fabric that is not read from a real site";
+        let message = "failures cannot be added to a real site";
         let note = desk.notes.error("E0204", place, message);
-        note.help("take the cable out of the files of the site");
+        note.help("remove the cable from the files of the site");
         return None;
     }
     let (cables, mistakes) = missing(failures, &whole, seed);
@@ -327,8 +336,8 @@ pub(crate) fn apply(
     if let Some(message) = separation(&left) {
         let note = desk.notes.error("E0205", place, message);
         note.help(match has_draws(failures) {
-            true => "let fewer cables fail, or write another measure.seed",
-            false => "let fewer cables fail",
+            true => "remove some failures, or set another measure.seed",
+            false => "remove some failures",
         });
         return None;
     }
@@ -336,13 +345,13 @@ pub(crate) fn apply(
     Some((left, Some(lost)))
 }
 
-/// Whether the seed decides which cables fail.
+/// Returns whether the seed determines which cables fail.
 fn has_draws(failures: &[Numbered]) -> bool {
     let is_drawn = |(_, failure): &Numbered| matches!(failure, Failure::Links(_));
     failures.iter().any(is_drawn)
 }
 
-/// What each level, or class of cables, has lost.
+/// Describes the loss of each level or class of cables.
 fn lost(whole: &Topology, left: &Topology) -> String {
     let count = |topology: &Topology| {
         let mut cables = vec![0u64; topology.link_classes().len()];
@@ -366,17 +375,44 @@ fn lost(whole: &Topology, left: &Topology) -> String {
                 .strip_prefix("level-")
                 .and_then(|n| n.parse::<u32>().ok())
             {
-                Some(level) => format!("level {level} to {}", level + 1),
-                None => format!("class {class}"),
+                Some(level) => format!("between levels {level} and {}", level + 1),
+                None => format!("of class {class}"),
             };
-            let share = (all - left) as f64 / all as f64 * 100.0;
-            let (missing, all) = (grouped(all - left), grouped(all));
-            format!("{name} without {missing} of {all} cables ({share:.1} % of its capacity)")
+            lost_at(&name, all - left, all)
         });
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// A fabric with failures, to be built for other seeds.
+fn lost_at(name: &str, missing: u64, all: u64) -> String {
+    let share = missing as f64 / all as f64 * 100.0;
+    let (missing, all) = (grouped(missing), grouped(all));
+    format!("{missing} of {all} cables {name} missing ({share:.1} % of their capacity)")
+}
+
+/// Returns what each level of a fat tree lacks, if its listing has fewer cables than the whole
+/// tree.
+pub(crate) fn lost_of_tree(topology: &Topology) -> Option<String> {
+    let tree = match topology.structure() {
+        Structure::Tree(tree) => tree.clone(),
+        Structure::Plain => Pgft::recognise(topology).ok()?,
+        _ => return None,
+    };
+    let is_missing = |&(switch, port): &(SwitchId, Port)| {
+        port.0 >= topology.n_ports(switch) || topology.peer(switch, port) == Peer::Unused
+    };
+    let mut lost = vec![];
+    for level in 1..tree.levels() {
+        let all = tree.cables_up(level).count() as u64;
+        let missing = tree.cables_up(level).filter(is_missing).count() as u64;
+        if missing > 0 {
+            let name = format!("between levels {level} and {}", level + 1);
+            lost.push(lost_at(&name, missing, all));
+        }
+    }
+    (!lost.is_empty()).then(|| lost.join(", "))
+}
+
+/// A fabric with failures that can be built for other seeds.
 pub(crate) struct WithFailures {
     pub(crate) blueprint: Arc<dyn Blueprint>,
     pub(crate) failures: Vec<Numbered>,

@@ -1,9 +1,9 @@
-//! `link.flow-control`: how a sender knows that there is room at the other end, in kinds.
+//! `link.flow-control`: the kinds of flow control.
 
 use netloom_catalog::{Described, Kind, kind, params};
 use netloom_units::Bytes;
 
-/// How a sender knows that there is room, as the file gives it.
+/// Flow control as given in the file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FlowControlSpec {
     /// Credits for each lane.
@@ -14,21 +14,22 @@ pub enum FlowControlSpec {
     Pfc {
         /// Above this a lane is stopped.
         xoff: Option<Bytes>,
-        /// At or below this it goes on.
+        /// At or below this it resumes.
         xon: Option<Bytes>,
     },
     /// PAUSE of whole links.
     Pause {
         /// Above this a link is stopped.
         xoff: Option<Bytes>,
-        /// At or below this it goes on.
+        /// At or below this it resumes.
         xon: Option<Bytes>,
     },
 }
 
 /// A kind of flow control.
+#[warn(missing_docs)]
 pub trait FlowControlling: Send + Sync {
-    /// What it works with.
+    /// Returns its parameters.
     fn spec(&self) -> FlowControlSpec;
 }
 
@@ -48,7 +49,8 @@ params! {
 
 impl Described for Credits {
     const NAME: &'static str = "credits";
-    const SUMMARY: &'static str = "A packet starts only with credits for all of it in its lane's part of the next input buffer.";
+    const SUMMARY: &'static str = "A packet starts only with credits for all of its flits in its \
+                                   lane's part of the next input buffer.";
     const EXAMPLE: &'static str = "";
 }
 
@@ -66,7 +68,9 @@ params! {
 
 impl Described for QueueCredits {
     const NAME: &'static str = "queue-credits";
-    const SUMMARY: &'static str = "Credits for each queue of the next input buffer; the sender looks one hop ahead to know the queue, so a full one stops nobody else.";
+    const SUMMARY: &'static str = "Credits per queue of the next input buffer. The sender routes \
+                                   one hop ahead to find the queue, so a full queue blocks no \
+                                   other.";
     const PAPER: Option<&'static str> = Some(
         "J. Escudero-Sahuquillo, P. Garcia, F. Quiles, J. Flich, J. Duato, \"OBQA: smart and cost-efficient \
          queue scheme for head-of-line blocking elimination in fat-trees\", J. Parallel and Distributed Computing 71, 2011",
@@ -84,16 +88,19 @@ params! {
     /// Priority flow control.
     #[derive(Clone, Debug)]
     pub struct Pfc {
-        /// A lane is stopped while its part of the input buffer holds more; left out, its size less the headroom.
+        /// A lane stops when its part of the input buffer holds more than this. The default is the
+        /// size of that part less the headroom.
         pub xoff: Option<Bytes> = None,
-        /// It goes on at this or less; left out, `xoff` less a largest packet.
+        /// A lane resumes at this or less. The default is `xoff` less one largest packet.
         pub xon: Option<Bytes> = None,
     }
 }
 
 impl Described for Pfc {
     const NAME: &'static str = "pfc";
-    const SUMMARY: &'static str = "The receiver stops a lane (PAUSE) above a threshold and lets it go on below another; the rest of the buffer takes what is under way (IEEE 802.1Qbb).";
+    const SUMMARY: &'static str = "The receiver stops a lane (PAUSE) above one threshold and \
+                                   resumes it below another. The rest of the buffer holds the data \
+                                   in flight (IEEE 802.1Qbb).";
     const PAPER: Option<&'static str> =
         Some("IEEE Std 802.1Qbb-2011, \"Priority-based flow control\"");
     const EXAMPLE: &'static str = "xoff = \"8 KiB\"";
@@ -112,16 +119,19 @@ params! {
     /// PAUSE of whole links.
     #[derive(Clone, Debug)]
     pub struct Pause {
-        /// A link is stopped while the input buffer behind it holds more, all lanes together; left out, its size less the headroom.
+        /// A link stops when the input buffer at its end holds more than this, all lanes together.
+        /// The default is the size of that buffer less the headroom.
         pub xoff: Option<Bytes> = None,
-        /// It goes on at this or less; left out, `xoff` less a largest packet.
+        /// A link resumes at this or less. The default is `xoff` less one largest packet.
         pub xon: Option<Bytes> = None,
     }
 }
 
 impl Described for Pause {
     const NAME: &'static str = "pause";
-    const SUMMARY: &'static str = "The receiver stops a whole link (PAUSE) when its input buffer, which all lanes share, is above a threshold: a congested lane stops the others too (IEEE 802.3x).";
+    const SUMMARY: &'static str = "The receiver stops a whole link (PAUSE) when its input buffer, \
+                                   shared by all lanes, is above a threshold. A congested lane \
+                                   then stops the others too (IEEE 802.3x).";
     const PAPER: Option<&'static str> =
         Some("IEEE Std 802.3, Annex 31B, \"MAC Control PAUSE operation\"");
     const EXAMPLE: &'static str = "xoff = \"8 KiB\"";

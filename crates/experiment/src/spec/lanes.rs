@@ -1,7 +1,7 @@
-//! Lanes, and what travels on them.
+//! Lanes and their traffic.
 //!
-//! Both ways to write the map give the same [`Channels`]: `sl2vl` is one channel per level with the level's
-//! number, `sl2sc` and `sc2vl` say both steps.
+//! Both forms of the map give the same [`Channels`]. With `sl2vl`, each level has one channel with
+//! its own number. `sl2sc` and `sc2vl` give both steps.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,27 +22,27 @@ use super::reading::resolve_default;
 use super::site;
 use crate::check;
 
-/// Service levels that a file can map to channels without naming them: SC15 is for management.
+/// Service levels that have a channel by default: SC15 is reserved for management.
 const LEVELS_WITH_A_CHANNEL: u8 = 15;
 
 /// Lanes of every link.
 pub(crate) struct LaneMap {
-    /// All of them, that of management included where it has traffic.
+    /// All lanes, including that of management if it has traffic.
     pub(crate) n_vls: u8,
-    /// Those of data.
+    /// Lanes of data.
     pub(crate) n_data_vls: u8,
     pub(crate) channels: Channels,
-    /// Flits of the largest packet by lane; 0 where nothing travels.
+    /// Flits of the largest packet by lane; 0 without traffic.
     pub(crate) largest: Vec<u16>,
-    /// The same in bytes on the wire.
+    /// Bytes on the wire of the largest packet by lane.
     pub(crate) largest_bytes: [Option<u32>; 16],
-    /// The same by service level.
+    /// Bytes on the wire of the largest packet by service level.
     pub(crate) largest_of_sl: [Option<u32>; 16],
     /// Lanes that carry traffic, one bit each.
     pub(crate) used: u32,
 }
 
-/// Lanes for the service levels that carry traffic.
+/// Maps the service levels that carry traffic to lanes.
 pub(crate) fn lanes(
     qos: &QosSpec,
     classes: &Classes,
@@ -78,7 +78,7 @@ pub(crate) fn lanes(
     } else if has_channels {
         channels.sl2sc[usize::from(LEVELS_WITH_A_CHANNEL)..].fill(0);
     }
-    // A map that the file writes goes before what a real site has.
+    // A map in the file overrides that of a real site.
     let is_written = has_channels || values.sl2vl.is_some() || !exceptions.is_empty();
     let site = topology.site().filter(|_| !is_written);
     if let Some(paths) = site.and_then(|site| site::path_channels(site)) {
@@ -97,7 +97,7 @@ pub(crate) fn lanes(
     }
     let began = channels.of_levels(messages.keys().copied());
     let used = check::channels::onward(&began, &changes(values, exceptions), desk);
-    // A pair of ports whose row was not read counts as VL0, as `route check` has it.
+    // A pair of ports without a row counts as VL0, as in `show routing`.
     let own = site.and_then(|site| site::lane_rows(site, topology, [0; N_SCS]));
     let used_mask = used.keys().fold(0, |mask, sc| mask | 1 << sc.0);
     let passed = own.as_ref().map(|rows| rows.passed(topology));
@@ -156,7 +156,7 @@ pub(crate) fn lanes(
     if let Some(rows) = passed {
         check::site::fact(&rows, &used, desk);
     }
-    // A site whose own rows hold has none in the file.
+    // If the rows of a site apply, the file has none.
     channels.own = own.or(own_rows).map(Arc::new);
     check::deadlock::own_rows(way, desk);
     let n_vls = vls * per_routing;
@@ -171,7 +171,7 @@ pub(crate) fn lanes(
     };
     let rows = map.channels.rows(topology);
     for (sc, sl) in used {
-        // No NIC sends what only switches make.
+        // NICs do not send channels that exist only after a switch.
         let at_nics = rows.at_nics.iter().filter(|_| began.contains_key(&sc));
         let lanes = at_nics.chain(&rows.at_switches).map(|row| row[sc.index()]);
         map.add(lanes, sl, messages[&sl], segmentation, vls);
@@ -182,8 +182,8 @@ pub(crate) fn lanes(
     Some(map)
 }
 
-/// A row with others at its beginning, of which there are so many. What does not exist is noted elsewhere, and another one
-/// taken so that the checks can go on.
+/// Returns `everywhere` with `row` at its beginning. Values of `n` or more are noted elsewhere and
+/// reduced modulo `n`, so that the checks can continue.
 fn beginning_with(row: &[u8], mut everywhere: [u8; N_SCS], n: u8) -> [u8; N_SCS] {
     for (value, own) in everywhere.iter_mut().zip(row) {
         *value = own % n;
@@ -191,8 +191,8 @@ fn beginning_with(row: &[u8], mut everywhere: [u8; N_SCS], n: u8) -> [u8; N_SCS]
     everywhere
 }
 
-/// The rows of ports, where any differs from the others: of lanes, or by which channels change. `None` outside if the file has a
-/// row that could not be read.
+/// Returns the rows of single ports, if any differ: of lanes, or of changes of channels. The outer
+/// `None` means that the file has an invalid row.
 fn own_rows(
     qos: &QosSpec,
     values: &QosValues,
@@ -238,7 +238,7 @@ fn own_rows(
     (!qos.exceptions.are_some_missing).then_some(own_rows)
 }
 
-/// The rows by which channels change, each with its path in the file.
+/// Returns the rows that change channels, each with its path in the file.
 fn changes<'a>(values: &'a QosValues, exceptions: &'a [OwnRow]) -> Vec<(String, &'a [u8])> {
     let everywhere = values.sc2sc.iter();
     let everywhere = everywhere.map(|row| ("qos.sc2sc".to_owned(), &row.0[..]));
@@ -248,7 +248,7 @@ fn changes<'a>(values: &'a QosValues, exceptions: &'a [OwnRow]) -> Vec<(String, 
 }
 
 impl LaneMap {
-    /// Subnet management travels on the lane behind all that data can have, with packets of up to this size.
+    /// Adds subnet management, with packets of up to this size, on the lane after all data lanes.
     fn add_management(&mut self, largest: Cut) {
         let vl = MANAGEMENT_VL.index();
         self.n_vls = MANAGEMENT_VL.0 + 1;
@@ -261,17 +261,17 @@ impl LaneMap {
             .set_everywhere(MANAGEMENT, Sc(MANAGEMENT_SC), MANAGEMENT_VL.0);
     }
 
-    /// The lanes of data that carry traffic, one bit each.
+    /// Returns the data lanes that carry traffic, one bit each.
     pub(crate) fn used_by_data(&self) -> u32 {
         self.used & !(1 << MANAGEMENT_VL.0)
     }
 
-    /// Whether management has traffic, and so a lane.
+    /// Returns whether management has traffic, and so a lane.
     pub(crate) fn has_management(&self) -> bool {
         self.n_vls != self.n_data_vls
     }
 
-    /// Something of each lane that there is, and nothing for the numbers between those of data and that of management.
+    /// Returns `of` for each existing lane, and 0 for the numbers between data and management.
     pub(crate) fn of_each(&self, of: impl Fn(usize) -> u32) -> Box<[u32]> {
         let exists = |vl| vl < usize::from(self.n_data_vls) || vl == MANAGEMENT_VL.index();
         let lanes = 0..usize::from(self.n_vls);
@@ -280,7 +280,7 @@ impl LaneMap {
             .collect()
     }
 
-    /// Messages of up to so many bytes travel on these lanes; there are `vls` for each of the routing.
+    /// Adds messages of up to `bytes` on these lanes, with `vls` lanes per lane of the routing.
     fn add(
         &mut self,
         lanes: impl Iterator<Item = u8>,
@@ -302,7 +302,7 @@ impl LaneMap {
     }
 }
 
-/// Writes down what a file with channels leaves out. A channel of no level has SL0 in SC2SL.
+/// Adds the defaults of a file with channels. A channel without a level has SL0 in SC2SL.
 fn write_channels(channels: &Channels, levels: &BTreeMap<Sc, Sl>, resolved: &mut Resolved) {
     let of_level = |sl| channels.of_levels([Sl(sl)]).keys().map(|sc| sc.0).collect();
     let sets = ChannelSets((0..LEVELS_WITH_A_CHANNEL).map(of_level).collect());

@@ -1,4 +1,4 @@
-//! `[link]`: how fast, how far, in which pieces.
+//! `[link]`: rate, delay and packet sizes of links.
 
 use netloom_catalog::{
     FromToml, Notes, Param, Params, ResolvedLine, Section, Shape, Value, ValueShape, params,
@@ -13,27 +13,27 @@ use super::flow_control::{FLOW_CONTROLS, FlowControlSpec};
 /// Nanoseconds per metre of cable.
 const PER_METRE: u64 = 5;
 
-/// Flits above this would let a packet of 65,535 of them exceed 32 bits of bytes.
+/// With larger flits, the bytes of a packet of 65,535 flits would exceed 32 bits.
 const LARGEST_FLIT: u64 = 16 << 10;
 const LARGEST_HEADER: u64 = 64 << 10;
 pub(crate) const LARGEST_MTU: u64 = 1 << 30;
 const SLOWEST: Rate = Rate(1_000_000);
 const FASTEST: Rate = Rate(100_000_000_000_000);
-/// Nobody waits longer on a wire, in nanoseconds.
+/// The longest delay of a link, in nanoseconds.
 const LONGEST_DELAY: u64 = 100_000_000;
 
-/// The links of a fabric, as the file gives them.
+/// The links of a fabric as given in the file.
 #[derive(Clone, Debug)]
 pub(crate) struct LinkSpec {
     pub(crate) rate: Rate,
     pub(crate) delay: Time,
     pub(crate) segmentation: Segmentation,
     pub(crate) flow_control: FlowControlSpec,
-    /// What differs for single classes of links, by their names.
+    /// Values for single classes of links, by name.
     pub(crate) classes: Vec<(String, ClassSpec)>,
 }
 
-/// What differs for one class of links.
+/// Values for one class of links.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClassSpec {
     pub(crate) rate: Option<Rate>,
@@ -41,8 +41,8 @@ pub(crate) struct ClassSpec {
 }
 
 impl LinkSpec {
-    /// Rate and delay of each class of links of a fabric: what the file says of the class, then what the cables of a real
-    /// site say of themselves, then what holds for all.
+    /// Returns rate and delay of each class of links: from the class in the file, else from the
+    /// cables of a real site, else from `[link]`.
     pub(crate) fn of_classes(&self, topology: &Topology) -> Vec<(Rate, Time)> {
         let names = topology.link_classes().iter().zip(0..);
         let of = |(name, class): (&String, u8)| {
@@ -64,15 +64,15 @@ params! {
     pub struct Link {
         /// Data rate of every link, in each direction.
         pub rate: Rate = Rate(100_000_000_000),
-        /// How long a signal travels; the default is two flit times at 100 Gbps.
+        /// Propagation delay of every link. The default is two flit times at 100 Gbps.
         pub delay: Time = Time::from_picos(Ratio::whole(10_240)),
-        /// Length of every cable, instead of a delay: 5 ns per metre.
+        /// Length of every cable, in place of `delay`: 5 ns per metre.
         pub cable: Option<Length> = None,
-        /// What a link moves at a time and what buffers are counted in.
+        /// The unit of transmission on links, and of buffer space.
         pub flit: Bytes = Bytes(64),
-        /// Largest payload of a packet; "message" where a whole message is one packet.
+        /// Largest payload of a packet; "message" sends each message as one packet.
         pub mtu: Mtu = Mtu(Some(Bytes(4096))),
-        /// Bytes that every packet carries besides its payload.
+        /// Bytes that every packet carries in addition to its payload.
         pub header: Bytes = Bytes(0),
     }
     check |it, section| {
@@ -88,14 +88,14 @@ params! {
 }
 
 params! {
-    /// What differs for one class of links.
+    /// Values for one class of links.
     #[derive(Clone, Debug)]
     pub struct LinkClass {
-        /// Data rate; left out, that of `[link]`.
+        /// Data rate. The default is that of `[link]`.
         pub rate: Option<Rate> = None,
-        /// How long a signal travels; left out, that of `[link]`.
+        /// Propagation delay. The default is that of `[link]`.
         pub delay: Option<Time> = None,
-        /// Length of the cable, instead of a delay: 5 ns per metre.
+        /// Length of the cable, in place of `delay`: 5 ns per metre.
         pub cable: Option<Length> = None,
     }
     check |it, section| {
@@ -114,9 +114,9 @@ fn both_delay_and_cable(cable: Option<Length>, section: &mut Section<'_>) {
         let (delay, cable) = (section.place_of("delay"), section.place_of("cable"));
         section
             .notes
-            .error("E0107", delay, "both `delay` and `cable`")
+            .error("E0107", delay, "both `delay` and `cable` are set")
             .also(cable, "the other one")
-            .help("`cable` is short for a delay of 5 ns per metre; keep one of them");
+            .help("remove one of them; `cable` sets a delay of 5 ns per metre");
     }
 }
 
@@ -130,7 +130,7 @@ fn in_bounds(section: &mut Section<'_>, key: &str, bytes: Bytes, least: u64, mos
                 place,
                 format!("`{key}` of {bytes} is out of range"),
             )
-            .help(format!("write {} to {}", Bytes(least), Bytes(most)));
+            .help(format!("use {} to {}", Bytes(least), Bytes(most)));
     }
 }
 
@@ -148,9 +148,7 @@ fn sane_delay(section: &mut Section<'_>, delay: Time) {
                 place,
                 format!("a delay of {delay} is out of range"),
             )
-            .help(format!(
-                "write \"0 ns\", or \"{shortest}\" to \"{longest}\""
-            ));
+            .help(format!("use \"0 ns\", or \"{shortest}\" to \"{longest}\""));
     }
 }
 
@@ -160,7 +158,7 @@ fn sane_rate(section: &mut Section<'_>, rate: Rate) {
         section
             .notes
             .error("E0102", place, format!("a rate of {rate} is out of range"))
-            .help(format!("write {SLOWEST} to {FASTEST}"));
+            .help(format!("use {SLOWEST} to {FASTEST}"));
     }
 }
 
@@ -177,7 +175,7 @@ pub(crate) fn read(section: &mut Section<'_>) -> Option<LinkSpec> {
     let classes = read_classes(section);
     let (link, flow_control, classes) = (link?, flow_control?.spec(), classes?);
     if link.cable.is_some() {
-        // The default of what the cable stands for is not in force.
+        // The cable replaces the default delay.
         let is_delay =
             |line: &ResolvedLine| matches!(line, ResolvedLine::Value { key, .. } if key == "delay");
         section.resolved.lines.retain(|line| !is_delay(line));
@@ -207,7 +205,7 @@ fn read_classes(section: &mut Section<'_>) -> Option<Vec<(String, ClassSpec)>> {
                 value.place,
                 format!("expected tables, found {}", value.shape.word()),
             )
-            .help("write [link.class.host] and below it what differs there");
+            .help("use [link.class.host], and its values below it");
         return None;
     };
     let mut classes = vec![];
@@ -237,7 +235,7 @@ fn read_classes(section: &mut Section<'_>) -> Option<Vec<(String, ClassSpec)>> {
     is_good.then_some(classes)
 }
 
-/// A key as TOML writes it: bare where it may be, otherwise in quotes.
+/// Formats a key as TOML: bare if possible, otherwise in quotes.
 fn key_as_toml(key: &str) -> String {
     let is_bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     match !key.is_empty() && key.chars().all(is_bare) {
@@ -246,12 +244,12 @@ fn key_as_toml(key: &str) -> String {
     }
 }
 
-/// The parameters of `[link]`.
+/// Returns the parameters of `[link]`.
 pub(crate) fn params() -> Vec<Param> {
     let mut params = Link::params();
     params.push(Param {
         name: "flow-control".to_owned(),
-        about: "How a sender knows that there is room at the other end.".to_owned(),
+        about: "How a sender knows the free space at the other end.".to_owned(),
         shape: Shape::Kind("flow control"),
         default: Some("\"credits\"".to_owned()),
     });
@@ -265,7 +263,7 @@ pub struct Length {
 }
 
 impl Length {
-    /// How long a signal travels along it.
+    /// Returns the propagation delay of a cable of this length.
     fn delay(self) -> Time {
         // 1 ns per metre is 1 ps per millimetre.
         Time::from_picos(Ratio::whole(self.millimetres)) * PER_METRE
@@ -278,7 +276,7 @@ impl FromToml for Length {
     }
 
     fn read(value: &Value, notes: &mut Notes) -> Option<Self> {
-        const HELP: &str = "write it like \"5 m\" or \"30 cm\", up to 1000 km";
+        const HELP: &str = "use a length such as \"5 m\" or \"30 cm\", up to 1000 km";
         let text = value.as_text().unwrap_or_default();
         let end = text
             .find(|c: char| !(c.is_ascii_digit() || c == '.'))
@@ -303,11 +301,11 @@ impl FromToml for Length {
                 let what = value.as_text().map_or_else(
                     || {
                         format!(
-                            "expected a length with its unit, found {}",
+                            "expected a length with a unit, found {}",
                             value.shape.word()
                         )
                     },
-                    |text| format!("`{text}` is no length of a cable in whole millimetres"),
+                    |text| format!("expected a length in whole millimetres, found `{text}`"),
                 );
                 notes.error("E0103", value.place, what).help(HELP);
                 None
@@ -327,7 +325,7 @@ impl FromToml for Length {
     }
 }
 
-/// A short decimal as an exact fraction.
+/// Parses a short decimal as an exact fraction.
 pub(crate) fn exact_decimal(text: &str) -> Option<Ratio> {
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     if whole.is_empty() || whole.len() > 10 || part.len() > 9 {
@@ -340,7 +338,7 @@ pub(crate) fn exact_decimal(text: &str) -> Option<Ratio> {
     ))
 }
 
-/// The largest payload of a packet; `None` where a whole message is one packet.
+/// The largest payload of a packet; `None` if each message is one packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mtu(pub Option<Bytes>);
 

@@ -1,4 +1,5 @@
-//! From `[switch]`, `link.flow-control` and `[nic]` to the machines of the fabric, with what must hold among them.
+//! Plans switches, flow control and NICs from `[switch]`, `link.flow-control` and `[nic]`, with the
+//! checks across them.
 
 use netloom_arbitration::Policy;
 use netloom_fabric::{
@@ -17,27 +18,27 @@ use super::plan::{Desk, Timing};
 use super::switch::{ArchitectureSpec, SwitchSpec};
 use crate::check;
 
-/// The machines of a fabric.
+/// The switches, links and NICs of a fabric.
 pub(crate) struct Machine {
     pub(crate) switch: SwitchPlan,
     pub(crate) flow_control: FlowControl,
     pub(crate) endpoints: EndpointPlan,
-    /// When inputs mark packets, by link class.
+    /// Flits above which inputs mark packets, by link class.
     pub(crate) marks_above: Vec<Option<u32>>,
-    /// Lanes of every link, where there are more than service levels and routing take.
+    /// Lanes of every link, including those beyond service levels and routing.
     pub(crate) n_vls: u8,
 }
 
-/// What is known of the fabric when its machines are planned.
+/// The known properties of the fabric when its machines are planned.
 pub(crate) struct Around<'a> {
     pub(crate) topology: &'a Topology,
     pub(crate) way: Option<&'a Forwarding>,
     pub(crate) timing: &'a Timing,
     pub(crate) lanes: &'a LaneMap,
     pub(crate) seed: u64,
-    /// Whether NICs have an arbiter of their own.
+    /// Whether NICs have their own arbiter.
     pub(crate) has_nic_arbiter: bool,
-    /// The arbiter of the switches, where the file says it.
+    /// The arbiter of the switches, if the file sets it.
     pub(crate) policy: Option<&'a dyn Policy>,
 }
 
@@ -179,7 +180,7 @@ pub(crate) fn machine(
     })
 }
 
-/// How room at the other end of a link is known, with what that needs of buffers.
+/// Plans the flow control and checks that the buffers suit it.
 fn flow_control(
     link: &LinkSpec,
     plan: &CrossbarPlan,

@@ -1,4 +1,4 @@
-//! Rows of the tables between service levels, service channels and lanes, as a file gives them.
+//! Rows of the tables that map service levels, service channels and lanes in a file.
 
 use netloom_catalog::{FromToml, Notes, Shape, Value, ValueShape};
 use netloom_packet::N_SCS;
@@ -34,7 +34,7 @@ pub(crate) struct ChannelLevels(pub(crate) Vec<u8>);
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct LevelMtus(pub(crate) Vec<Mtu>);
 
-/// A row with at most one value for each of `most` keys, the first of which is called `first`.
+/// Reads a row with at most one value for each of `most` keys, the first of which is `first`.
 fn row<T: FromToml>(
     value: &Value,
     notes: &mut Notes,
@@ -50,8 +50,8 @@ fn row<T: FromToml>(
         "SC0" => "service channels",
         _ => "service levels",
     };
-    let message = format!("{} {values} for {most} {keys}", row.len());
-    let help = format!("the first is that of {first}; write at most {most}");
+    let message = format!("expected at most {most} {values}, found {}", row.len());
+    let help = format!("use one for each of the {most} {keys}, starting with {first}");
     notes.error("E0402", value.place, message).help(help);
     None
 }
@@ -99,8 +99,8 @@ impl FromToml for ChannelChanges {
             if from != MANAGEMENT_SC {
                 is_good &= exists(*to, item, notes);
             } else if *to != MANAGEMENT_SC {
-                let message = format!("SC15 is for management and cannot become SC{to}");
-                let help = "write 15 at its place, the sixteenth";
+                let message = format!("SC15 is reserved for management and cannot become SC{to}");
+                let help = "set the sixteenth entry to 15";
                 notes.error("E0102", item.place, message).help(help);
                 is_good = false;
             }
@@ -143,9 +143,13 @@ impl FromToml for ChannelSet {
         };
         if items.is_empty() {
             notes
-                .error("E0102", value.place, "a service level without a channel")
+                .error(
+                    "E0102",
+                    value.place,
+                    "expected at least one channel, found an empty list",
+                )
                 .help(
-                    "write a channel, as in sl2sc = [0, 1], or several, as in sl2sc = [[0, 8], 1]",
+                    "use one channel, as in sl2sc = [0, 1], or several, as in sl2sc = [[0, 8], 1]",
                 );
             return None;
         }
@@ -173,11 +177,11 @@ fn exists(sc: u8, value: &Value, notes: &mut Notes) -> bool {
     if !is_known {
         notes
             .error("E0102", value.place, format!("there is no SC{sc}"))
-            .help("service channels are 0 to 31, 15 of them for management");
+            .help("use 0 to 31 except 15, which is reserved for management");
     } else if sc == MANAGEMENT_SC {
         notes
-            .error("E0102", value.place, "SC15 is for management")
-            .help("write another channel of 0 to 31");
+            .error("E0102", value.place, "SC15 is reserved for management")
+            .help("use another channel from 0 to 31");
     }
     is_known && sc != MANAGEMENT_SC
 }
@@ -213,7 +217,7 @@ impl FromToml for LevelMtus {
             let bytes = mtu.0.map_or(1, |bytes| bytes.0);
             if !(1..=LARGEST_MTU).contains(&bytes) {
                 let message = format!("an MTU of {} is out of range", Bytes(bytes));
-                let help = format!("write {} to {}", Bytes(1), Bytes(LARGEST_MTU));
+                let help = format!("use {} to {}", Bytes(1), Bytes(LARGEST_MTU));
                 notes.error("E0102", item.place, message).help(help);
                 is_good = false;
             }

@@ -1,38 +1,41 @@
-//! `[measure]`: how long, how often, how exactly.
+//! `[measure]`: length, number and precision of runs.
 
 use netloom_catalog::{FromToml, Notes, Section, Shape, Value, params};
 use netloom_units::{Ratio, Time};
 
-/// The longest run: nobody waits for more, and ticks stay far from the end of 64 bits.
+/// Limit on the length of a run; keeps ticks far below 64 bits.
 const LONGEST_SECONDS: u64 = 100;
 
-/// More seeds tell nobody more.
+/// Limit on the number of runs.
 pub const MOST_RUNS: u32 = 1_000_000;
 
-/// The largest whole number of a TOML file.
+/// The largest whole number in a TOML file.
 pub const LAST_SEED: u64 = i64::MAX as u64;
 
 params! {
-    /// How long, how often, how exactly.
+    /// Length, number and precision of runs.
     #[derive(Clone, Debug)]
     pub struct MeasureSpec {
-        /// Seed of everything random; the same seed gives the same bytes.
+        /// Seed of all random choices. The same seed gives identical results.
         pub seed: u64 = 1,
-        /// Number of runs, with seeds counted up from the first.
+        /// Number of runs. Their seeds count up from `seed`.
         pub repeat: u32 = 1,
-        /// What is discarded at the start: "auto" (MSER-5; nothing where all traffic is jobs and lists of messages), a
-        /// time, or the epochs until a number of packets is delivered ("10000 packets").
+        /// The part to discard at the start: "auto" (found by MSER-5; none if all traffic is jobs
+        /// and lists of messages), a time, or the epochs until a number of packets is delivered
+        /// ("10000 packets").
         pub warmup: Warmup = Warmup::Auto,
         /// Simulated time of a run.
         pub length: Time = Time::from_nanos(200_000),
-        /// Parts of a run at whose ends rules are evaluated and series get a point.
+        /// Number of parts of a run. At the end of each, rules are evaluated and a point is
+        /// added to the time series.
         pub epochs: u32 = 200,
-        /// How long a packet may wait at an input before a deadlock is looked for.
+        /// How long a packet may wait at an input before netloom searches for a deadlock.
         pub patience: Time = Time::from_nanos(100_000),
-        /// Relative half width of the 95 % interval of mean message latency that counts as converged.
+        /// Relative half width of the 95 % interval of the mean message latency at which a run
+        /// counts as converged.
         pub interval: f64 = 0.05,
-        /// Whether to measure the longest wait at an output and how often arbiters had a choice (costs time); left out, where
-        /// the tables are those of a `[plan]`.
+        /// Whether to measure the longest wait at an output and how often arbiters had a choice,
+        /// which takes time. The default is true if the tables are those of a `[plan]`.
         pub waits: Option<bool> = None,
     }
     check |it, section| {
@@ -40,7 +43,8 @@ params! {
         let shortest = Time::from_picos(Ratio::whole(1000));
         for (key, time) in [("length", it.length), ("patience", it.patience)] {
             if time < shortest || time > longest {
-                wrong(section, key, format!("`{key}` of {time}"), "write 1 ns to 100 s");
+                let message = format!("expected 1 ns to 100 s for `{key}`, found {time}");
+                wrong(section, key, message, "set a time from 1 ns to 100 s");
             }
         }
         if let Warmup::Until(time) = it.warmup && time >= it.length {
@@ -50,24 +54,24 @@ params! {
                 .notes
                 .error("E0702", warmup, format!("the warm-up of {time} leaves nothing to measure"))
                 .also(place, format!("the run ends at {}", it.length))
-                .help("give a longer `length` or a shorter `warmup`");
+                .help("set a longer `length` or a shorter `warmup`");
         }
         if !(1..=MOST_RUNS).contains(&it.repeat) {
-            let message = match it.repeat {
-                0 => "no run at all".to_owned(),
-                n => format!("{n} runs"),
-            };
-            wrong(section, "repeat", message, "write 1 to 1000000");
+            let message = format!("expected 1 to 1000000 runs, found {}", it.repeat);
+            wrong(section, "repeat", message, "set `repeat` to 1 to 1000000");
         } else if it.seed > LAST_SEED - u64::from(it.repeat - 1) {
-            // A file holds no larger number, so nobody could ask for the last of them alone.
-            let message = format!("seeds from {} to beyond {LAST_SEED}", it.seed);
-            wrong(section, "seed", message, "write a smaller seed");
+            // A file cannot hold a larger number, so the last of these seeds could not be run
+            // alone.
+            let message = format!("the seeds from {} on exceed {LAST_SEED}", it.seed);
+            wrong(section, "seed", message, "set a smaller seed");
         }
         if !(1..=1_000_000).contains(&it.epochs) {
-            wrong(section, "epochs", format!("{} epochs", it.epochs), "write 1 to 1000000");
+            let message = format!("expected 1 to 1000000 epochs, found {}", it.epochs);
+            wrong(section, "epochs", message, "set `epochs` to 1 to 1000000");
         }
         if !(it.interval > 0.0 && it.interval < 1.0) {
-            wrong(section, "interval", format!("a relative width of {}", it.interval), "write a fraction like 0.05");
+            let message = format!("expected a width between 0 and 1, found {}", it.interval);
+            wrong(section, "interval", message, "set a fraction such as 0.05");
         }
     }
 }
@@ -77,18 +81,18 @@ fn wrong(section: &mut Section<'_>, key: &str, message: String, help: &str) {
     section.notes.error("E0701", place, message).help(help);
 }
 
-/// What is discarded at the start of a run.
+/// The part to discard at the start of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Warmup {
     /// Found by MSER-5.
     Auto,
     /// Everything before this.
     Until(Time),
-    /// The epochs until so many packets are delivered (spec 5.5).
+    /// The epochs until this number of packets is delivered.
     Packets(u64),
 }
 
-/// The number of "10000 packets".
+/// Parses the number in "10000 packets".
 fn packets_of(text: &str) -> Option<u64> {
     text.strip_suffix("packets")?.trim_end().parse().ok()
 }

@@ -1,4 +1,4 @@
-//! How much memory a run needs, and whether there is as much: asked before anything large is built.
+//! Compares the memory that a run needs with the available memory, before anything large is built.
 
 use netloom_topology::Blueprint;
 
@@ -6,24 +6,24 @@ use super::Request;
 use super::cost::bytes_in_words;
 use super::plan::{Desk, grouped};
 
-/// What a process takes that simulates next to nothing.
+/// Bytes of a process that simulates almost nothing.
 const BASE: f64 = 12e6;
-/// Measured memory over the state that is counted: packets, events, and vectors that grow by halves.
+/// Measured memory divided by counted state: packets, events and spare capacity of vectors.
 const BEYOND_STATE: f64 = 1.5;
-/// Of a port, what every process of a run has: its cables, its ways, what is gathered of it. Measured on trees of 8,000 and
-/// 65,536 hosts over 1, 2 and 4 ranks.
+/// Bytes per port that every process of a run has: cables, paths, gathered results. Measured on
+/// trees of 8,000 and 65,536 hosts with 1, 2 and 4 ranks.
 const WHOLE_PORT: f64 = 50.0;
-/// What a process takes more if it has others beside it: OpenMPI 4.1.4 with shared memory.
+/// Additional bytes of a process in a run of several: OpenMPI 4.1.4 with shared memory.
 const MPI: u64 = 12_000_000;
-/// A message that waits at a NIC.
+/// Bytes of a message that waits at a NIC.
 const MESSAGE: f64 = 48.0;
 
-/// Of a port, to be looked at: its cable, its paths, its part of the proof.
+/// Bytes per port to check a fabric: cable, paths, part of the deadlock proof.
 const LOOKED_AT: u64 = 16;
-/// Of a port, to be simulated, whatever the switch: less than any kind needs.
+/// Bytes per port to simulate a fabric: a lower bound over all kinds of switch.
 const SIMULATED: u64 = 400;
 
-/// What there is, and what for.
+/// The available memory and its use.
 #[derive(Clone, Copy)]
 pub(crate) struct Memory {
     available: Option<u64>,
@@ -41,7 +41,7 @@ impl Memory {
     }
 }
 
-/// What a run holds in memory when it holds most.
+/// What a run holds in memory at its peak.
 #[derive(Clone, Copy)]
 pub(crate) struct Holdings {
     /// Bytes of switches and NICs.
@@ -60,20 +60,20 @@ impl Holdings {
         (BASE + state + self.waiting * MESSAGE + self.tables) as u64
     }
 
-    /// Of those, what processes that share the run have a part of each; the rest is whole in every one of them. Tables are
-    /// the first one's alone: those beside it on its machine leave it the room.
+    /// Returns the bytes that the processes of a run divide among them. Each process has all of the
+    /// rest. Only the first process has tables; on its machine, the others leave space for them.
     pub(crate) fn divided_bytes(&self) -> u64 {
         let state = self.state as f64 * BEYOND_STATE - self.ports as f64 * WHOLE_PORT;
         (state.max(0.0) + self.waiting * MESSAGE + self.tables) as u64
     }
 
-    /// Bytes of one of so many processes.
+    /// Returns the bytes of one of `ranks` processes.
     fn bytes_of_a_rank(&self, ranks: usize) -> u64 {
         let divided = self.divided_bytes();
         whole_bytes(self.bytes(), divided, ranks) + divided / ranks.max(1) as u64
     }
 
-    /// The key whose value asks for most of it.
+    /// Returns the key whose value needs the most memory.
     fn path(&self) -> &'static str {
         let parts = [
             (self.state as f64 * BEYOND_STATE, "topology.kind"),
@@ -85,14 +85,14 @@ impl Holdings {
     }
 }
 
-/// What each of so many processes has whole, of so much memory in all and so much that is divided.
+/// Returns the bytes that each of `ranks` processes has undivided.
 pub(super) fn whole_bytes(all: u64, divided: u64, ranks: usize) -> u64 {
     let mpi = if ranks > 1 { MPI } else { 0 };
     all - divided + mpi
 }
 
 impl Desk<'_> {
-    /// Whether a fabric may be built at all, by its number of ports alone.
+    /// Returns whether a fabric fits into memory, judged by its number of ports alone.
     pub(crate) fn memory_for_ports(&mut self, blueprint: &dyn Blueprint) -> bool {
         let Some(n_ports) = blueprint.n_ports() else {
             return true;
@@ -106,7 +106,7 @@ impl Desk<'_> {
         self.fits(needed, &what, "at least", "topology.kind", true)
     }
 
-    /// Whether a run fits; told as a mistake if it is to be run, and as a warning otherwise.
+    /// Returns whether a run fits. Notes an error if it is going to run, and a warning otherwise.
     pub(crate) fn memory_for_run(&mut self, holdings: &Holdings) -> bool {
         let ranks = self.memory.ranks;
         let (needed, path) = (holdings.bytes_of_a_rank(ranks), holdings.path());
@@ -129,10 +129,10 @@ impl Desk<'_> {
             true => self.notes.error("E0704", place, message),
             false => self.notes.warning("W0705", place, message),
         };
-        note.label(format!("there are {}", bytes_in_words(available)));
+        note.label(format!("{} available", bytes_in_words(available)));
         note.help(match is_refused {
-            true => "make it smaller, or take a machine with more; --force tries it all the same",
-            false => "it is refused by `netloom run` on this machine",
+            true => "use a smaller fabric or a machine with more memory; --force runs it anyway",
+            false => "use a machine with more memory: `netloom run` refuses it on this one",
         });
         !is_refused
     }

@@ -7,9 +7,9 @@
 //!        └── typed values ──► plan.rs, machine.rs ──► Experiment, in ticks, with the checks of check/
 //! ```
 //!
-//! A section reads its own keys and notes what is wrong with them alone; what is wrong with values of
-//! several sections together is found in `check`. Every default is written into the resolved file. A file that
-//! extends another one is put over it first (extends.rs); `[study]` is passed over here (study.rs).
+//! A section reads its own keys and notes errors in them. `check` finds errors across sections.
+//! Every default is written into the resolved file. A file that extends another one is merged with
+//! it first (extends.rs). `[study]` is skipped here (study.rs).
 
 pub(crate) mod admitted;
 pub(crate) mod buffers;
@@ -62,41 +62,41 @@ pub use site::read_plan;
 pub(crate) use traffic::ClassSpec;
 pub use wiring::{LoadedWiring, Wiring, load_wiring};
 
-/// The format that this version reads: `netloom = 1`.
+/// The file format that this version reads: `netloom = 1`.
 pub const FORMAT: u32 = 1;
 
-/// What is to be loaded, and what the command line says about it.
+/// A file to load, with the values of the command line.
 pub struct Request<'a> {
     /// Name of the file, for messages.
     pub name: &'a str,
-    /// Its text.
+    /// Text of the file.
     pub text: &'a str,
-    /// Where relative file names in it start.
+    /// Folder that relative file names in it refer to.
     pub directory: &'a Path,
     /// Arguments of `--set`, each `key=value`.
     pub sets: &'a [String],
-    /// A seed over that of the file.
+    /// Overrides the seed of the file.
     pub seed: Option<u64>,
-    /// Number of partitions; otherwise one is chosen that fits the size of the fabric.
+    /// Number of partitions. The default depends on the size of the fabric.
     pub partitions: Option<usize>,
-    /// A length over that of the file.
+    /// Overrides the length in the file.
     pub length: Option<Time>,
-    /// Run what can deadlock: such errors become warnings.
+    /// Turns errors about possible deadlocks into warnings.
     pub force: bool,
-    /// Threads that will share the partitions.
+    /// Threads that share the partitions.
     pub threads: usize,
-    /// Processes that will share the run: each has a partition at least, if there are switches enough.
+    /// Processes that share the run. Each has at least one partition, if there are enough switches.
     pub ranks: usize,
-    /// Bytes of memory that there are, where that is known: what needs more is told.
+    /// Bytes of available memory, if known. A larger need is noted.
     pub memory: Option<u64>,
-    /// Whether the experiment is going to be run, and not only looked at: more memory than there is then is an error.
+    /// Whether the experiment is going to run. Insufficient memory is then an error.
     pub will_run: bool,
-    /// The kinds that the file may name: how a program adds its own.
+    /// The kinds that the file may name, including those that a program adds.
     pub kinds: &'a Kinds,
 }
 
 impl<'a> Request<'a> {
-    /// A text as it stands, on one thread.
+    /// Returns a request for a text without changes, on one thread.
     pub fn new(name: &'a str, text: &'a str) -> Self {
         Request {
             name,
@@ -116,21 +116,21 @@ impl<'a> Request<'a> {
     }
 }
 
-/// What became of a file.
+/// The result of loading a file.
 pub struct Loaded {
-    /// The texts and the tree they give.
+    /// The source texts and the parsed tree.
     pub document: Document,
-    /// Everything noted about it.
+    /// All notes about it.
     pub notes: Notes,
     /// The experiment, if there were no errors.
     pub experiment: Option<Experiment>,
-    /// What `check` prints: a word and a sentence each.
+    /// The facts that `check` prints: a word and a sentence each.
     pub facts: Vec<(String, String)>,
-    /// What one run will cost, if that much is known.
+    /// The estimated cost of one run, if known.
     pub cost: Option<Cost>,
 }
 
-/// The sections as they were read; a section that could not be read is missing.
+/// The sections as read. An invalid section is missing.
 pub(crate) struct Sections {
     pub(crate) name: String,
     pub(crate) about: String,
@@ -141,10 +141,10 @@ pub(crate) struct Sections {
     pub(crate) nic: Option<nic::NicSpec>,
     pub(crate) routing: Option<routing::RoutingSpec>,
     pub(crate) qos: Option<qos::QosSpec>,
-    /// `None` if the section is there and wrong.
+    /// `None` if the section is invalid.
     pub(crate) groups: Option<netloom_traffic::Groups>,
     pub(crate) traffic: Option<Vec<traffic::ClassSpec>>,
-    /// `Some(None)` if the section is there and wrong.
+    /// `Some(None)` if the section is invalid.
     pub(crate) connections:
         Option<Option<(connections::ConnectionsSpec, connection_classes::Classes)>>,
     pub(crate) planned: Option<planned::Planned>,
@@ -170,8 +170,8 @@ pub fn load(request: &Request<'_>) -> Loaded {
     }
 }
 
-/// Loads what [`open`] has opened, perhaps with further values put over it. Of the request only what is no value
-/// of a file counts: its name, the directory, partitions, threads, `force` and the kinds.
+/// Loads a document from [`open`], possibly with further values set. Of the request, only fields
+/// that are not values of a file apply: name, directory, partitions, threads, `force` and kinds.
 pub fn load_document(mut document: Document, mut notes: Notes, request: &Request<'_>) -> Loaded {
     let site = site::Known::of(&document, request);
     let surroundings = site.surroundings(&document, request);
@@ -203,24 +203,24 @@ pub fn load_document(mut document: Document, mut notes: Notes, request: &Request
     }
 }
 
-/// A file over those that it extends, with what the command line says about it.
+/// A file merged with those that it extends, and with the values of the command line.
 pub struct OpenedFile {
-    /// The texts and the tree they give.
+    /// The source texts and the parsed tree.
     pub document: Document,
-    /// What was noted so far.
+    /// The notes so far.
     pub notes: Notes,
-    /// Whether all texts are TOML: one that is not has holes, and every message about a hole would be wrong.
+    /// Whether all texts are valid TOML. Checks of an incomplete tree would report false errors.
     pub is_toml: bool,
 }
 
-/// Opens a file without looking at what its values mean.
+/// Opens a file without interpreting its values.
 pub fn open(request: &Request<'_>) -> OpenedFile {
     let mut notes = Notes::new();
     let mut document = Document::parse(request.name, request.text, &mut notes);
     if let Err(twice) = request.kinds.check() {
         notes
             .error("E0109", Place::default(), twice.to_string())
-            .help("give the kind that was added another name");
+            .help("give the added kind another name");
     }
     if !notes.has_errors() {
         extends::resolve(&mut document, request.name, request.directory, &mut notes);
@@ -245,7 +245,7 @@ pub fn open(request: &Request<'_>) -> OpenedFile {
     });
     for (assignment, argument) in seed.into_iter().chain(length) {
         document.set(&assignment, &mut notes);
-        // Messages name what the user wrote.
+        // Messages name the argument of the user.
         if let Some((name, _)) = document.sources.last_mut() {
             *name = argument;
         }
@@ -257,7 +257,7 @@ pub fn open(request: &Request<'_>) -> OpenedFile {
     }
 }
 
-/// Whether a file without traffic is a mistake.
+/// Whether a file without traffic is an error.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Traffic {
     Needed,
@@ -281,10 +281,10 @@ fn read(
         let message = format!("the experiment cannot have this name: {why}");
         root.notes
             .error("E0108", place, message)
-            .help("begin it with a letter or digit, and write what can be seen");
+            .help("use visible characters only, beginning with a letter or digit");
     }
     let about = root.or("about", Some(String::new()).filter(|text| !text.is_empty()));
-    // Resolved before, and meant for many runs: no part of this one.
+    // `extends` is already resolved, and `study` is not part of a single run.
     root.raw("extends");
     root.raw("study");
     let topology = topology::read(
@@ -331,27 +331,27 @@ fn read(
     Some((sections, resolved))
 }
 
-/// The first line of every file: which format it is written in.
+/// Reads the first line of every file: the version of its format.
 fn read_format(root: &mut Section<'_>) {
     let place = root.place_of("netloom");
     let Some(value) = root.raw("netloom") else {
         root.notes
-            .error("E0003", place, "the file does not say its format")
-            .help("begin it with netloom = 1");
+            .error("E0003", place, "the file has no format version")
+            .help("add netloom = 1 as the first line");
         return;
     };
     match u32::read(value, root.notes) {
         Some(FORMAT) => root.line("netloom", FORMAT.write(), false),
         Some(other) => {
-            let message = format!("format {other} is unknown");
-            let help = "this netloom reads format 1: write netloom = 1, or take the version that wrote the file";
+            let message = format!("expected format version 1, found {other}");
+            let help = "set netloom = 1, or use the version of netloom that wrote the file";
             root.notes.error("E0003", value.place, message).help(help);
         }
         None => {}
     }
 }
 
-/// The name of a file without its folder and ending.
+/// Returns the name of a file without its folder and extension.
 pub fn stem(name: &str) -> String {
     let path = Path::new(name);
     let stem = path.file_stem().and_then(|stem| stem.to_str());

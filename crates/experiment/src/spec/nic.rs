@@ -1,4 +1,4 @@
-//! `[nic]`: where messages wait before they are sent.
+//! `[nic]`: queues and protocols of NICs.
 
 use std::sync::Arc;
 
@@ -10,13 +10,14 @@ use netloom_units::Bytes;
 
 use super::reading::table;
 
-/// A way to keep messages at a NIC.
+/// A kind of NIC queueing.
+#[warn(missing_docs)]
 pub trait NicQueueing: Send + Sync {
-    /// As the fabric knows it.
+    /// Returns the queues of the fabric's NICs.
     fn queues(&self) -> NicQueues;
 }
 
-/// All ways to keep messages at a NIC.
+/// All kinds of NIC queueing.
 pub const NIC_QUEUES: &[Kind<dyn NicQueueing>] = &[
     kind!(PerSl, dyn NicQueueing),
     kind!(PerDestination, dyn NicQueueing),
@@ -30,7 +31,9 @@ params! {
 
 impl Described for PerSl {
     const NAME: &'static str = "per-sl";
-    const SUMMARY: &'static str = "One unbounded queue per service level (per service channel, where a level has several): a blocked head blocks what is behind it.";
+    const SUMMARY: &'static str = "One unbounded queue per service level, or per service channel \
+                                   if a level has several. A blocked head blocks all messages \
+                                   after it.";
     const EXAMPLE: &'static str = "";
 }
 
@@ -48,7 +51,9 @@ params! {
 
 impl Described for PerDestination {
     const NAME: &'static str = "per-destination";
-    const SUMMARY: &'static str = "One unbounded admittance queue per service level and destination, served in turns into injection queues like those of a switch input.";
+    const SUMMARY: &'static str = "One unbounded admittance queue per service level and \
+                                   destination, served in turn into injection queues like those of \
+                                   a switch input.";
     const EXAMPLE: &'static str = "";
 }
 
@@ -58,33 +63,34 @@ impl NicQueueing for PerDestination {
     }
 }
 
-/// `[nic]`, as the file gives it.
+/// `[nic]` as given in the file.
 #[derive(Clone, Debug)]
 pub struct NicSpec {
-    /// Where messages wait.
+    /// Queues of messages.
     pub queues: NicQueues,
-    /// What fits into a NIC; `None` for everything.
+    /// Capacity of a NIC; `None` if unbounded.
     pub buffer: Option<Bytes>,
-    /// Whether every data packet is acknowledged; `None` for what suits the switches.
+    /// Whether every data packet is acknowledged; `None` for the default of the switches.
     pub acknowledge: Option<bool>,
-    /// In which order packets are handed to the host.
+    /// Order in which packets are delivered to the host.
     pub order: ReceiveOrder,
-    /// How it slows down; `None` if it does not.
+    /// Congestion control, if any.
     pub congestion: Option<Arc<dyn CongestionControl>>,
 }
 
 impl NicSpec {
-    /// Whether data packets are acknowledged, unless the switches ask for it: where something depends on it.
+    /// Returns whether data packets are acknowledged, apart from the requirements of switches: by
+    /// default, if there is a congestion control.
     pub(crate) fn acknowledges(&self) -> bool {
         self.acknowledge.unwrap_or(self.congestion.is_some())
     }
 
-    /// When switches mark packets; never if `None`.
+    /// Returns when switches mark packets; `None` for never.
     pub(crate) fn marking(&self) -> Option<Marking> {
         self.congestion.as_ref()?.marking()
     }
 
-    /// What the endpoints of the fabric do.
+    /// Returns the plan of the fabric's endpoints.
     pub(crate) fn endpoints(
         &self,
         queues: NicQueues,
@@ -106,20 +112,21 @@ params! {
     /// The plain values of a NIC.
     #[derive(Clone, Debug)]
     struct Values {
-        /// What fits into a NIC, all service levels together, each of which has room for a largest packet; what does not fit waits
-        /// in the application, which is measured apart (`application_wait_mean_ns`). Left out: everything fits.
+        /// Capacity of a NIC for all service levels together. It must hold a largest packet of each
+        /// level. Further messages wait in the application, which is measured separately
+        /// (`application_wait_mean_ns`). By default the capacity is unlimited.
         buffer: Option<Bytes> = None,
-        /// Whether every data packet is answered by a packet of one flit; left out, it is with tiled switches and with
-        /// congestion control.
+        /// Whether every data packet is acknowledged by a packet of one flit. The default is true
+        /// with tiled switches and with congestion control.
         acknowledge: Option<bool> = None,
     }
 }
 
 params! {
-    /// What a NIC does with packets that arrive.
+    /// How a NIC handles arriving packets.
     #[derive(Clone, Debug)]
     pub struct Receive {
-        /// In which order packets of a flow are handed to the host.
+        /// The order in which packets of a flow are delivered to the host.
         pub order: ReceiveOrder = ReceiveOrder::Message,
     }
 }
@@ -148,7 +155,7 @@ pub(crate) fn read(
     let congestion = congestion?;
     let is_controlled = !congestion.is_absent();
     let order = receive?.order;
-    // What is not there makes no other experiment.
+    // An absent feature does not change the run id.
     let mut forget = |name: &str| {
         let is_it =
             |line: &ResolvedLine| matches!(line, ResolvedLine::Table(key, _) if key == name);
@@ -169,7 +176,7 @@ pub(crate) fn read(
     })
 }
 
-/// The parameters of `[nic]`.
+/// Returns the parameters of `[nic]`.
 pub(crate) fn params() -> Vec<Param> {
     let of_a_kind = |name: &str, about: &str, concept, default: &str| Param {
         name: name.to_owned(),

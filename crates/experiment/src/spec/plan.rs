@@ -1,11 +1,11 @@
-//! From sections to an experiment: one stage after the other, each with what it needs of the earlier ones.
+//! Builds an experiment from its sections in stages, each with the results of the earlier ones.
 //!
 //! ```text
 //!  fabric ─► way ─► timing ─► classes ─► lanes ─► machine ─► measure ─► Experiment
 //! ```
 //!
-//! A stage that cannot be done leaves its place empty, and the later ones that need it are left out; so as
-//! much as possible is checked before anything is told.
+//! A stage that fails gives no result, and the later stages that need it are skipped. So as much as
+//! possible is checked before anything is reported.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,11 +34,11 @@ use super::routing::RoutingSpec;
 use super::switch::{ArchitectureSpec, SwitchSpec};
 use super::topology::TopologySpec;
 use super::traffic::ClassSpec;
-use super::{Cost, Request, Sections, connections, cost};
+use super::{Cost, Request, Sections, connections, cost, site};
 use crate::check;
 use crate::experiment::{ClassInfo, ConnectionSet, Experiment, Measure, WarmupRule};
 
-/// Where notes and facts go, and where values stand.
+/// The notes and facts of an experiment, and the places of its values.
 pub(crate) struct Desk<'a> {
     pub(crate) places: Places<'a>,
     pub(crate) notes: &'a mut Notes,
@@ -58,17 +58,17 @@ pub(crate) struct Timing {
     pub(crate) timebase: Timebase,
     /// By class of links.
     pub(crate) links: Vec<LinkTiming>,
-    /// The names of these classes.
+    /// Names of these classes.
     pub(crate) names: Vec<String>,
-    /// Whether links of these classes join switches, and not only NICs to switches.
+    /// Whether links of these classes connect switches, and not only NICs to switches.
     pub(crate) joins_switches: Vec<bool>,
-    /// Of the switch clock.
+    /// Ticks of a switch cycle.
     pub(crate) period: u64,
-    /// Of a NIC's clock.
+    /// Ticks of a NIC cycle.
     pub(crate) cycle: u64,
 }
 
-/// Classes ready to run, and what they send.
+/// Classes ready to run, with their sources.
 pub(crate) struct Classes {
     pub(crate) workloads: Workloads,
     sources: Vec<Arc<dyn Source>>,
@@ -76,7 +76,7 @@ pub(crate) struct Classes {
     pub(crate) levels: Vec<BTreeMap<u8, u32>>,
     /// SHA-256 of the messages of every class that lists them.
     inputs: Vec<String>,
-    /// What programs send in all.
+    /// Packets of all programs.
     program_packets: u64,
 }
 
@@ -191,7 +191,7 @@ pub(crate) fn build(
                 timing,
                 lanes,
                 seed,
-                // What a resolved file has when nobody wrote one is taking turns.
+                // A resolved file has round-robin by default.
                 has_nic_arbiter: desk.places.written("qos.nic-arbiter").is_some()
                     && desk.places.kind("qos.nic-arbiter") != Some("round-robin"),
                 policy: policy.filter(|_| !at_switches),
@@ -203,9 +203,9 @@ pub(crate) fn build(
     if let (Some(qos), Some(lanes)) = (&qos, &lanes) {
         let used_sls = used_levels(classes.as_ref());
         check::lanes::arbiters(qos, at_switches, lanes, used_sls, desk);
-        // Where outputs have no buffers, an arbiter chooses among inputs as well.
+        // Without output buffers, an arbiter chooses among inputs as well.
         let has_buffers = switch.as_ref().is_some_and(SwitchSpec::has_output_buffers);
-        // A NIC has a queue for each level, whatever lanes these share.
+        // A NIC has a queue per level, even if levels share lanes.
         if has_buffers && planned.is_none() && used_sls.count_ones() == 1 {
             check::lanes::choice(lanes, desk);
         }
@@ -239,7 +239,16 @@ pub(crate) fn build(
             };
             let repeat = measure.as_ref().map_or(1, |measure| measure.repeat);
             check::connections::repeats(spec, blueprint.is_random(), repeat, desk);
-            connections::admit(spec, requests, &around, desk)
+            let admitted = connections::admit(spec, requests, &around, desk);
+            let bottleneck = switch
+                .as_ref()
+                .and_then(|switch| site::bottleneck(switch, Some(link)));
+            if let Some(why) = bottleneck.filter(|_| at_switches && admitted.is_some()) {
+                let place = desk.places.of("switch.speedup");
+                let note = desk.notes.warning("W0907", place, why);
+                note.help("admitted connections can be late; set switch.speedup = 2");
+            }
+            admitted
         }
         _ => None,
     };
@@ -352,7 +361,8 @@ pub(crate) fn build(
     Some((experiment, cost))
 }
 
-/// Where the file names no arbiter, connections bring the tables of every output: at switches, at NICs.
+/// Returns whether connections provide the tables of every output, at switches and at NICs: they do
+/// if the file sets no arbiter.
 fn brought_arbiters(
     has_connections: bool,
     resolved: &mut Resolved,
@@ -368,7 +378,7 @@ fn brought_arbiters(
     (at_switches, at_nics)
 }
 
-/// How messages become packets, level by level.
+/// Returns how messages are cut into packets, by service level.
 fn segmentation(link: &LinkSpec, qos: Option<&QosSpec>, desk: &mut Desk<'_>) -> SlSegmentation {
     let values = qos.and_then(|qos| qos.values.as_ref());
     let own = values.and_then(|values| values.sl_mtu.as_ref());
@@ -376,13 +386,13 @@ fn segmentation(link: &LinkSpec, qos: Option<&QosSpec>, desk: &mut Desk<'_>) -> 
     check::transfer_unit::by_level(link.segmentation, own, desk)
 }
 
-/// Service levels that carry data, one bit each.
+/// Returns the service levels that carry data, one bit each.
 fn used_levels(classes: Option<&Classes>) -> u32 {
     let levels = classes.into_iter().flat_map(Classes::of_data);
     levels.fold(0, |mask, (&sl, _)| mask | 1 << (sl & 31))
 }
 
-/// A class of connections of one service level.
+/// Returns the class of connections of one service level.
 fn of_connections(sl: u8, source: Arc<dyn Source>, load: f64) -> (ClassInfo, ClassPlan) {
     let (name, sl) = (CLASS_NAMES[usize::from(sl)].to_owned(), Sl(sl));
     let info = ClassInfo {
@@ -400,7 +410,7 @@ fn of_connections(sl: u8, source: Arc<dyn Source>, load: f64) -> (ClassInfo, Cla
 }
 
 impl Classes {
-    /// Levels of data with their largest messages, class by class, those of connections included.
+    /// Returns the levels of data with their largest messages, by class, including connections.
     pub(crate) fn of_data(&self) -> impl Iterator<Item = (&u8, &u32)> {
         let management = self
             .workloads
@@ -412,7 +422,7 @@ impl Classes {
         levels.filter(|(_, is)| !is).flat_map(|(levels, _)| levels)
     }
 
-    /// The largest message of subnet management; `None` where there is none.
+    /// Returns the largest message of subnet management, if there is any.
     pub(crate) fn largest_of_management(&self) -> Option<u32> {
         let classes = self.workloads.classes.iter().zip(&self.levels);
         let management = classes.filter(|(class, _)| class.is_management);
@@ -421,7 +431,7 @@ impl Classes {
             .max()
     }
 
-    /// The classes of connections that are asked for come behind those of the file.
+    /// Appends the requested classes of connections to those of the file.
     fn add_connections(
         &mut self,
         spec: &ConnectionsSpec,
@@ -439,7 +449,7 @@ impl Classes {
         check::traffic::rows(&self.levels, desk);
     }
 
-    /// The classes of the file, as results tell of them and as the fabric runs them.
+    /// Returns the classes of the file, for results and for the fabric.
     fn described(&self, n_nics: u32, seed: u64) -> (Vec<ClassInfo>, Vec<ClassPlan>) {
         let drawn = self.workloads.drawn(seed);
         let info = |class: &Class| ClassInfo {
@@ -461,7 +471,7 @@ impl Classes {
     }
 }
 
-/// What the cost of a run is estimated from.
+/// The input of the cost estimate of a run.
 struct Estimate<'a> {
     topology: &'a Topology,
     way: &'a Forwarding,
@@ -473,7 +483,8 @@ struct Estimate<'a> {
 }
 
 impl Estimate<'_> {
-    /// What a run costs, and into how many partitions it is cut; `None` if it does not fit the memory.
+    /// Returns the cost of a run and its number of partitions; `None` if it does not fit into
+    /// memory.
     fn cost(
         &self,
         admitted: Option<&(Admission, Admitted)>,
@@ -514,7 +525,7 @@ impl Estimate<'_> {
     }
 }
 
-/// The cables.
+/// Builds the topology.
 pub(super) fn fabric(
     spec: &TopologySpec,
     failures: &[Numbered],
@@ -535,8 +546,8 @@ pub(super) fn fabric(
     let radix = topology.radix();
     if radix > LARGEST_RADIX {
         desk.notes
-            .error("E0202", place, format!("switches of {radix} ports"))
-            .help(format!("a switch has at most {LARGEST_RADIX} ports"));
+            .error("E0202", place, format!("the switches have {radix} ports"))
+            .help(format!("use at most {LARGEST_RADIX} ports per switch"));
         return None;
     }
     if topology.n_nics() < 2 {
@@ -544,12 +555,13 @@ pub(super) fn fabric(
             .error(
                 "E0203",
                 place,
-                format!("a fabric of {} NICs", topology.n_nics()),
+                format!("expected at least two NICs, found {}", topology.n_nics()),
             )
-            .help("traffic needs at least two");
+            .help("add hosts: traffic goes from one NIC to another");
         return None;
     }
     let (topology, lost) = failures::apply(failures, topology, seed, desk)?;
+    let lost = lost.or_else(|| failures::lost_of_tree(&topology));
     let measures = measures(&topology);
     let structure = match topology.structure() {
         tree @ Structure::Tree(own) if own.is_k_ary_n_tree() && own.levels() > 1 => tree.words(),
@@ -573,7 +585,7 @@ pub(super) fn fabric(
     Some(Arc::new(topology))
 }
 
-/// States what the cables can carry, level by level and between halves.
+/// States the capacity of the cables, by level and between halves.
 fn carries(link: &LinkSpec, topology: &Topology, desk: &mut Desk<'_>) {
     let rates = link.of_classes(topology).into_iter();
     let rates: Vec<Rate> = rates.map(|(rate, _)| rate).collect();
@@ -583,7 +595,7 @@ fn carries(link: &LinkSpec, topology: &Topology, desk: &mut Desk<'_>) {
     }
 }
 
-/// The routing, and whether it can deadlock.
+/// Compiles the routing, and checks whether it can deadlock.
 pub(super) fn way(
     spec: &RoutingSpec,
     topology: &Arc<Topology>,
@@ -607,7 +619,7 @@ pub(super) fn way(
                 .unwrap_or(desk.places.of("routing"));
             let note = desk.notes.error("E0500", place, problem);
             let fitting = netloom_routing::fitting(topology.structure());
-            note.help(format!("what fits here: {}", fitting.join(", ")));
+            note.help(format!("use one of: {}", fitting.join(", ")));
             if let Some(failures) = desk.places.written("failure") {
                 note.also(failures, "the missing cables");
             }
@@ -619,7 +631,7 @@ pub(super) fn way(
     }
 }
 
-/// Whether all classes of links that the file names are of this fabric.
+/// Returns whether the fabric has all classes of links that the file names.
 pub(super) fn knows_link_classes(
     link: &LinkSpec,
     topology: &Topology,
@@ -635,7 +647,7 @@ pub(super) fn knows_link_classes(
             let note = desk.notes.error("E0301", place, message);
             match nearest(name, known()) {
                 Some(near) => note.help(format!("did you mean `{near}`?")),
-                None => note.help(format!("its classes are {}", names.join(", "))),
+                None => note.help(format!("use one of: {}", names.join(", "))),
             };
             is_good = false;
         }
@@ -643,7 +655,7 @@ pub(super) fn knows_link_classes(
     is_good
 }
 
-/// Ticks of links and clocks.
+/// Converts links and clocks to ticks.
 fn timing(
     link: &LinkSpec,
     switch: &SwitchSpec,
@@ -655,7 +667,7 @@ fn timing(
     let is_good = knows_link_classes(link, topology, desk);
     let flit = link.segmentation.flit;
     let classes = link.of_classes(topology);
-    // A switch keeps up with the fastest of its links, where these have rates of their own.
+    // The default clock keeps up with the fastest link, if links have their own rates.
     let fastest = classes.iter().map(|(rate, _)| *rate).max();
     let has_own = (0..)
         .take(classes.len())
@@ -717,7 +729,7 @@ fn timing(
     })
 }
 
-/// Whether the greatest common divisor of durations stays within 128 bits.
+/// Returns whether the greatest common divisor of durations fits into 128 bits.
 fn are_easy(durations: &[Time]) -> bool {
     let mut product: u128 = 1;
     for time in durations.iter().filter(|time| !time.is_zero()) {
@@ -742,14 +754,14 @@ fn are_easy(durations: &[Time]) -> bool {
         .is_some()
 }
 
-/// The nearest whole number of femtoseconds.
+/// Rounds to a whole number of femtoseconds.
 fn to_femtos(time: Time) -> Time {
     let (num, den) = (time.picos().num(), time.picos().den());
     let femtos = num / den * 1000 + (num % den * 1000 + den / 2) / den;
     Time::from_picos(Ratio::new(femtos, 1000))
 }
 
-/// A time whose fraction is short enough to be divided by any tick.
+/// Rounds a time if its fraction is too long to be divided by any tick.
 pub(crate) fn tame(time: Time) -> Time {
     match time.picos().den() <= 1_000_000 {
         true => time,
@@ -757,7 +769,7 @@ pub(crate) fn tame(time: Time) -> Time {
     }
 }
 
-/// The classes, built for the first seed.
+/// Builds the classes for the first seed.
 fn classes(
     specs: &[ClassSpec],
     mut workloads: Workloads,
@@ -810,7 +822,8 @@ fn classes(
     })
 }
 
-/// The service levels of a list of messages, each with its largest, and the messages as text.
+/// Returns the service levels of a list of messages, each with its largest message, and the
+/// messages as text.
 fn listed(source: &dyn Source, own: Sl, n_nics: u32) -> (BTreeMap<u8, u32>, String) {
     let mut levels = BTreeMap::new();
     let mut messages = String::new();
@@ -830,7 +843,7 @@ fn listed(source: &dyn Source, own: Sl, n_nics: u32) -> (BTreeMap<u8, u32>, Stri
     (levels, messages)
 }
 
-/// Times of the measurement in ticks.
+/// Converts the times of the measurement to ticks.
 fn ticks(spec: &MeasureSpec, timing: &Timing, is_planned: bool) -> Measure {
     let at = |time: Time| timing.timebase.tick_at(tame(time));
     let length = at(spec.length);
@@ -850,7 +863,7 @@ fn ticks(spec: &MeasureSpec, timing: &Timing, is_planned: bool) -> Measure {
     }
 }
 
-/// A number of things in words.
+/// Formats a count with its noun.
 fn counted(n: impl Into<u64>, one: &str, several: &str) -> String {
     match n.into() {
         1 => format!("1 {one}"),
@@ -858,7 +871,7 @@ fn counted(n: impl Into<u64>, one: &str, several: &str) -> String {
     }
 }
 
-/// A number with its thousands set apart.
+/// Formats a number with thousands separators.
 pub(crate) fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::new();

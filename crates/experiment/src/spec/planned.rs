@@ -1,8 +1,8 @@
 //! `[plan]`: tables that follow from what classes need.
 //!
-//! A file may say what its classes need instead of how the arbiters are set: the tables are planned, written
-//! into `[qos]` as if the file had them, and simulated. A file with both keeps its own arbiter, and the plan
-//! is only read: so a resolved file, which has both, runs the same.
+//! A file can state what its classes need instead of setting arbiters. The tables are then planned,
+//! inserted into `[qos]` as if the file had them, and simulated. A file with both keeps its own
+//! arbiter, and the plan is only read. A resolved file has both, so it runs the same.
 
 use netloom_arbitration::{BxiDeficit, BxiTable, DTable, IbTwoTable};
 use netloom_catalog::{Described, Document, Notes, Place, Section, Value, ValueShape};
@@ -13,16 +13,16 @@ use netloom_units::{Bytes, Rate};
 use super::LaneMap;
 use super::plan::Desk;
 
-/// What came of planning.
+/// The result of planning.
 pub(super) type Outcome = Result<Plan, Refusal>;
 
-/// What came of planning, and what the plan was made for.
+/// The result of planning, with the surroundings that the plan was made for.
 pub(super) struct Put {
     pub(super) outcome: Outcome,
     pub(super) surroundings: Surroundings,
 }
 
-/// What became of `[plan]`.
+/// `[plan]` as read, with the result of planning.
 pub(crate) struct Planned {
     request: Request,
     outcome: Outcome,
@@ -34,8 +34,8 @@ fn has_arbiter(document: &Document) -> bool {
     qos.is_some_and(|qos| qos.get("arbiter").is_some())
 }
 
-/// Plans, and puts the tables into the document, as `--set` would, unless it has an arbiter of its own. They stand
-/// where `[plan]` does. What is wrong with the section is told when it is read with the others.
+/// Plans, and inserts the tables into the document, as `--set` would, unless it has its own
+/// arbiter. Their place is that of `[plan]`. Errors of the section are noted when it is read.
 pub(super) fn put(document: &mut Document, surroundings: Surroundings) -> Option<Put> {
     document.root.get("plan")?;
     let mut unheard = Notes::new();
@@ -70,7 +70,7 @@ fn set(plan: &Plan, document: &mut Document) {
     for (key, value) in values {
         let qos = document.root.get("qos");
         if qos.is_none_or(|qos| qos.get(key).is_none()) {
-            // A `qos` that takes no keys is told of when it is read.
+            // A `qos` that is not a table is noted when it is read.
             document.put(&format!("qos.{key}"), place, value, &mut Notes::new());
         }
     }
@@ -80,7 +80,7 @@ fn integer(number: impl Into<i64>) -> ValueShape {
     ValueShape::Integer(number.into())
 }
 
-/// The planned arbiter as the value that a file would have.
+/// Returns the planned arbiter as a value of a file.
 fn arbiter(plan: &Plan, tables: &Tables, place: Place) -> Value {
     let at = |shape| Value { place, shape };
     let pair = |&(key, weight): &(u8, u16)| {
@@ -113,7 +113,7 @@ fn arbiter(plan: &Plan, tables: &Tables, place: Place) -> Value {
     at(ValueShape::Table(entries.collect()))
 }
 
-/// Reads the section, if the file has it, for what is wrong with it and for the resolved file.
+/// Reads the section, if the file has it: notes its errors and adds it to the resolved file.
 pub(super) fn read(root: &mut Section<'_>, put: Option<Put>) -> Option<Planned> {
     root.raw("plan")?;
     let unknown = Surroundings::default();
@@ -128,13 +128,13 @@ pub(super) fn read(root: &mut Section<'_>, put: Option<Put>) -> Option<Planned> 
     })
 }
 
-/// The plan, if the file's arbiter is the one that was planned.
+/// Returns the plan, if the file's arbiter is the planned one.
 pub(super) fn in_force(planned: Option<Planned>, root: &Value) -> Option<Plan> {
     let plan = planned?.outcome.ok()?;
     is_in_force(&plan, root).then_some(plan)
 }
 
-/// The plan, if the file's arbiter is the one that was planned; tells what cannot be met.
+/// Returns the plan, if the file's arbiter is the planned one. Notes what cannot be met.
 pub(super) fn judged(planned: Planned, desk: &mut Desk<'_>) -> Option<Plan> {
     let Planned {
         request,
@@ -145,7 +145,7 @@ pub(super) fn judged(planned: Planned, desk: &mut Desk<'_>) -> Option<Plan> {
     let plan = match outcome {
         Ok(plan) => plan,
         Err(refusal) => {
-            // Tables of the file's own were put in its place.
+            // The file has its own tables.
             if desk.places.written("qos.arbiter").is_some() {
                 return None;
             }
@@ -153,8 +153,8 @@ pub(super) fn judged(planned: Planned, desk: &mut Desk<'_>) -> Option<Plan> {
             let name = |&class: &usize| request.classes[class].name.as_str();
             let names: Vec<&str> = conflict.classes.iter().map(name).collect();
             let cannot = match refusal.is_proved {
-                true => "cannot be met together",
-                false => "no tables were found that meet, and none were proved impossible",
+                true => "classes cannot be met together",
+                false => "found no tables for these classes, and no proof that there are none",
             };
             let message = format!("{cannot}: {}", names.join(", "));
             let note = desk.notes.error("E0903", place, message);
@@ -166,7 +166,7 @@ pub(super) fn judged(planned: Planned, desk: &mut Desk<'_>) -> Option<Plan> {
         }
     };
     if !is_in_force(&plan, desk.places.root) {
-        let sentence = "not in force: qos.arbiter is the file's own";
+        let sentence = "not used: the file sets its own qos.arbiter";
         desk.fact("plan", sentence.to_owned());
         return None;
     }
@@ -212,7 +212,7 @@ pub(super) fn judged(planned: Planned, desk: &mut Desk<'_>) -> Option<Plan> {
     Some(plan)
 }
 
-/// Tells where traffic has larger packets than were planned for: no bound holds then.
+/// Warns of traffic with larger packets than planned for, which invalidate all bounds.
 pub(super) fn packets(plan: &Plan, lanes: &LaneMap, desk: &mut Desk<'_>) {
     for (at, class) in plan.request.classes.iter().enumerate() {
         let planned = class.sizes.largest();
@@ -220,15 +220,16 @@ pub(super) fn packets(plan: &Plan, lanes: &LaneMap, desk: &mut Desk<'_>) {
         if let Some(sent) = sent.filter(|sent| *sent > planned) {
             let place = desk.places.of(&format!("plan.class.{at}"));
             let name = &class.name;
-            let message = format!("{name} sends packets of {sent}, and is planned for {planned}");
+            let message = format!("{name} sends packets of {sent}, but is planned for {planned}");
             desk.notes.warning("W0906", place, message).help(format!(
-                "write packet = \"{sent}\", or leave it out: link.mtu and link.header then say it"
+                "set packet = \"{sent}\", or remove it to use link.mtu and link.header"
             ));
         }
     }
 }
 
-/// Tells which service levels have traffic and no class: the plan puts them where they harm least, and promises nothing.
+/// Warns of service levels with traffic and without a class. The plan puts them on the least
+/// harmful lane and guarantees nothing.
 pub(super) fn levels(plan: &Plan, lanes: &LaneMap, desk: &mut Desk<'_>) {
     let is_planned = |sl: usize| plan.classes.iter().any(|class| class.sl.index() == sl);
     let is_management = |sl: usize| lanes.has_management() && sl == MANAGEMENT.index();
@@ -236,7 +237,7 @@ pub(super) fn levels(plan: &Plan, lanes: &LaneMap, desk: &mut Desk<'_>) {
     let unplanned = sent.filter(|(sl, sent)| sent.is_some() && !is_planned(*sl));
     for (sl, _) in unplanned.filter(|(sl, _)| !is_management(*sl)) {
         let vl = lanes.channels.sc2vl[sl];
-        let message = format!("SL{sl} has traffic and no class in the plan; it takes VL{vl}");
+        let message = format!("SL{sl} has traffic but no class in the plan; it uses VL{vl}");
         let note = desk.notes.warning("W0416", desk.places.of("plan"), message);
         note.help(format!(
             "add a [[plan.class]] with sl = {sl} if it needs a share"
@@ -244,7 +245,8 @@ pub(super) fn levels(plan: &Plan, lanes: &LaneMap, desk: &mut Desk<'_>) {
     }
 }
 
-/// Whether the arbiter of the file is the planned one: it was put there, or stands in a resolved file.
+/// Returns whether the arbiter of the file is the planned one: inserted by [`put`], or in a
+/// resolved file.
 fn is_in_force(plan: &Plan, root: &Value) -> bool {
     let qos = root.get("qos");
     let written = |key: &str| qos.and_then(|qos| qos.get(key));
@@ -257,7 +259,7 @@ fn is_in_force(plan: &Plan, root: &Value) -> bool {
     is_written("arbiter", &plan.tables) && (is_same_at_hosts || is_written("nic-arbiter", hosts))
 }
 
-/// Whether a value says what another one does, and perhaps more.
+/// Returns whether a value contains everything that the wanted one does.
 fn says(wanted: &Value, value: &Value) -> bool {
     match (&wanted.shape, &value.shape) {
         (ValueShape::Table(wanted), ValueShape::Table(_)) => wanted

@@ -1,4 +1,4 @@
-//! `[qos]`: lanes, the maps from service levels to them, packet sizes, and who is next on a link.
+//! `[qos]`: lanes, the maps from service levels to lanes, packet sizes, and arbiters.
 
 use std::sync::Arc;
 
@@ -12,95 +12,103 @@ use super::mapping::{
 };
 use super::reading::{resolved_table, table};
 
-/// Quality of service, as the file gives it.
+/// Quality of service as given in the file.
 pub(crate) struct QosSpec {
     pub(crate) values: Option<QosValues>,
     pub(crate) exceptions: OwnRows,
     pub(crate) arbiter: Option<Arc<dyn Policy>>,
-    /// `None` inside where it is the same as at the switches.
+    /// The inner `None` means the arbiter of the switches.
     pub(crate) nic_arbiter: Option<Option<Arc<dyn Policy>>>,
 }
 
 params! {
-    /// Lanes, which service level takes which, and how large its packets are.
+    /// Lanes, the maps from service levels to lanes, and packet sizes.
     #[derive(Clone, Debug)]
     pub(crate) struct QosValues {
-        /// Data lanes that service levels map to; left out, as many as they need.
+        /// Number of data lanes for service levels. The default is as many as they need.
         pub(crate) vls: Option<u8> = None,
-        /// The lane of service level 0, 1, 2, …, at most 16; left out, SL n takes VL n modulo `vls`.
+        /// The lanes of service levels 0, 1, 2, …, at most 16. By default SL n uses VL n modulo
+        /// `vls`.
         pub(crate) sl2vl: Option<LaneRow> = None,
-        /// Instead of `sl2vl`, the service channel of service level 0, 1, 2, …, or a list of its channels, of
-        /// which each flow takes one. A channel is of one level; left out, SL n has SC n.
+        /// Instead of `sl2vl`: the service channels of service levels 0, 1, 2, …. An entry is a
+        /// channel, or a list of channels of which each flow uses one. A channel belongs to one
+        /// level. By default SL n has SC n.
         pub(crate) sl2sc: Option<ChannelSets> = None,
-        /// The lane of service channel 0, 1, 2, …, at most 32; left out, SC n takes VL n modulo `vls`.
+        /// The lanes of service channels 0, 1, 2, …, at most 32. By default SC n uses VL n modulo
+        /// `vls`.
         pub(crate) sc2vl: Option<ChannelLanes> = None,
-        /// The service channel with which a packet of service channel 0, 1, 2, … goes on behind a switch, at most 32; what is
-        /// left out stays as it is.
+        /// The service channels that packets of service channels 0, 1, 2, … have after a switch, at
+        /// most 32. A channel beyond the end of the list does not change.
         pub(crate) sc2sc: Option<ChannelChanges> = None,
-        /// The service level of service channel 0, 1, 2, …: the inverse of `sl2sc`, from which it follows.
+        /// The service levels of service channels 0, 1, 2, …: the inverse of `sl2sc`, from which it
+        /// follows.
         pub(crate) sc2sl: Option<ChannelLevels> = None,
-        /// Largest payload of a packet of service level 0, 1, 2, …, at most that of `link.mtu`; left out, that.
+        /// Largest payloads of packets of service levels 0, 1, 2, …, at most `link.mtu`. The
+        /// default is `link.mtu`.
         pub(crate) sl_mtu: Option<LevelMtus> = None,
     }
     check |it, section| {
         if it.vls.is_some_and(|vls| !(1..=15).contains(&vls)) {
             let place = section.place_of("vls");
-            section.notes.error("E0401", place, "a link has 1 to 15 data lanes").help("VL15 is for management and not counted");
+            section
+                .notes
+                .error("E0401", place, "a link has 1 to 15 data lanes")
+                .help("use 1 to 15; VL15 is reserved for management and not counted");
         }
     }
 }
 
 params! {
-    /// A row of the SL2VL table that holds for one (switch, input, output) only.
+    /// A row of the SL2VL table for one (switch, input, output) only.
     #[derive(Clone, Debug)]
     pub(crate) struct Sl2VlException {
         /// The switch.
         pub(crate) switch: u32,
-        /// The port a packet comes in by.
+        /// The input port of the packet.
         pub(crate) input: u16,
-        /// The port it leaves by.
+        /// The output port of the packet.
         pub(crate) output: u16,
-        /// The lane of service level 0, 1, 2, …; what is left out is as everywhere.
+        /// The lanes of service levels 0, 1, 2, …. Missing entries are those of `sl2vl`.
         pub(crate) row: LaneRow,
     }
 }
 
 params! {
-    /// A row of the SC2VL table that holds for one switch, or for one of its outputs.
+    /// A row of the SC2VL table for one switch, or for one of its outputs.
     #[derive(Clone, Debug)]
     pub(crate) struct Sc2VlException {
         /// The switch.
         pub(crate) switch: u32,
-        /// The port a packet leaves by; left out, every port of the switch.
+        /// The output port of the packet. The default is every port of the switch.
         pub(crate) output: Option<u16> = None,
-        /// The lane of service channel 0, 1, 2, …; what is left out is as everywhere.
+        /// The lanes of service channels 0, 1, 2, …. Missing entries are those of `sc2vl`.
         pub(crate) row: ChannelLanes,
     }
 }
 
 params! {
-    /// A row of the SC2SC table that holds for one switch, or for one of its inputs or outputs, or for a pair of them.
+    /// A row of the SC2SC table for one switch, one of its inputs or outputs, or a pair of them.
     #[derive(Clone, Debug)]
     pub(crate) struct Sc2ScException {
         /// The switch.
         pub(crate) switch: u32,
-        /// The port a packet comes in by; left out, every port of the switch.
+        /// The input port of the packet. The default is every port of the switch.
         pub(crate) input: Option<u16> = None,
-        /// The port it leaves by; left out, every port of the switch.
+        /// The output port of the packet. The default is every port of the switch.
         pub(crate) output: Option<u16> = None,
-        /// What service channel 0, 1, 2, … becomes; what is left out is as everywhere.
+        /// The new channels of service channels 0, 1, 2, …. Missing entries are those of `sc2sc`.
         pub(crate) row: ChannelChanges,
     }
 }
 
-/// A map of which single ports may have rows of their own.
+/// A map that single ports can override with their own rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct OwnMap {
     /// The key of the rows is `NAME-exception`.
     pub(crate) name: &'static str,
-    /// What it maps, "SL" or "SC".
+    /// What the map takes, "SL" or "SC".
     pub(crate) from: &'static str,
-    /// What each row has.
+    /// Keys of each row.
     parts: &'static str,
 }
 
@@ -121,13 +129,13 @@ pub(crate) const CHANGES: OwnMap = OwnMap {
     parts: "switch, input, output and row",
 };
 
-/// A row that holds for single ports of a switch.
+/// A row for single ports of a switch.
 pub(crate) struct OwnRow {
     pub(crate) map: OwnMap,
-    /// Its place in the list of its map.
+    /// Index in the list of its map.
     at: usize,
     pub(crate) switch: u32,
-    /// Every port where there is none.
+    /// `None` for every port.
     pub(crate) input: Option<u16>,
     pub(crate) output: Option<u16>,
     pub(crate) row: Vec<u8>,
@@ -137,12 +145,12 @@ pub(crate) struct OwnRow {
 #[derive(Default)]
 pub(crate) struct OwnRows {
     pub(crate) rows: Vec<OwnRow>,
-    /// There are others, whose mistakes are noted.
+    /// Whether other rows were invalid, with their errors noted.
     pub(crate) are_some_missing: bool,
 }
 
 impl OwnRow {
-    /// Where the file has it.
+    /// Returns its path in the file.
     pub(crate) fn path(&self) -> String {
         format!("qos.{}-exception.{}", self.map.name, self.at)
     }
@@ -234,7 +242,7 @@ fn read_exceptions(
                 value.place,
                 format!("expected a list of tables, found {}", value.shape.word()),
             )
-            .help(format!("write [[qos.{key}]] and below it {}", map.parts));
+            .help(format!("use [[qos.{key}]], and below it {}", map.parts));
         exceptions.are_some_missing = true;
         return;
     };
@@ -255,7 +263,7 @@ pub(crate) fn read_from(root: &mut Section<'_>, arbiters: &[Kind<dyn Policy>]) -
     table(root, "qos", |section| Some(read(section, arbiters)))
 }
 
-/// The keys of `[qos]`.
+/// Returns the keys of `[qos]`.
 pub(crate) fn params() -> Vec<Param> {
     let arbiter = |name: &str, about: &str, default: &str| Param {
         name: name.to_owned(),
@@ -266,12 +274,12 @@ pub(crate) fn params() -> Vec<Param> {
     let mut params = QosValues::params();
     params.push(arbiter(
         "arbiter",
-        "Who is next on a link behind a switch.",
+        "Which packet a switch sends next on a link.",
         "\"round-robin\"",
     ));
     params.push(arbiter(
         "nic-arbiter",
-        "Who is next on a link behind a NIC; left out, the same as at switches.",
+        "Which packet a NIC sends next on its link. The default is the arbiter of the switches.",
         "",
     ));
     params

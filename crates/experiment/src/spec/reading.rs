@@ -1,8 +1,8 @@
-//! Small helpers around [`Section`]: tables in tables, kinds with a default, places by path.
+//! Helpers for [`Section`]: nested tables, kinds with a default, places by path.
 
 use netloom_catalog::{Kind, Place, Resolved, ResolvedLine, Section, Value, ValueShape, read_kind};
 
-/// Reads the table under a key; left out, every key of it is left out.
+/// Reads the table under a key. A missing table reads like an empty one.
 pub(crate) fn table<T>(
     section: &mut Section<'_>,
     key: &str,
@@ -20,7 +20,7 @@ pub(crate) fn table<T>(
     result
 }
 
-/// Reads a table of a kind, where the kind itself may be left out even if its parameters are not.
+/// Reads a table of a kind. `kind` is optional even if parameters are given.
 pub(crate) fn kind_table<T: ?Sized>(
     section: &mut Section<'_>,
     key: &str,
@@ -44,7 +44,7 @@ pub(crate) fn kind_table<T: ?Sized>(
     })
 }
 
-/// The table under a path of keys of a resolved file.
+/// Returns the table under a path of keys of a resolved file.
 pub(crate) fn resolved_table<'a>(
     resolved: &'a mut Resolved,
     path: &[&str],
@@ -57,8 +57,8 @@ pub(crate) fn resolved_table<'a>(
     })
 }
 
-/// Writes a default that could only be computed from other values, unless the file has the key. `at` is the
-/// place among the lines of its table where a file that has the key would show it.
+/// Adds a default computed from other values, unless the file has the key. `at` is the index among
+/// the lines of its table at which a file with the key would show it.
 pub(crate) fn resolve_default(
     resolved: &mut Resolved,
     path: &[&str],
@@ -83,7 +83,7 @@ pub(crate) fn resolve_default(
     }
 }
 
-/// Takes a key out of a resolved file again, where something else says it.
+/// Removes a key from a resolved file, if another value replaces it.
 pub(crate) fn forget(resolved: &mut Resolved, path: &[&str], key: &str) {
     if let Some(table) = resolved_table(resolved, path) {
         table.lines.retain(|line| match line {
@@ -94,24 +94,24 @@ pub(crate) fn forget(resolved: &mut Resolved, path: &[&str], key: &str) {
     }
 }
 
-/// Where values stand, by their path in the file (`qos.sl2vl.3`, `traffic.0.load`).
+/// The places of values by their path in the file (`qos.sl2vl.3`, `traffic.0.load`).
 #[derive(Clone, Copy)]
 pub(crate) struct Places<'a> {
     pub(crate) root: &'a Value,
 }
 
 impl Places<'_> {
-    /// The place of a value, or of the innermost table on the way to it if the file leaves it out.
+    /// Returns the place of a value, or of the innermost table on its path if it is missing.
     pub(crate) fn of(&self, path: &str) -> Place {
         self.find(path).unwrap_or_else(|place| place)
     }
 
-    /// The place of a value, if the file has it.
+    /// Returns the place of a value, if the file has it.
     pub(crate) fn written(&self, path: &str) -> Option<Place> {
         self.find(path).ok()
     }
 
-    /// The first of these values that the file has, and its place.
+    /// Returns the first of these values that the file has, with its place.
     pub(crate) fn first_written<'k>(&self, paths: &[&'k str]) -> Option<(&'k str, Place)> {
         let mut written = paths
             .iter()
@@ -119,7 +119,7 @@ impl Places<'_> {
         written.next()
     }
 
-    /// The kind that the file names there, as a text or as `kind` of a table.
+    /// Returns the kind at a path, given as a string or as `kind` of a table.
     pub(crate) fn kind(&self, path: &str) -> Option<&str> {
         let value = self.value(path).ok()?;
         match &value.get("kind").unwrap_or(value).shape {

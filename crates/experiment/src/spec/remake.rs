@@ -1,4 +1,4 @@
-//! What an experiment keeps so that it can be built for another seed.
+//! Builds an experiment for another seed.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,18 +14,18 @@ use netloom_units::{Time, Timebase};
 use super::admitted::Admission;
 use crate::Experiment;
 
-/// What an experiment keeps so that it can be built for another seed.
+/// The data needed to build an experiment for another seed.
 pub(crate) struct Remake {
     pub(crate) blueprint: Arc<dyn Blueprint>,
-    /// Whether the cables themselves are drawn.
+    /// Whether cables are drawn at random.
     pub(crate) is_random_wiring: bool,
     pub(crate) routing: Arc<dyn Routing>,
     pub(crate) workloads: Workloads,
-    /// How connections are admitted, where there are any.
+    /// Admission of connections, if there are any.
     pub(crate) admission: Option<Admission>,
 }
 
-/// The classes, and what they need to know to be built.
+/// The classes, with the context needed to build them.
 #[derive(Clone)]
 pub(crate) struct Workloads {
     pub(crate) classes: Vec<Class>,
@@ -38,14 +38,15 @@ pub(crate) struct Workloads {
     pub(crate) directory: PathBuf,
 }
 
-/// No time of a workload is later than this, in seconds.
+/// The latest time of a workload, in seconds.
 const LATEST: u64 = 100;
 
 impl Workloads {
-    /// The members of all groups for a seed.
+    /// Draws the members of all groups for a seed.
     ///
     /// # Panics
-    /// If they cannot be drawn, which does not depend on the seed and is checked before (`check::groups`).
+    /// Panics if they cannot be drawn, which does not depend on the seed and is checked earlier
+    /// (`check::groups`).
     pub(crate) fn drawn(&self, seed: u64) -> GroupMembers {
         let drawn = self.groups.draw(self.n_nics, seed);
         drawn.expect("groups fit the fabric for every seed")
@@ -62,12 +63,13 @@ impl Workloads {
             .map(Arc::from)
     }
 
-    /// The class with its files read and its load known (see [`Class::settle`]).
+    /// Returns the class with its files read and its load known (see [`Class::settle`]).
     pub(crate) fn settle(&self, class: usize, seed: u64, notes: &mut Notes) -> Option<Class> {
         self.with_setting(class, seed, |own, setting| own.settle(setting, notes))
     }
 
-    /// Bytes of the largest message of a settled class; `None` where a file lists them.
+    /// Returns the bytes of the largest message of a settled class; `None` if a file lists
+    /// messages.
     pub(crate) fn largest(&self, class: usize, seed: u64) -> Option<u32> {
         self.with_setting(class, seed, Class::largest_message)
     }
@@ -98,7 +100,7 @@ impl Workloads {
 }
 
 impl Remake {
-    /// Draws everything random anew, or says why what could be built for one seed cannot be for this one.
+    /// Repeats all random draws for a seed. The error states why this seed cannot be built.
     pub(crate) fn apply(&self, seed: u64, experiment: &mut Experiment) -> Result<(), String> {
         let plan = &mut experiment.fabric;
         if self.is_random_wiring {

@@ -1,4 +1,4 @@
-//! `[routing]`: which way.
+//! `[routing]`: how packets are routed.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use netloom_routing::Routing;
 use super::reading::kind_table;
 use super::topology::kind_name;
 
-/// The routing, as the file describes it.
+/// The routing described by the file.
 pub(crate) struct RoutingSpec {
     pub(crate) routing: Arc<dyn Routing>,
     pub(crate) kind: String,
 }
 
-/// What suits a kind of topology where the file says nothing.
+/// Returns the default routing of a kind of topology.
 pub(crate) fn default_for(topology: &str) -> &'static str {
     match topology {
         "fat-tree" | "pgft" | "single-switch" => "d-mod-k",

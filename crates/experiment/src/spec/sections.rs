@@ -1,4 +1,6 @@
-//! The sections of a file and the concepts in them, for lists, manuals, explanations and the schema.
+//! The sections of a file and the concepts in them.
+//!
+//! Lists, the manual, explanations and the schema use them.
 
 use netloom_catalog::{FromToml, KindInfo, Param, Params, Shape, info};
 use netloom_traffic::Class;
@@ -11,31 +13,31 @@ use super::{
 
 /// One section of a file.
 pub struct SectionInfo {
-    /// Its path (`switch.pipeline`); empty for the top of the file, `*` where any name stands.
+    /// Path (`switch.pipeline`): empty for the top of the file, `*` for any name.
     pub path: &'static str,
-    /// What it is for.
+    /// One-line description.
     pub about: &'static str,
-    /// Its keys; a section that is of a kind has those of the kind besides.
+    /// Keys, without those of the section's kind.
     pub params: Vec<Param>,
-    /// Whether it is a list of tables (`[[traffic]]`).
+    /// Whether the section is a list of tables (`[[traffic]]`).
     pub is_list: bool,
-    /// The concept whose kinds this section takes, if it is of a kind.
+    /// The concept whose kinds this section takes, if any.
     pub concept: Option<&'static str>,
 }
 
-/// Something that comes in kinds.
+/// A concept with several kinds, for example `topology`.
 pub struct Concept {
-    /// What it is called in messages.
+    /// Name in messages.
     pub name: &'static str,
-    /// What it decides.
+    /// One-line description.
     pub about: &'static str,
-    /// Where it stands in a file.
+    /// Path of the section or key in a file.
     pub path: &'static str,
-    /// Its kinds.
+    /// Kinds of the concept.
     pub kinds: Vec<KindInfo>,
 }
 
-/// Everything that comes in kinds, with those that a program has.
+/// Returns all concepts with their kinds, including those that a program adds.
 pub fn concepts(kinds: &Kinds) -> Vec<Concept> {
     let concept = |name, about, path, kinds| Concept {
         name,
@@ -46,25 +48,25 @@ pub fn concepts(kinds: &Kinds) -> Vec<Concept> {
     vec![
         concept(
             "topology",
-            "Which switches and cables.",
+            "The switches and cables of the fabric.",
             "topology",
             info(&kinds.topologies),
         ),
         concept(
             "routing",
-            "Which way a packet takes.",
+            "How packets are routed.",
             "routing",
             info(&kinds.routings),
         ),
         concept(
             "flow control",
-            "How a sender knows that there is room at the other end of its link.",
+            "How a sender knows the free space at the other end of its link.",
             "link.flow-control",
             info(flow_control::FLOW_CONTROLS),
         ),
         concept(
             "switch",
-            "How a switch is built.",
+            "The architecture of a switch.",
             "switch",
             info(switch::SWITCHES),
         ),
@@ -76,13 +78,13 @@ pub fn concepts(kinds: &Kinds) -> Vec<Concept> {
         ),
         concept(
             "allocator",
-            "Who may cross a switch next.",
+            "Which packets cross a switch next.",
             "switch.allocator",
             info(switch::ALLOCATORS),
         ),
         concept(
             "stash",
-            "What port buffers that short links leave unused are used for.",
+            "The use of port buffers that short links leave idle.",
             "switch.stash",
             info(switch::STASHES),
         ),
@@ -100,38 +102,38 @@ pub fn concepts(kinds: &Kinds) -> Vec<Concept> {
         ),
         concept(
             "arbiter",
-            "Who is next on a link.",
+            "Which packet is sent next on a link.",
             "qos.arbiter",
             info(&kinds.arbiters),
         ),
         concept(
             "pattern",
-            "To whom messages go.",
+            "The destinations of messages.",
             "traffic.pattern",
             info(&kinds.traffic.patterns),
         ),
         concept(
             "arrival process",
-            "When messages come.",
+            "When messages are created.",
             "traffic.arrival",
             info(&kinds.traffic.arrivals),
         ),
         concept(
             "message size",
-            "How large messages are.",
+            "The sizes of messages.",
             "traffic.size",
             info(&kinds.traffic.sizes),
         ),
         concept(
             "workload",
-            "Workloads that say everything about their messages.",
+            "Workloads that define all of their messages.",
             "traffic.workload",
             info(&kinds.traffic.workloads),
         ),
     ]
 }
 
-/// Every section of a file, in the order of a resolved one.
+/// Returns every section of a file, in the order of a resolved file.
 pub fn sections() -> Vec<SectionInfo> {
     let section = |path, about, params| SectionInfo {
         path,
@@ -155,92 +157,95 @@ pub fn sections() -> Vec<SectionInfo> {
         concept: None,
     };
     let mut sections = vec![
-        section("", "The file itself.", top()),
-        of_a_kind("topology", "Which switches and cables.", "topology"),
+        section("", "Keys at the top level of the file.", top()),
+        of_a_kind(
+            "topology",
+            "The switches and cables of the fabric.",
+            "topology",
+        ),
         list(
             "failure",
-            "A cable or switch that is missing, or cables drawn at random: one of these keys.",
+            "A missing cable or switch, or missing cables drawn at random. Set one of these keys.",
             failures::params(),
         ),
         section(
             "failure.links",
-            "Missing cables of a level of a fat tree, drawn by the seed of the run.",
+            "Missing cables of one level of a fat tree, drawn with the seed of the run.",
             failures::DrawnLinks::params(),
         ),
         section(
             "link",
-            "How fast, how far, in which pieces.",
+            "Rate, delay and packet sizes of links.",
             link::params(),
         ),
         section(
             "link.class.*",
-            "What differs for one class of links; its name is one of the topology's (`host`, …).",
+            "Values for one class of links, by its name in the topology (`host`, …).",
             link::LinkClass::params(),
         ),
-        of_a_kind("switch", "How a switch is built.", "switch"),
+        of_a_kind("switch", "The architecture of a switch.", "switch"),
         section(
             "switch.pipeline",
-            "Latencies of the stages of a switch, in cycles of its clock; tiled switches have stages of their own.",
+            "Latencies of the stages of a switch, in clock cycles. Tiled switches have other \
+             stages.",
             stages(),
         ),
         section(
             "switch.input-buffer",
-            "The input buffer of a port as one pool that all lanes share, or with a part for each queue.",
+            "The input buffer of a port as a pool shared by all lanes, or as one part per queue.",
             switch::Buffer::table_params(),
         ),
         section(
             "switch.output-buffer",
-            "The output buffer of a port as one pool that all lanes share.",
+            "The output buffer of a port as a pool shared by all lanes.",
             switch::Pool::params(),
         ),
         section(
             "switch.central-buffer",
-            "The central buffer of an MPort as one pool that all lanes share.",
+            "The central buffer of an MPort as a pool shared by all lanes.",
             switch::Pool::params(),
         ),
         section(
             "switch.faults",
-            "Errors on purpose in a tiled switch.",
+            "Injected faults in a tiled switch.",
             switch::Errors::params(),
         ),
-        section(
-            "nic",
-            "Where messages wait before they are sent, and what endpoints do beyond that.",
-            nic::params(),
-        ),
+        section("nic", "Queues and protocols of NICs.", nic::params()),
         section(
             "nic.receive",
-            "What a NIC does with packets that arrive.",
+            "How a NIC handles arriving packets.",
             nic::Receive::params(),
         ),
         of_a_kind(
             "routing",
-            "Which way a packet takes; left out, what suits the topology.",
+            "How packets are routed. The default depends on the topology.",
             "routing",
         ),
         section(
             "qos",
-            "Lanes, who takes which, and who is next on a link.",
+            "Virtual lanes, the maps from service levels to lanes, and arbitration.",
             qos::params(),
         ),
         list(
             "qos.sl2vl-exception",
-            "A row of the SL2VL table that holds for one (switch, input, output) only.",
+            "A row of the SL2VL table for one (switch, input, output) only.",
             qos::Sl2VlException::params(),
         ),
         list(
             "qos.sc2vl-exception",
-            "A row of the SC2VL table that holds for one switch, or for one of its outputs.",
+            "A row of the SC2VL table for one switch, or for one of its outputs.",
             qos::Sc2VlException::params(),
         ),
         list(
             "qos.sc2sc-exception",
-            "A row of the SC2SC table that holds for one switch, or for one of its inputs or outputs, or for a pair of them.",
+            "A row of the SC2SC table for one switch, one of its inputs or outputs, or a pair of \
+             them.",
             qos::Sc2ScException::params(),
         ),
         section(
             "plan",
-            "What the classes need of every port; the tables follow, unless `qos.arbiter` is written.",
+            "What the classes need at every port. The tables follow from it, unless `qos.arbiter` \
+             is set.",
             netloom_design::plan::Request::params()[0].clone(),
         ),
         list(
@@ -250,36 +255,39 @@ pub fn sections() -> Vec<SectionInfo> {
         ),
         list(
             "plan.device",
-            "What the ports of one kind of device have room for. PortInfo of a real site says it of the site's own.",
+            "The entries and lanes that ports of one kind of device support. For a real site, they \
+             are in PortInfo.",
             netloom_design::plan::Request::params()[2].clone(),
         ),
         section(
             "connections",
-            "Connections of a constant rate that are admitted before they send; the tables of all ports follow from them.",
+            "Constant-rate connections that are admitted before they send. The tables of all ports \
+             follow from them.",
             connections::ConnectionsSpec::params(),
         ),
         list(
             "connections.class",
-            "Connections that are drawn alike; left out, the four classes of paper 004 by bandwidth (up to 64 kbps, 1.55 Mbps, \
-             64 Mbps and 300 Mbps).",
+            "A class of drawn connections. The default is the four classes of paper 004 by \
+             bandwidth (up to 64 kbps, 1.55 Mbps, 64 Mbps and 300 Mbps).",
             connection_classes::ClassSpec::params(),
         ),
         section(
             "groups",
-            "Parts of the fabric that have no NIC in common, to be named in sets of NICs; for example \
+            "Named parts of the fabric that share no NIC, for use in sets of NICs. Example: \
              `victims = \"rest\"`.",
             vec![],
         ),
         section(
             "groups.*",
-            "The NICs of a group: `\"random 48\"` (so many of those left, drawn), `\"next 48\"` (the first that are \
-             left), `\"rest\"` (all that are left), or a set of NICs.",
+            "The NICs of a group: `\"random 48\"` (48 of the remaining NICs, drawn), `\"next 48\"` \
+             (the first 48 of the remaining NICs), `\"rest\"` (all remaining NICs), or a set of \
+             NICs.",
             vec![],
         ),
         list("traffic", "A class of traffic.", Class::params()),
         section(
             "measure",
-            "How long, how often, how exactly.",
+            "Length, number and precision of runs.",
             measure::MeasureSpec::params(),
         ),
     ];
@@ -297,32 +305,32 @@ fn top() -> Vec<Param> {
     vec![
         param(
             "netloom",
-            "The format of the file.",
+            "The version of the file format.",
             Shape::Integer(1, 1),
             None,
         ),
         param(
             "name",
-            "What results call the experiment; left out, the name of the file.",
+            "The name of the experiment in results. The default is the name of the file.",
             String::shape(),
             Some(""),
         ),
         param(
             "about",
-            "What the experiment is about.",
+            "A description of the experiment.",
             String::shape(),
             Some(""),
         ),
         param(
             "extends",
-            "A file over which this one is put: tables are merged, lists replaced.",
+            "A base file. Tables are merged with those of this file, and lists are replaced.",
             String::shape(),
             Some(""),
         ),
     ]
 }
 
-/// The stages of all switches: those of crossbars, then those that only tiled switches have.
+/// Returns the stages of all switches: those of crossbars, then those of tiled switches only.
 fn stages() -> Vec<Param> {
     let (crossbars, tiles) = (switch::Stages::params(), switch::Cycles::params());
     let is_in = |list: &[Param], param: &Param| list.iter().any(|other| other.name == param.name);
@@ -335,7 +343,7 @@ fn stages() -> Vec<Param> {
     });
     let own = tiles.iter().filter(|param| !is_in(&crossbars, param));
     let of_tiles = own.map(|param| Param {
-        about: format!("Tiled switches: {}", param.about),
+        about: format!("Tiled switches only: {}", param.about),
         ..param.clone()
     });
     of_crossbars.chain(of_tiles).collect()

@@ -1,12 +1,13 @@
-//! What the subnet manager of a real site wrote into its ports, for the simulation of that site.
+//! Tables that the subnet manager of a real site wrote into its ports, for simulation of the site.
 //!
 //! ```text
-//!  SL2VL of (switch, input, output) and of hosts ─► LaneRows      unless the file writes a map
-//!  VLArb and VLHighLimit of every port           ─► own policies  unless the file writes an arbiter
+//!  SL2VL of (switch, input, output) and of hosts ─► LaneRows      unless the file sets a map
+//!  VLArb and VLHighLimit of every port           ─► own policies  unless the file sets an arbiter
 //!  service levels of paths (psl)                 ─► PathChannels
 //! ```
 //!
-//! What a file writes goes before what the site has: so a plan can be tried on the site before it is programmed.
+//! Values in the file override those of the site, so that a plan can be tried before it is
+//! programmed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,18 +22,21 @@ use netloom_infiniband::{Node, NodeKind, PortName, Site, VlArbitration, writing}
 use netloom_topology::{Egress, InfiniBand, Topology};
 use netloom_units::{NicId, Port, Rate, Sc, SwitchId};
 
+use super::link::LinkSpec;
 use super::topology::TopologySpec;
-use super::{Request, reading, switch};
+use super::{Request, failures, reading, switch};
 use crate::Kinds;
 
-/// A real site that a file is about, read before the sections are: planning comes first.
+/// The real site that a file refers to. It is read before the sections, because planning comes
+/// first.
 pub(super) struct Known {
     blueprint: Option<Arc<dyn netloom_topology::Blueprint>>,
     site: Option<Arc<Site>>,
 }
 
 impl Known {
-    /// The site of a document that plans for one. What is wrong with its files is told when its topology is built.
+    /// Reads the site of a document with a plan. Errors in its files are noted when the topology is
+    /// built.
     pub(super) fn of(document: &Document, request: &Request<'_>) -> Known {
         let (blueprint, site) = match document.root.get("plan").is_some() {
             true => read_site(document, request.directory).unzip(),
@@ -44,7 +48,7 @@ impl Known {
         }
     }
 
-    /// What a plan goes by.
+    /// Returns the properties of the fabric that a plan depends on.
     pub(super) fn surroundings(&self, document: &Document, request: &Request<'_>) -> Surroundings {
         if document.root.get("plan").is_none() {
             return Surroundings::default();
@@ -55,7 +59,7 @@ impl Known {
         of_fabric(known, document, blueprint, request.directory, request.kinds)
     }
 
-    /// The same topology, without reading its files again.
+    /// Returns the same topology, without reading its files again.
     pub(super) fn in_place_of(self, topology: TopologySpec) -> TopologySpec {
         TopologySpec {
             blueprint: self.blueprint.unwrap_or(topology.blueprint),
@@ -83,7 +87,7 @@ fn read_site(document: &Document, directory: &Path) -> Option<Blueprinted> {
     Some((blueprint, site))
 }
 
-/// Reads `[plan]` of an opened file, with what a real site says of its ports and cables.
+/// Reads `[plan]` of an opened file, with the ports and cables of a real site.
 pub fn read_plan(
     document: &Document,
     directory: &Path,
@@ -107,11 +111,12 @@ pub fn read_plan(
     netloom_design::plan::Request::read(&mut root, &known)
 }
 
-/// Ports of a fabric that is built for its diameter alone, at most.
+/// Limit on the ports of a fabric that is built for its diameter alone.
 const MOST_PORTS: u64 = 1 << 23;
 
-/// Adds what a plan goes by of the fabric that its file describes: switches on the longest path, and whether queues form where
-/// tables decide. Mistakes in the sections are reported when they are read.
+/// Adds the properties of the described fabric that a plan depends on: the switches on the longest
+/// path, and whether queues form where tables decide. Errors in the sections are reported when they
+/// are read.
 fn of_fabric(
     mut known: Surroundings,
     document: &Document,
@@ -126,15 +131,11 @@ fn of_fabric(
     let Some(mut root) = Section::open(&document.root, &mut unheard) else {
         return known;
     };
+    let link = reading::table(&mut root, "link", super::link::read);
     let switch = reading::kind_table(&mut root, "switch", "switch", switch::SWITCHES, "cioq");
-    // A file that simulates nothing plans for real switches, of which the defaults of [switch] say nothing.
-    let is_simulated = ["traffic", "connections", "switch"];
-    let is_simulated = is_simulated
-        .iter()
-        .any(|key| document.root.get(key).is_some());
     known.cautions.bottleneck = switch
-        .filter(|_| is_simulated)
-        .and_then(|switch| bottleneck(&switch.spec()));
+        .filter(|_| is_simulated(document))
+        .and_then(|switch| bottleneck(&switch.spec(), link.as_ref()));
     let has_hops = document
         .root
         .get("plan")
@@ -155,9 +156,18 @@ fn of_fabric(
         };
         known.hops = blueprint
             .filter(|blueprint| blueprint.n_ports().is_none_or(|n| n <= MOST_PORTS))
+            .map(|blueprint| -> Arc<dyn netloom_topology::Blueprint> {
+                match failures::read(&mut root) {
+                    none if none.is_empty() => blueprint,
+                    failures => Arc::new(failures::WithFailures {
+                        blueprint,
+                        failures,
+                    }),
+                }
+            })
             .and_then(|blueprint| blueprint.build(seed).ok())
             .filter(|topology| topology.n_nics() > 1)
-            // A path has a link more than switches.
+            // A path has one link more than switches.
             .map(|topology| {
                 netloom_topology::measures(&topology)
                     .diameter
@@ -167,33 +177,48 @@ fn of_fabric(
     known
 }
 
-/// Why no queues form at the outputs of a switch, if so.
-fn bottleneck(switch: &switch::SwitchSpec) -> Option<String> {
+/// Whether a file simulates its switches. A file that does not plans for real ones, whose speed-up
+/// the defaults of `[switch]` do not describe.
+pub(super) fn is_simulated(document: &Document) -> bool {
+    let keys = ["traffic", "connections", "switch"];
+    keys.iter().any(|key| document.root.get(key).is_some())
+}
+
+/// Returns why no queues form at the outputs of a switch, if so.
+pub(super) fn bottleneck(switch: &switch::SwitchSpec, link: Option<&LinkSpec>) -> Option<String> {
     if switch.is_input_queued() {
         return Some(
-            "the tables decide at NICs only: switches without output buffers have no queues for them to choose from"
+            "the tables have no effect at switches: without output buffers they have no queues to \
+             choose from"
                 .to_owned(),
         );
     }
     let (per, cycles) = switch.speedup;
-    let is_slow = matches!(switch.architecture, switch::ArchitectureSpec::Cioq) && per <= cycles;
+    // The speed-up counts flits per cycle, and a link may take several cycles for a flit.
+    let cycles_per_flit = link.zip(switch.clock).map_or(1.0, |(link, clock)| {
+        link.rate.time_for(link.segmentation.flit).as_nanos() / clock.as_nanos()
+    });
+    let ratio = f64::from(per) / f64::from(cycles) * cycles_per_flit;
+    let is_slow = matches!(switch.architecture, switch::ArchitectureSpec::Cioq) && ratio <= 1.0;
     is_slow.then(|| {
         format!(
-            "the tables decide nothing at switches: with switch.speedup = {} the crossbar is the bottleneck and not the \
-             output, so no queues form for them to choose from; shares are kept with a speed-up of 2 or more",
+            "the tables have no effect at switches: with switch.speedup = {} the crossbar is the \
+             bottleneck, so outputs have no queues to choose from; shares need a speed-up of 2 or \
+             more",
             f64::from(per) / f64::from(cycles)
         )
     })
 }
 
-/// What a plan for a site goes by: how much room its ports have, and its slowest cable.
+/// Returns the properties of a site that a plan depends on: the table sizes of its ports, and its
+/// slowest cable.
 fn surroundings(site: &Site) -> Surroundings {
     let subnet = &site.subnet;
-    // Ports of one kind with the same room are one device here, whoever made them.
+    // Ports of one kind with the same table sizes count as one device.
     let mut found: BTreeMap<(PortsOf, Room), (usize, &str)> = BTreeMap::new();
-    // Of each cable between what carries traffic: its rate, and one end.
+    // Rate and one end of each cable between nodes that carry traffic.
     let mut cables: Vec<(Rate, usize, u8)> = vec![];
-    // Nothing is simulated beyond routers, nor in what adds up for hosts.
+    // Routers and aggregation nodes are not simulated.
     let carries = |node: &Node| node.kind != NodeKind::Router && !node.is_aggregation_node();
     for (at, node) in subnet.nodes.iter().enumerate() {
         for (number, port) in (0..).zip(&node.ports) {
@@ -255,7 +280,8 @@ fn surroundings(site: &Site) -> Surroundings {
                 let n = cables.len();
                 (!slower.is_empty()).then(|| {
                     format!(
-                        "planned for {}, the rate of all but {} of {n} cables; no bound holds on the slower ones: {names}{more}",
+                        "planned for {}, the rate of all but {} of {n} cables; bounds do not hold \
+                         on the slower ones: {names}{more}",
                         usual.0,
                         slower.len()
                     )
@@ -267,11 +293,11 @@ fn surroundings(site: &Site) -> Surroundings {
     }
 }
 
-/// Slow cables that are named, at most.
+/// Limit on the slow cables that are named.
 const MOST_NAMES: usize = 8;
 
-/// How many of the slowest cables are exceptions, which a plan leaves out: those of rates that together at most one cable in
-/// a hundred has. A cable that came up with one lane of four is one.
+/// Returns how many of the slowest cables are exceptions that a plan ignores. Together, their rates
+/// cover at most one cable in a hundred. An example is a cable that came up with one lane of four.
 fn exceptions(sorted: &[(Rate, usize, u8)]) -> usize {
     let most = sorted.len() / 100;
     let same = sorted.chunk_by(|a, b| a.0 == b.0);
@@ -282,7 +308,7 @@ fn exceptions(sorted: &[(Rate, usize, u8)]) -> usize {
     ends.take_while(|end| *end <= most).last().unwrap_or(0)
 }
 
-/// What a port has room for, where PortInfo or its tables say it.
+/// Returns the table sizes of a port, if PortInfo or its tables state them.
 fn room(site: &Site, name: &PortName) -> Option<Room> {
     let info = site.programmed.lanes.get(name);
     let tables = site.programmed.arbitration.get(name);
@@ -296,10 +322,10 @@ fn room(site: &Site, name: &PortName) -> Option<Room> {
     })
 }
 
-/// What OpenSM sets unless told otherwise.
+/// The default of OpenSM.
 const USUAL_LIMIT: u8 = 0;
 
-/// Where the ports of a site are in its fabric.
+/// Maps the ports of a site to its fabric.
 struct Ports<'a> {
     switches: BTreeMap<netloom_infiniband::Guid, SwitchId>,
     nics: BTreeMap<PortName, NicId>,
@@ -322,7 +348,7 @@ impl<'a> Ports<'a> {
         }
     }
 
-    /// The port of a switch, if the fabric has it.
+    /// Returns the port of a switch, if the fabric has it.
     fn at_switch(&self, name: &PortName) -> Option<(SwitchId, Port)> {
         let switch = *self.switches.get(&name.node)?;
         let port = Port(u16::from(name.port));
@@ -330,7 +356,7 @@ impl<'a> Ports<'a> {
     }
 }
 
-/// The lanes by service level of every port, where the site's files have them.
+/// Returns the lanes by service level of every port, if the site's files have them.
 pub(super) fn lane_rows(site: &Site, topology: &Topology, usual: LaneRow) -> Option<LaneRows> {
     if site.programmed.sl_to_vl.is_empty() {
         return None;
@@ -354,8 +380,8 @@ pub(super) fn lane_rows(site: &Site, topology: &Topology, usual: LaneRow) -> Opt
     Some(rows)
 }
 
-/// The service level of each path, where the site's files have them: a channel of the same number. Paths that they leave
-/// out are of level 0, as OpenSM answers.
+/// Returns the service level of each path, if the site's files have them, as a channel of the same
+/// number. Paths without a level use level 0, like OpenSM.
 pub(super) fn path_channels(site: &Site) -> Option<PathChannels> {
     let levels = &site.programmed.path_levels;
     if levels.is_empty() {
@@ -376,17 +402,17 @@ pub(super) fn path_channels(site: &Site) -> Option<PathChannels> {
     Some(channels)
 }
 
-/// Who is next on the link of each output whose tables the site's files have.
+/// Returns the arbiter of each output whose tables are in the site's files.
 pub(super) fn policies(site: &Site, topology: &Topology) -> BTreeMap<Egress, Arc<dyn Policy>> {
     let ports = Ports::of(site, topology);
-    // Most ports have the same tables: they are kept once.
+    // Most ports have the same tables, which are stored once.
     let mut made: Vec<(&VlArbitration, u8, Arc<dyn Policy>)> = vec![];
     let mut policies = BTreeMap::new();
     for (name, tables) in &site.programmed.arbitration {
         let egress = match ports.nics.get(name) {
             Some(nic) => Egress::Nic(*nic),
             None => match ports.at_switch(name) {
-                // The switch's own port leads nowhere.
+                // The switch's own port has no link.
                 Some((switch, port)) if port != Port(0) => Egress::Switch(switch, port),
                 _ => continue,
             },
@@ -413,14 +439,15 @@ pub(super) fn policies(site: &Site, topology: &Topology) -> BTreeMap<Egress, Arc
     policies
 }
 
-/// A table without the empty entries behind its last one.
+/// Returns a table without the empty entries at its end.
 fn table(entries: &[Entry]) -> VlArbitrationTable {
     let n = entries.iter().rposition(|entry| entry.weight != 0);
     let entries = &entries[..n.map_or(0, |last| last + 1)];
     VlArbitrationTable::new(entries.to_vec()).unwrap_or_default()
 }
 
-/// SHA-256 of what the files of a site say, whatever their dialect: a run of it is another run when they change.
+/// Returns the SHA-256 of the contents of a site's files, in any dialect. A change gives another
+/// run id.
 pub(super) fn inputs(site: &Site) -> Vec<String> {
     let (subnet, programmed) = (&site.subnet, &site.programmed);
     let texts = [
@@ -436,7 +463,7 @@ pub(super) fn inputs(site: &Site) -> Vec<String> {
     known.map(netloom_results::sha256).collect()
 }
 
-/// The highest lane that channels take anywhere; none if they are dropped everywhere.
+/// Returns the highest lane that channels use anywhere; `None` if they are dropped everywhere.
 pub(super) fn highest_lane(rows: &PassedRows, used: u32) -> Option<u8> {
     let lanes = rows.all().flat_map(|row| {
         let channels = row.iter().enumerate();

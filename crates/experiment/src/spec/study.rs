@@ -1,5 +1,5 @@
-//! `[study]`: what its keys are called and mean. It is read by the crate of studies; an experiment that has it is
-//! loaded with its base values.
+//! `[study]`: the names and descriptions of its keys. The `study` crate reads the section; an
+//! experiment with `[study]` loads with its base values.
 
 use std::collections::BTreeSet;
 
@@ -9,36 +9,37 @@ use super::{SectionInfo, concepts, sections};
 use crate::Kinds;
 
 params! {
-    /// When points and seeds are added or left out.
+    /// Rules that add or skip points and seeds.
     #[derive(Clone, Copy, PartialEq, Debug)]
     pub struct Rules {
-        /// Points of a series that are run beyond its first saturated one; left out, all are run.
+        /// Number of points to run after the first saturated point of a series. By default all
+        /// points run.
         pub stop_after_saturation: Option<u32> = None,
-        /// Seeds are added until the half width of the 95 % interval of mean latency over seeds is within this
-        /// fraction of the mean; a saturated point gets none.
+        /// Adds seeds until the half width of the 95 % interval of the mean latency over seeds is
+        /// within this fraction of the mean. A saturated point gets no further seeds.
         pub interval: Option<f64> = None,
-        /// Seeds of a point at most, where `interval` adds some; left out, 30.
+        /// Maximum number of seeds of a point if `interval` adds seeds. The default is 30.
         pub most_seeds: Option<u32> = None,
     }
 }
 
 params! {
-    /// Values of an axis from one to another.
+    /// A range of values of an axis.
     #[derive(Clone, Copy, PartialEq, Debug)]
     pub struct Range {
         /// The first value.
         pub from: f64,
-        /// The last value, if steps lead to it.
+        /// The last value, if the steps reach it exactly.
         pub to: f64,
-        /// From one value to the next; below zero for falling values.
+        /// The difference between two values; negative for decreasing values.
         pub step: f64,
-        /// Values are added by bisection between the last unsaturated and the first saturated one, until they are
-        /// so near; a whole number of these makes a step.
+        /// Adds values by bisection between the last unsaturated and the first saturated value,
+        /// until they differ by this amount. `step` must be a multiple of it.
         pub refine: Option<f64> = None,
     }
 }
 
-/// The sections of `[study]`.
+/// Returns the sections of `[study]`.
 pub(super) fn sections_of_a_study() -> Vec<SectionInfo> {
     let section = |path, about, params, is_list| SectionInfo {
         path,
@@ -48,21 +49,26 @@ pub(super) fn sections_of_a_study() -> Vec<SectionInfo> {
         concept: None,
     };
     let variant = vec![
-        required("name", "What results call it.", String::shape()),
+        required(
+            "name",
+            "The name of the variant in results.",
+            String::shape(),
+        ),
         required(
             "set",
-            "Values by the paths of their keys: { \"switch.input-buffer\" = \"64 KiB\" }.",
+            "The values to set, by key path: { \"switch.input-buffer\" = \"64 KiB\" }.",
             Shape::Table,
         ),
         optional(
             "axis",
-            "The axis that it belongs to: variants of different axes are combined.",
+            "The axis of the variant. Variants of different axes are combined.",
             String::shape(),
             "\"variant\"",
         ),
         optional(
             "only",
-            "With which values of other axes it is combined, by their names: { \"traffic.load\" = [0.1, 0.2] }; left out, with all.",
+            "The values of other axes to combine it with, by axis name: { \"traffic.load\" = [0.1, \
+             0.2] }. The default is all.",
             Shape::Table,
             "{}",
         ),
@@ -70,13 +76,13 @@ pub(super) fn sections_of_a_study() -> Vec<SectionInfo> {
     let zip = vec![
         optional(
             "name",
-            "One column of results in place of one for each list.",
+            "The name of a single result column that replaces one column per list.",
             String::shape(),
             "",
         ),
         optional(
             "values",
-            "What stands in that column; left out, the values of the first list.",
+            "The values in that column. The default is the values of the first list.",
             Shape::List(Box::new(Shape::Either(vec![Shape::Number, Shape::Text]))),
             "",
         ),
@@ -84,37 +90,40 @@ pub(super) fn sections_of_a_study() -> Vec<SectionInfo> {
     vec![
         section(
             "study",
-            "Many runs from one file: every combination of the values of its axes, each with `measure.repeat` seeds.",
+            "Many runs from one file: every combination of axis values, each with `measure.repeat` \
+             seeds.",
             Rules::params(),
             false,
         ),
         section(
             "study.axes",
-            "Keys with several values; a key is the path of the value it replaces, as for --set: \"traffic.load\" = [0.1, 0.2].",
+            "Axes by key path, each with several values. The path is the same as for --set: \
+             \"traffic.load\" = [0.1, 0.2].",
             vec![],
             false,
         ),
         section(
             "study.axes.*",
-            "The values of one axis: a list, or these keys.",
+            "The values of one axis: a list, or a table with these keys.",
             Range::params(),
             false,
         ),
         section(
             "study.zip",
-            "Axes that step together: lists of one length, by the paths of their keys; one list for several paths with commas.",
+            "Axes that step together: lists of equal length, by key path. Several paths, separated \
+             by commas, can share one list.",
             zip,
             true,
         ),
         section(
             "study.zip.*",
-            "The values of one of the axes that step together: a list.",
+            "The list of values of one of the axes that step together.",
             vec![],
             false,
         ),
         section(
             "study.variant",
-            "A named set of values, together with the others of its `axis` an axis.",
+            "A named set of values. All variants with the same `axis` form one axis.",
             variant,
             true,
         ),
@@ -137,10 +146,10 @@ fn required(name: &str, about: &str, shape: Shape) -> Param {
     }
 }
 
-/// Whether some file could have a value under this path, or the nearest path where one can.
+/// Checks whether a file can have a value under this path. The error is the nearest known path.
 ///
-/// Numbers pick tables of lists and are passed over, and a key of any kind of a concept is known: whether it suits
-/// the kind at hand is found when the values are read.
+/// Numbers select tables of lists and are skipped. Keys of every kind of a concept are known;
+/// whether a key fits the chosen kind is checked when the values are read.
 pub fn is_known_path(path: &str, kinds: &Kinds) -> Result<(), Option<String>> {
     let keys = keys_of(path);
     let keys: Vec<&str> = keys
@@ -168,7 +177,7 @@ fn fits(pattern: &str, keys: &[&str]) -> bool {
     all && pattern.next().is_none()
 }
 
-/// Every path under which a file can have a value.
+/// Returns every path under which a file can have a value.
 fn known_paths(kinds: &Kinds) -> BTreeSet<String> {
     let (concepts, sections) = (concepts(kinds), sections());
     let mut paths = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! From `switch.kind = "tiled"` and `[nic]` to a tiled switch and its endpoints.
+//! Plans tiled switches and their endpoints from `switch.kind = "tiled"` and `[nic]`.
 
 use netloom_fabric::{
     EndpointPlan, Faults, FlowControl, Link, MarkBase, NicQueues, PortBuffers, Sizes, StashUse,
@@ -13,15 +13,15 @@ use super::plan::Desk;
 use super::switch::{StashKind, SwitchSpec, TiledSpec};
 use crate::check;
 
-/// Flits of an end port kept for acknowledgements.
+/// Flits of an end port reserved for acknowledgements.
 const ANSWERS: u32 = 4;
 
-/// The core of a tiled switch is so much faster than its links, unless its file says otherwise.
+/// Returns the default core clock of a tiled switch for links of this flit time.
 pub(crate) fn core_clock(flit: Time) -> Time {
     Time::from_picos(flit.picos() * Ratio::new(10, 13))
 }
 
-/// Flits of a buffer that each channel may take: its share, and at least its reserve.
+/// Returns the flits of a buffer that each channel may use: its share, and at least its reserve.
 fn most_of(spec: &TiledSpec, normal: u32, reserve: &[u32]) -> Box<[u32]> {
     let most = (spec.lane_most * f64::from(normal)) as u32;
     reserve.iter().map(|&least| most.max(least)).collect()
@@ -41,7 +41,7 @@ pub(crate) fn machine(
     let largest = u32::from(lanes.largest.iter().copied().max().unwrap_or(1).max(1));
     let n_ports = spec.ports.unwrap_or(topology.radix());
     let acknowledges = nic.acknowledge.unwrap_or(true);
-    // Acknowledgements have a channel of their own on the links of endpoints.
+    // Acknowledgements have their own channel on the links of endpoints.
     let n_vls = lanes.n_vls.max(1 + u8::from(acknowledges));
     let mut is_good = check::tiled::shape(spec, n_ports, topology.radix(), n_vls, desk);
     is_good &= check::tiled::lanes(around, desk);
@@ -71,7 +71,8 @@ pub(crate) fn machine(
             };
             let stashed = (share * buffer as f64).round() as u64;
             let normal = (buffer - stashed.min(buffer)) as u32;
-            // Some packets for each channel that this kind of link carries (G002-15), and a few acknowledgements on theirs.
+            // Some packets for each channel that this kind of link carries, and a few
+            // acknowledgements on theirs.
             let used = around.way.map_or(0, |way| way.lanes_on(name));
             let mut reserve: Box<[u32]> = (0..n_vls)
                 .map(|lane| u32::from(spec.lane_reserve) * largest * (used >> lane & 1))
@@ -116,7 +117,7 @@ pub(crate) fn machine(
     if stash.is_some() {
         check::tiled::stash_fact(&ports, around, flit, desk);
     }
-    // With an arbiter of their own, NICs have a queue (or a ring of flows) for each level to choose from.
+    // NICs with their own arbiter have a queue (or a ring of flows) per level to choose from.
     let queues = match around.has_nic_arbiter {
         true => NicQueues::PerChannel,
         false => NicQueues::SendQueues,

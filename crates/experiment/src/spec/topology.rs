@@ -1,4 +1,4 @@
-//! `[topology]`: which fabric.
+//! `[topology]`: the switches and cables of the fabric.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,13 +8,13 @@ use netloom_topology::Blueprint;
 
 use super::extends::{FILES, move_file};
 
-/// The fabric, as the file describes it.
+/// The fabric described by the file.
 pub(crate) struct TopologySpec {
     pub(crate) blueprint: Arc<dyn Blueprint>,
     pub(crate) kind: String,
 }
 
-/// Reads `[topology]`. Files that it names are looked for beside the experiment.
+/// Reads `[topology]`. File names in it are relative to the folder of the experiment.
 pub(crate) fn read(
     root: &mut Section<'_>,
     document: &Value,
@@ -39,13 +39,13 @@ pub(crate) fn read(
     Some(TopologySpec { blueprint, kind })
 }
 
-/// The name of the kind, whatever it is worth; without one the reader notes what is missing.
+/// Returns the name of the kind, known or not. Without one, the reader notes the missing key.
 pub(crate) fn kind_name(document: &Value) -> &str {
     let value = document.get("topology");
     value.and_then(Value::kind_name).unwrap_or_default()
 }
 
-/// The same table with its files found from where we stand, if it names any.
+/// Returns the table with file names relative to the working directory, if it names any.
 pub(super) fn moved(table: &Value, directory: &Path) -> Option<Value> {
     let mut found = table.clone();
     for (_, key) in FILES.iter().filter(|(section, _)| *section == "topology") {

@@ -6,17 +6,18 @@ use netloom_traffic::{Class, TrafficKinds};
 /// A class and the table it comes from.
 pub(crate) struct ClassSpec {
     pub(crate) class: Class,
-    /// Number of its `[[traffic]]` table in the file.
+    /// Index of its `[[traffic]]` table in the file.
     pub(crate) table: usize,
 }
 
-/// Reads all `[[traffic]]` tables; `None` if any is wrong. A file with connections may have none.
+/// Reads all `[[traffic]]` tables. Returns `None` if any is invalid. A file with connections may
+/// have none.
 pub(crate) fn read(
     root: &mut Section<'_>,
     may_be_missing: bool,
     kinds: &TrafficKinds,
 ) -> Option<Vec<ClassSpec>> {
-    const HELP: &str = "add a class of traffic: [[traffic]] and below it load = 0.5";
+    const HELP: &str = "add a class of traffic: [[traffic]], and load = 0.5 below it";
     let Some(value) = root.raw("traffic") else {
         if may_be_missing {
             return Some(vec![]);
@@ -34,7 +35,7 @@ pub(crate) fn read(
                 value.place,
                 format!("expected a list of tables, found {}", value.shape.word()),
             )
-            .help("write [[traffic]], with two brackets, for each class");
+            .help("use [[traffic]], with two brackets, for each class");
         return None;
     };
     if items.is_empty() {
@@ -62,7 +63,7 @@ pub(crate) fn read(
     classes
 }
 
-/// Gives classes that are only called after their service level different names.
+/// Gives distinct names to classes named after their service level.
 pub(crate) fn tell_apart(classes: &mut [ClassSpec]) {
     for at in 0..classes.len() {
         let (before, rest) = classes.split_at_mut(at);

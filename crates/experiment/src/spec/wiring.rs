@@ -1,4 +1,5 @@
-//! The part of a file that planning needs: cables with their rates, and paths. Traffic may be missing.
+//! Loads the part of a file that planning needs: cables with their rates, and paths. Traffic is
+//! optional.
 
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use super::memory::Memory;
 use super::reading::Places;
 use super::{Desk, OpenedFile, Request, Sections, Traffic, open, plan, planned, read, site};
 
-/// A fabric without its switches' insides and without its traffic.
+/// A fabric without the architecture of its switches and without traffic.
 pub struct Wiring {
     /// The name of the experiment.
     pub name: String,
@@ -21,34 +22,37 @@ pub struct Wiring {
     pub topology: Arc<Topology>,
     /// The paths.
     pub forwarding: Forwarding,
-    /// The rate of each class of links, in the order of `topology.link_classes()`.
+    /// Rate of each class of links, in the order of `topology.link_classes()`.
     pub rates: Vec<Rate>,
     /// Largest payload and header of packets.
     pub segmentation: Segmentation,
-    /// Data lanes of every link, where the file says it (`qos.vls`).
+    /// Data lanes of every link, if the file sets `qos.vls`.
     pub vls: Option<u8>,
-    /// The lane of each service level, where the file says it (`qos.sl2vl`).
+    /// Lane of each service level, if the file sets `qos.sl2vl`.
     pub sl2vl: Option<Vec<u8>>,
-    /// LimitOfHighPriority where the file has tables of InfiniBand (`qos.arbiter.limit`), otherwise none (255).
+    /// LimitOfHighPriority if the file has InfiniBand tables (`qos.arbiter.limit`), else 255
+    /// (none).
     pub limit: u8,
-    /// The tables of InfiniBand that the file has or plans: at switches, and at NICs.
+    /// InfiniBand tables that the file has or plans: at switches, and at NICs.
     pub tables: Option<(IbTwoTable, IbTwoTable)>,
-    /// The plan that these tables are of, if they are planned.
+    /// The plan that produced these tables, if they are planned.
     pub planned: Option<netloom_design::plan::Plan>,
+    /// Why the tables decide nothing at the simulated switches, if so.
+    pub bottleneck: Option<String>,
 }
 
-/// What became of a file.
+/// The result of loading a file.
 pub struct LoadedWiring {
-    /// The texts and the tree they give.
+    /// The source texts and the parsed tree.
     pub document: Document,
-    /// Everything noted about it.
+    /// All notes about it.
     pub notes: Notes,
     /// The fabric, if there were no errors.
     pub wiring: Option<Wiring>,
 }
 
-/// Loads what planning needs of a file. All sections are read and their mistakes told; only what values of
-/// several sections mean together is left to [`super::load`], but for topology, links and routing.
+/// Loads the parts of a file that planning needs. All sections are read and their errors noted.
+/// Checks across sections are left to [`super::load`], except for topology, links and routing.
 pub fn load_wiring(request: &Request<'_>) -> LoadedWiring {
     let OpenedFile {
         mut document,
@@ -86,7 +90,7 @@ fn wire(
     let places = Places {
         root: &document.root,
     };
-    // What `check` would say about the fabric is not asked for here.
+    // The facts of `check` are discarded here.
     let facts = &mut vec![];
     let desk = &mut Desk {
         places,
@@ -102,6 +106,11 @@ fn wire(
         .switch
         .as_ref()
         .and_then(|switch| switch.centre(radix));
+    let bottleneck = sections
+        .switch
+        .as_ref()
+        .filter(|_| site::is_simulated(document))
+        .and_then(|switch| site::bottleneck(switch, sections.link.as_ref()));
     let way = sections
         .routing
         .and_then(|routing| plan::way(&routing, &topology, centre, seed, desk));
@@ -126,12 +135,14 @@ fn wire(
             .unwrap_or(NO_LIMIT),
         tables: two_tables(document),
         planned: planned::in_force(sections.planned, &document.root),
+        bottleneck,
         topology,
         forwarding,
     })
 }
 
-/// The tables of switches and NICs, if both have those of InfiniBand. Their reader has already found them good.
+/// Returns the tables of switches and NICs, if both have InfiniBand tables. They are already
+/// validated.
 fn two_tables(document: &Document) -> Option<(IbTwoTable, IbTwoTable)> {
     let qos = document.root.get("qos")?;
     let read = |key: &str| {
@@ -149,7 +160,7 @@ fn two_tables(document: &Document) -> Option<(IbTwoTable, IbTwoTable)> {
     Some((at_switches, at_nics))
 }
 
-/// The `limit` of the tables, which their reader has already found good.
+/// Returns the `limit` of the tables, which are already validated.
 fn limit(document: &Document) -> Option<u8> {
     let qos = document.root.get("qos");
     let limit = qos.and_then(|qos| qos.get("arbiter")?.get("limit"));

@@ -1,19 +1,19 @@
 //! Whole experiments drawn at random: every kind of every concept, several classes on one service level, connections,
 //! programs, faults.
 //!
-//! A draw is a list of numbers, of which each choice takes the next one. Shrinking makes the numbers smaller, so the
-//! first alternative of every list below is the plainest.
+//! A draw is a list of numbers. Each choice takes the next number. Shrinking makes the numbers
+//! smaller, so the first alternative of every list below is the simplest.
 
-// Not every test keeps checkpoints.
+// Not every test uses checkpoints.
 #[allow(dead_code)]
 pub(crate) mod shelf;
-// Nor compares fabrics with sites.
+// Not every test compares fabrics with sites.
 #[allow(dead_code)]
 pub(crate) mod site;
 
 use std::fmt::Write;
 
-/// The numbers of a draw, in order; zeros behind them.
+/// The numbers of a draw, in order, followed by zeros.
 pub(crate) struct Tape<'a> {
     numbers: &'a [u32],
     at: usize,
@@ -24,7 +24,7 @@ impl<'a> Tape<'a> {
         Tape { numbers, at: 0 }
     }
 
-    /// A number below `n`.
+    /// Returns a number below `n`.
     fn below(&mut self, n: u32) -> u32 {
         let number = self.numbers.get(self.at).copied().unwrap_or(0);
         self.at += 1;
@@ -158,7 +158,7 @@ fn wiring(tape: &mut Tape<'_>) -> Wiring {
     }
 }
 
-/// The sections `[switch]` and `[nic]`, and what they leave to the others.
+/// The sections `[switch]` and `[nic]`, and their constraints on the others.
 struct Machine {
     is_tiled: bool,
     flow_control: String,
@@ -186,7 +186,7 @@ fn buffer(tape: &mut Tape<'_>) -> String {
     }
 }
 
-/// What endpoints do beyond sending and receiving.
+/// Draws the protocols of endpoints.
 fn protocol(tape: &mut Tape<'_>) -> String {
     let order = tape.of(&["message", "strict"]);
     let control = match tape.below(3) {
@@ -201,7 +201,7 @@ fn protocol(tape: &mut Tape<'_>) -> String {
     format!("[nic]\n{control}\nreceive = {{ order = \"{order}\" }}\n")
 }
 
-/// When the crossbar begins, and whether lanes cross beside each other.
+/// Draws when the crossbar starts, and whether lanes cross in parallel.
 fn crossbar(tape: &mut Tape<'_>, may_be_by_lane: bool) -> String {
     let start = tape.of(&["at-once", "stored"]);
     let ports = match may_be_by_lane && tape.one_in(3) {
@@ -211,7 +211,7 @@ fn crossbar(tape: &mut Tape<'_>, may_be_by_lane: bool) -> String {
     format!("crossbar-start = \"{start}\"\ninput-ports = \"{ports}\"\n")
 }
 
-/// What most fabrics are: a queue for each lane, and endpoints that only send and receive.
+/// The most common fabric: a queue per lane, and endpoints without protocols.
 fn plain_machine(tape: &mut Tape<'_>) -> Machine {
     let flow_control = tape.of(&["\"credits\"", "\"credits\"", "\"pfc\""]);
     let input = match flow_control {
@@ -434,10 +434,10 @@ fn class(tape: &mut Tape<'_>, wiring: &Wiring, number: u32, level: u32) -> Strin
     text
 }
 
-/// The text of an experiment.
+/// Returns the text of an experiment.
 pub(crate) fn experiment(tape: &mut Tape<'_>) -> String {
     let wiring = wiring(tape);
-    // Few that are drawn freely have nothing that few fabrics have.
+    // Few free draws avoid all rare features.
     let is_plain = tape.one_in(8);
     let machine = match is_plain {
         true => plain_machine(tape),
@@ -464,13 +464,13 @@ pub(crate) fn experiment(tape: &mut Tape<'_>) -> String {
     }
     text.push_str(&machine.text);
     if text.contains("kind = \"single-switch\"") {
-        // One switch leaves nothing to choose.
+        // A single switch leaves no choice.
     } else {
         writeln!(text, "[routing]\n{}", keys_of(routing)).unwrap();
     }
     let connections =
         !is_plain && !machine.is_tiled && machine.flow_control == "\"credits\"" && tape.one_in(8);
-    // Tiled switches have no lanes by service level; plain fabrics have a level for each class.
+    // Tiled switches have no lanes per service level. Plain fabrics have one level per class.
     let n_levels = match (machine.is_tiled, is_plain) {
         (true, _) => 1,
         (_, true) => 3,

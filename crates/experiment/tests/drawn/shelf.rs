@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use netloom_experiment::runner::Checkpoints;
 
-/// The last checkpoint, and the one that is being made.
+/// The last checkpoint, and the new one.
 #[derive(Default)]
 pub(crate) struct Shelf {
     whole: Mutex<Option<(Vec<u8>, Parts)>>,
@@ -16,18 +16,18 @@ pub(crate) struct Shelf {
 pub(crate) type Parts = BTreeMap<usize, Vec<u8>>;
 
 impl Shelf {
-    /// How many partitions the last checkpoint has.
+    /// Returns the number of partitions of the last checkpoint.
     pub(crate) fn n_partitions(&self) -> usize {
         let whole = self.whole.lock().unwrap();
         whole.as_ref().map_or(0, |(_, parts)| parts.len())
     }
 
-    /// What the processes share in the last checkpoint, and its partitions; `None` if there is none.
+    /// Returns the shared part of the last checkpoint and its partitions, if there is one.
     pub(crate) fn last(&self) -> Option<(Vec<u8>, Parts)> {
         self.whole.lock().unwrap().clone()
     }
 
-    /// A shelf with this as the last checkpoint.
+    /// Creates a shelf with this as the last checkpoint.
     pub(crate) fn with(shared: Vec<u8>, parts: Parts) -> Shelf {
         Shelf {
             whole: Mutex::new(Some((shared, parts))),
@@ -35,7 +35,7 @@ impl Shelf {
         }
     }
 
-    /// What the last checkpoint has of a partition, to be damaged.
+    /// Damages a partition of the last checkpoint.
     pub(crate) fn damage(&self, damage: impl FnOnce(&mut Vec<u8>)) {
         let mut whole = self.whole.lock().unwrap();
         let (_, parts) = whole.as_mut().expect("a checkpoint");
@@ -43,7 +43,7 @@ impl Shelf {
     }
 }
 
-/// The shelf as one process uses it.
+/// The shelf of one process.
 pub(crate) struct OnShelf<'a> {
     pub(crate) shelf: &'a Shelf,
     pub(crate) leads: bool,

@@ -1,5 +1,5 @@
-//! A drawn experiment again, as if its fabric were a real site: what `ibnetdiscover` would list, the forwarding tables
-//! and the SL2VL maps of all ports, read back as texts.
+//! A drawn experiment on a real site: the listing of `ibnetdiscover`, the forwarding tables and the
+//! SL2VL maps of all ports, read back as texts.
 
 use std::sync::Arc;
 
@@ -12,12 +12,13 @@ use netloom_units::Vl;
 /// The text of the same experiment on a site.
 pub(crate) struct AsSite {
     pub(crate) text: String,
-    /// Whether NICs have the same numbers there. Sites number them by switch and port.
+    /// Whether NICs have the same numbers on the site, which numbers them by switch and port.
     pub(crate) is_numbered_alike: bool,
 }
 
-/// The same experiment on a site with the same routes; `None` where no forwarding table can hold the routes or the rule that
-/// guards its rings, or the file says something about lanes that a map cannot.
+/// Returns the experiment on a site with the same routes; `None` if forwarding tables cannot
+/// express the routes or the rule that protects its rings, or if a map cannot express the lanes of
+/// the file.
 pub(crate) fn as_site(text: &str, experiment: &Experiment) -> Option<AsSite> {
     let (topology, forwarding) = (&experiment.fabric.topology, &experiment.fabric.forwarding);
     let has_table = !forwarding.needs_occasion() && !forwarding.is_adaptive();
@@ -41,7 +42,7 @@ pub(crate) fn as_site(text: &str, experiment: &Experiment) -> Option<AsSite> {
         }
     }
     if !text.contains("sc2vl") && !text.contains("kind = \"tiled\"") {
-        // Without channels of its own a level has the channel of its number.
+        // Without its own channels, a level has the channel of its number.
         let lanes = &experiment.fabric.channels.sc2vl;
         let map = SlToVl(std::array::from_fn(|sl| Vl(lanes[sl])));
         for node in &subnet.nodes {
@@ -84,7 +85,7 @@ pub(crate) fn as_site(text: &str, experiment: &Experiment) -> Option<AsSite> {
     })
 }
 
-/// Gives every node its address, and takes the rates from all cables: the file says those.
+/// Gives every node its address, and removes the rates of all cables, which are those of the file.
 fn address(subnet: &mut Subnet) {
     for (number, node) in (1..).zip(&mut subnet.nodes) {
         let own = usize::from(!node.kind.is_switch());
@@ -95,7 +96,7 @@ fn address(subnet: &mut Subnet) {
     }
 }
 
-/// A text with another body for a section, if it has that.
+/// Replaces the body of a section, if the text has it.
 fn replaced(text: &str, section: &str, body: &str) -> String {
     let heading = format!("[{section}]\n");
     let Some((before, after)) = text.split_once(&heading) else {

@@ -1,10 +1,10 @@
-//! Other simulators, figure by figure.
+//! Comparisons with other simulators.
 //!
-//! A line of `peers.csv` is a figure that another simulator gave: what it was configured to, the keys that make netloom the
-//! same over `machine.toml`, the seed and the window of netloom's run, the quantity, the figure, and how far netloom may
-//! be away, relatively. Where both are known to differ there is no tolerance but the reason, and the test holds that they do:
-//! a difference that has gone is to get a tolerance. Beyond saturation only accepted load is compared, since latency
-//! then tells how long the run was.
+//! A line of `peers.csv` has a figure of another simulator: its configuration, the equivalent keys
+//! of netloom over `machine.toml`, the seed and window of netloom's run, the quantity, the figure,
+//! and the relative tolerance. If both are known to differ, the line has the reason in place of a
+//! tolerance, and the test checks that they still differ. Beyond saturation only accepted load is
+//! compared, since latency then depends on the length of the run.
 
 use std::path::Path;
 
@@ -111,7 +111,7 @@ fn run_of(figure: &Figure) -> (Run, String) {
     let run = run(&experiment, &options, &mut |_| Control::Continue)
         .document
         .run;
-    // Windows end with epochs, which are a few cycles longer than a part of a round time.
+    // Windows end with epochs, which are a few cycles longer than a round time.
     let window = format!(
         "{:.0} us to {:.0} us",
         run.warmup_ns / 1000.0,
@@ -129,9 +129,10 @@ fn measured(figure: &Figure, run: &Run) -> f64 {
         "switches" => switches,
         "latency" if figure.peer.starts_with("BookSim2") => latency + CYCLE_AT_THE_NIC,
         "latency" => latency,
-        // Of a packet of one flit: what exceeds three cycles for each switch and one for the last link.
+        // For a packet of one flit: the time beyond three cycles per switch and one for the last
+        // link.
         "wait" => latency - (3.0 * switches + 1.0),
-        other => panic!("{other} is no quantity of this table"),
+        other => panic!("unknown quantity {other}"),
     }
 }
 

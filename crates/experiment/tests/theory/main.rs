@@ -1,7 +1,7 @@
-//! What theory says, against whole runs from experiment files.
+//! Theory compared with complete runs of experiment files.
 //!
-//! Every test states a law in words, the figure that follows from it, and how far a run may be away. Times are in cycles: a
-//! flit of 64 bytes on a link of 100 Gb/s, 5.12 ns, which is the clock of the switches as well.
+//! Every test states a law, the figure that follows from it, and the tolerance. Times are in cycles
+//! of 5.12 ns: a flit of 64 bytes on a link of 100 Gb/s, which is also the clock of the switches.
 
 mod measured;
 mod nic;

@@ -1,4 +1,4 @@
-//! Runs over several seeds, and how far they are from what they should be.
+//! Runs over several seeds, and their deviation from theory.
 
 use netloom_experiment::render;
 use netloom_experiment::runner::{Control, RunOptions, run};
@@ -9,9 +9,10 @@ use netloom_results::Run;
 /// A cycle in nanoseconds.
 pub(crate) const CYCLE: f64 = 5.12;
 
-/// Links without length and a switch of three cycles: a flit on the link, a cycle of routing, one over the crossbar. A
-/// packet of S flits that meets nobody on its way over H switches takes 3 H + 1 + (S - 1) cycles: three for each switch and
-/// the link in front of it, one for the last link, and one for every flit behind the header.
+/// Links without length and a switch of three cycles: a flit on the link, a cycle of routing, one
+/// over the crossbar. A packet of S flits without other traffic on its path over H switches takes 3
+/// H + 1 + (S - 1) cycles: three for each switch and its input link, one for the last link, and one
+/// for every flit after the header.
 pub(crate) const MACHINE: &str = "\
 netloom = 1
 [link]
@@ -57,8 +58,8 @@ pub(crate) fn class_latency(run: &Run, class: usize) -> f64 {
     summary.latency_mean_ns.expect("messages") / CYCLE
 }
 
-/// The mean over seeds is within `tolerance` of what theory says, and so is the half width of its 95 % interval: a mean that
-/// is right by chance does not count.
+/// Checks that the mean over seeds is within `tolerance` of theory, and so is the half width of its
+/// 95 % interval: a mean that is right by chance does not count.
 #[track_caller]
 pub(crate) fn assert_near(what: &str, values: &[f64], theory: f64, tolerance: f64) {
     let interval = over_seeds(values).expect("several seeds");

@@ -1,12 +1,14 @@
-//! Queues behind the crossbar of a switch.
+//! Queues after the crossbar of a switch.
 
 use crate::measured::{CYCLE, assert_near, latency, runs};
 
-/// Output queueing (Karol, Hluchyj, Morgan 1987). In each cycle each of N inputs has a flit with probability p, for any of N
-/// outputs alike; the switch moves all of them at once, here because its clock is four times that of the links. So A flits
-/// come to an output, binomial with E A (A - 1) = p p (N - 1) / N. The queue that a cycle's flits find is
-/// E A (A - 1) / (2 (1 - p)), and among themselves they wait E A (A - 1) / (2 p). Together W = (N - 1) / N * p / (2 (1 - p)):
-/// with N = 4 and p = 0.8, 1.5 cycles. Nobody sends to itself, so four NICs send and four others receive. Tolerance 1 %.
+/// Output queueing (Karol, Hluchyj, Morgan 1987). In each cycle each of N inputs has a flit with
+/// probability p, uniformly for N outputs. The switch moves all of them at once, here because its
+/// clock is four times that of the links. So A flits arrive at an output, binomial with E A (A - 1)
+/// = p p (N - 1) / N. The queue that a cycle's flits find is E A (A - 1) / (2 (1 - p)), and among
+/// themselves they wait E A (A - 1) / (2 p). Together W = (N - 1) / N * p / (2 (1 - p)): with N = 4
+/// and p = 0.8, 1.5 cycles. NICs do not send to themselves, so four NICs send and four others
+/// receive. Tolerance 1 %.
 #[test]
 fn flits_of_four_inputs_wait_one_and_a_half_cycles_at_an_output() {
     let more = "[topology]\nkind = \"single-switch\"\nports = 8\n[switch]\nclock = \"1.28 ns\"\n\
@@ -19,9 +21,9 @@ fn flits_of_four_inputs_wait_one_and_a_half_cycles_at_an_output() {
     assert_near("wait at an output", &waits, 1.5, 0.015);
 }
 
-/// A table of weights 4, 2, 1 whose lanes always have something shares a link 4 : 2 : 1. The crossbar is twice as fast as
-/// the link: at the same pace each input has its turn before the table is asked. Packets fit the weights, so only the ends of
-/// the measured time can be uneven: 0.2 % of the link.
+/// A table of weights 4, 2, 1 with backlogged lanes shares a link 4 : 2 : 1. The crossbar is twice
+/// as fast as the link: at the same rate, inputs would be served in turn before the table decides.
+/// Packets fit the weights, so only the ends of the measured time can be uneven: 0.2 % of the link.
 #[test]
 fn a_table_shares_four_to_two_to_one() {
     let class = |sl: u32| {

@@ -1,12 +1,13 @@
-//! What a shared buffer leaves to a lane when another has filled it.
+//! The share of a lane when another lane has filled a shared buffer.
 
 use crate::measured::runs;
 
-/// A lane whose neighbour has taken all that is shared has its reserve, and each place of that is used once in a credit's
-/// round trip: so it carries reserve / round trip. The round trip here is a flit (1), the cable (20), routing (1), the
-/// crossbar (1), the credit (1) and the cable (20): 44 cycles. Below that the shared part is left: it goes to
-/// whoever asks when a place falls free, in turns, so the lane gets at least what its neighbour gets. The neighbour waits for
-/// an output that three other inputs share, a quarter of a link. Tolerance 0.2 % of the link, for the ends of the run.
+/// A lane whose neighbour has taken all that is shared has its reserve, and each place of that is
+/// used once in a credit's round trip: so it carries reserve / round trip. The round trip here is a
+/// flit (1), the cable (20), routing (1), the crossbar (1), the credit (1) and the cable (20): 44
+/// cycles. In addition there is the shared part, whose free places go to the lanes in turn, so the
+/// lane gets at least the share of its neighbour. The neighbour waits for an output that three
+/// other inputs share, a quarter of a link. Tolerance 0.2 % of the link, for the ends of the run.
 #[test]
 fn a_lane_keeps_its_reserve_over_the_round_trip() {
     for (reserve, expected) in [

@@ -1,9 +1,9 @@
 //! Switches in slots: a second way to the same figures, without events, links or stages.
 //!
 //! In a slot every input may take one packet of one flit in, and the matching moves at most one packet from each input and to
-//! each output. Nobody sends to itself.
+//! each output. NICs do not send to themselves.
 
-/// A generator of its own (SplitMix64), so that nothing is shared with what is tested.
+/// A separate generator (SplitMix64), so that nothing is shared with the tested code.
 struct Random(u64);
 
 impl Random {
@@ -29,8 +29,8 @@ impl Random {
     }
 }
 
-/// Load that a switch with one FIFO per input carries when all inputs always have a packet: the heads that want an output
-/// draw lots, the winner is replaced, the others stay. Who wins does not matter for the load.
+/// Returns the load that a switch with one FIFO per input carries with backlogged inputs: a random
+/// head wins each output and is replaced, and the others stay. The choice does not affect the load.
 pub(crate) fn fifo_saturation(ports: usize, slots: u32, seed: u64) -> f64 {
     let mut random = Random(seed);
     let mut heads: Vec<usize> = (0..ports).map(|input| random.other(input, ports)).collect();

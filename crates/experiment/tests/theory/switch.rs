@@ -10,9 +10,10 @@ fn switch(ports: u32, load: f64, more: &str) -> String {
     )
 }
 
-/// Head-of-line blocking. With infinitely many ports a FIFO per input carries 2 - sqrt 2 = 0.586 (Karol); with 8 and 32 that may
-/// all be anyone's destination 0.618 and 0.593. Here nobody sends to itself, so heads collide a little less: 0.6255 and
-/// 0.594, which the slots of this test give as well. Tolerance 0.003.
+/// Head-of-line blocking. With infinitely many ports a FIFO per input carries 2 - sqrt 2 = 0.586
+/// (Karol); with 8 and 32 that may all be anyone's destination 0.618 and 0.593. Here no NIC sends
+/// to itself, so heads collide less: 0.6255 and 0.594, which the slots of this test give as well.
+/// Tolerance 0.003.
 #[test]
 fn v001_14_a_fifo_per_input_saturates_at_0_6255_and_0_594() {
     for (ports, theory, length) in [(8, 0.6255, "400 us"), (32, 0.594, "150 us")] {
@@ -24,7 +25,8 @@ fn v001_14_a_fifo_per_input_saturates_at_0_6255_and_0_594() {
     }
 }
 
-/// iSLIP with one and two iterations waits as its slots do. A wait is what exceeds the unloaded time. Tolerance 3 % of the wait.
+/// iSLIP with one and two iterations has the waits of its slots. A wait is the time beyond the
+/// unloaded time. Tolerance 3 % of the wait.
 #[test]
 fn islip_waits_as_in_slots() {
     for (ports, iterations, load) in [(8, 2, 0.9), (8, 4, 0.9), (16, 1, 0.8)] {
@@ -46,8 +48,8 @@ fn islip_waits_as_in_slots() {
     }
 }
 
-/// Nobody sends to itself, so with a single iteration the rotating pointers of a full switch waste the turn in which an input
-/// would meet its own output: 7/8 of 8 ports.
+/// No NIC sends to itself, so with a single iteration the rotating pointers of a full switch waste
+/// the turn in which an input would meet its own output: 7/8 of 8 ports.
 #[test]
 fn saturated_islip_of_one_iteration_carries_seven_eighths() {
     let more = "queues = \"voq\"\nallocator = \"islip\"\ninput-buffer = \"128 KiB\"\n";

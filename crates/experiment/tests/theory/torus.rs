@@ -1,9 +1,9 @@
-//! Whole fabrics: what a packet takes when it meets nobody, and Little's law when it does.
+//! Whole fabrics: the time of a packet without other traffic, and Little's law with it.
 
 use crate::measured::{CYCLE, runs, unloaded};
 
-/// Alone, a packet of S flits takes 3 H + 1 + (S - 1) cycles over H switches, exactly: all messages of a pair, and none is ever
-/// faster or slower.
+/// Alone, a packet of S flits takes exactly 3 H + 1 + (S - 1) cycles over H switches, for all
+/// messages of a pair.
 #[test]
 fn a_packet_alone_takes_the_sum_of_its_parts() {
     let grid = |kind: &str| format!("kind = \"{kind}\"\nsides = [8, 8]\nhosts = 1");
@@ -39,10 +39,11 @@ fn a_packet_alone_takes_the_sum_of_its_parts() {
     }
 }
 
-/// Little's law: what is in the fabric in the mean is what comes per cycle times how long it stays. A flit is on each of the H + 1
-/// links of its way for a cycle and in an input buffer for the rest of its time, so all input buffers together hold
-/// X (T - (H + 1)) flits. The left side is summed by the buffers over time, the right one by receivers over packets; they
-/// differ by what is under way at the two ends of the measured time: 0.5 %.
+/// Little's law: the mean contents of the fabric are the arrival rate times the mean time. A flit
+/// is on each of the H + 1 links of its path for a cycle, and in an input buffer for the rest of
+/// its time. So all input buffers together hold X (T - (H + 1)) flits. The left side is summed by
+/// the buffers over time, the right one by receivers over packets. They differ by the packets in
+/// flight at the two ends of the measured time: 0.5 %.
 #[test]
 fn buffers_of_a_torus_hold_what_little_says() {
     for load in [0.1, 0.3, 0.5] {

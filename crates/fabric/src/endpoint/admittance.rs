@@ -1,11 +1,11 @@
-//! An input adapter: unbounded admittance queues per destination, then injection queues like those of a
-//! switch input, so that a congested destination does not hold up the others at the source.
+//! Input adapters: unbounded admittance queues per destination, followed by injection queues like
+//! those of a switch input. A congested destination then does not delay others at the source.
 //!
-//! A message is stored whole in the admittance queue of its destination. Whenever the link of the NIC is
-//! free, injection queues are filled: the destinations that have something for one of them take turns, a
-//! packet each, as long as the next packet fits. Of the injection queues whose first packet may be sent
-//! one sends, in turns, and the arbiter of the NIC decides among service channels as it does without
-//! admittance queues.
+//! A message is stored whole in the admittance queue of its destination. Whenever the link of the
+//! NIC is free, the injection queues are filled: the destinations with messages for a queue take
+//! turns, a packet each, while the next packet fits. The injection queues whose first packet may be
+//! sent also take turns. The arbiter of the NIC selects the service channel, as without admittance
+//! queues.
 
 use netloom_arbitration::Head;
 use netloom_encoding::{Invalid, Validity, ensure, ensure_below, ensure_equal};
@@ -37,10 +37,10 @@ struct Injection {
     head: u32,
     tail: u32,
     flits: u32,
-    /// Destinations with something for this queue, in turn.
+    /// Destinations with messages for this queue, in turn.
     first: u32,
     last: u32,
-    /// It is to be looked at when queues are filled.
+    /// Whether the queue is checked when queues are filled.
     is_stale: bool,
 }
 
@@ -53,7 +53,7 @@ netloom_encoding::encoded!(Injection {
     is_stale
 });
 
-/// A packet cut off its message and waiting to be sent.
+/// A packet cut from its message and waiting to be sent.
 #[derive(Clone, Copy, Debug)]
 struct Cut {
     generation: Tick,
@@ -84,7 +84,7 @@ netloom_encoding::encoded!(Cut {
 /// Per (NIC, channel).
 #[derive(Clone, Debug, Default)]
 struct Channel {
-    /// Messages and packets that wait.
+    /// Waiting messages and packets.
     waiting: u32,
     /// Round robin over injection queues.
     pointer: u32,
@@ -103,12 +103,12 @@ netloom_encoding::state!(Channel {
 #[derive(Clone, Debug)]
 pub(crate) struct Admittance {
     n_destinations: u32,
-    /// Which queues an input of a switch has, and whether credits are for each of them.
+    /// The queues of a switch input, and whether each has its own credits.
     map: QueueMap,
     credits_per_queue: bool,
     /// Injection queues of a channel.
     n_queues: u32,
-    /// Flits of one, by lane.
+    /// Flits of an injection queue, by lane.
     sizes: Box<[u32]>,
     waiting: Vec<Waiting>,
     injection: Vec<Injection>,
@@ -162,8 +162,10 @@ impl Admittance {
         }
     }
 
-    /// Messages wait for one destination each, cut packets in one injection queue, and destinations in the turn of one
-    /// queue. `own` is shown each message with its NIC and channel, `own_cut` row, flow and destination of each packet; `present` tells whether a channel has something.
+    /// Validates that a message waits for one destination, a cut packet is in one injection queue,
+    /// and a destination takes turns in one queue. `own` receives each message with its NIC and
+    /// channel, `own_cut` row, flow and destination of each packet. `present` tells whether a
+    /// channel has something to send.
     pub(crate) fn validate(
         &self,
         bounds: &Bounds<'_>,
@@ -187,7 +189,7 @@ impl Admittance {
                     |_, message| {
                         n_waiting += 1;
                         let destination = NicId(destination);
-                        ensure_equal("message that waits", destination, message.destination)?;
+                        ensure_equal("waiting message", destination, message.destination)?;
                         own(nic, slot, message)
                     },
                 )?;
@@ -203,7 +205,7 @@ impl Admittance {
                         flits += u64::from(cut.flits);
                         own_cut(nic, slot, (cut.row, cut.flow, cut.destination))?;
                         bounds.flits("length of a cut packet", cut.flits)?;
-                        bounds.past("creation of a cut packet", cut.generation)
+                        bounds.past("creation time of a cut packet", cut.generation)
                     },
                 )?;
                 ensure_equal(
@@ -225,13 +227,13 @@ impl Admittance {
                     let seen = has_turn.get_mut(next as usize);
                     let is_new = seen.is_some_and(|seen| !std::mem::replace(seen, true));
                     ensure(is_new && waiting[next as usize].head != NIL, || {
-                        let expected = "a destination with messages, once";
-                        Invalid::new("turn of an injection queue", expected, next)
+                        let expected = "a destination with messages that appears once";
+                        Invalid::new("turns of an injection queue", expected, next)
                     })?;
                     last = next;
                     next = waiting[next as usize].next;
                 }
-                ensure_equal("end of a turn", last, injection.last)?;
+                ensure_equal("end of the turns", last, injection.last)?;
             }
             let n_filled: u32 = channel.filled.iter().map(|word| word.count_ones()).sum();
             let is_filled = injection.iter().filter(|queue| queue.head != NIL);
@@ -245,7 +247,7 @@ impl Admittance {
                 || {
                     Invalid::new(
                         "injection queue to be filled",
-                        "one that there is",
+                        "an existing queue",
                         "another",
                     )
                 },
@@ -255,14 +257,18 @@ impl Admittance {
                 let expected = "a turn for each destination with messages";
                 Invalid::new("admittance queues", expected, "none")
             })?;
-            ensure_below("pointer of a NIC", channel.pointer, self.n_queues.max(1))?;
-            ensure_equal("messages and packets that wait", n_waiting, channel.waiting)?;
+            ensure_below(
+                "round-robin pointer of a NIC",
+                channel.pointer,
+                self.n_queues.max(1),
+            )?;
+            ensure_equal("waiting messages and packets", n_waiting, channel.waiting)?;
             ensure_equal("NIC with messages", present(nic, slot), n_waiting > 0)?;
         }
         cuts.finish()
     }
 
-    /// An injection queue is to be looked at when queues are filled.
+    /// Marks an injection queue to be checked when queues are filled.
     fn mark_stale(&mut self, channel: usize, queue: u32) {
         let injection = &mut self.injection[channel * self.n_queues as usize + queue as usize];
         if !injection.is_stale {
@@ -271,7 +277,7 @@ impl Admittance {
         }
     }
 
-    /// A destination joins the turn of an injection queue.
+    /// Adds a destination to the turns of an injection queue.
     fn join(&mut self, channel: usize, queue: u32, destination: u32) {
         let base = channel * self.n_destinations as usize;
         let injection = &mut self.injection[channel * self.n_queues as usize + queue as usize];
@@ -282,7 +288,7 @@ impl Admittance {
         self.waiting[base + destination as usize].next = NIL;
     }
 
-    /// The class of an injection queue's packets at the first switch.
+    /// Returns the class of an injection queue's packets at the first switch.
     fn class(&self, vl: u8, queue: u32) -> u16 {
         if self.credits_per_queue {
             self.map.first_of_lane(vl) as u16 + queue as u16
@@ -291,7 +297,8 @@ impl Admittance {
         }
     }
 
-    /// The first injection queue with a packet from a pointer on, in turn, that satisfies a test.
+    /// Finds the first injection queue with a packet that satisfies a test, in turn from the
+    /// pointer on.
     fn find(&self, channel: usize, mut may_send: impl FnMut(u32) -> bool) -> Option<u32> {
         let state = &self.channels[channel];
         let words = state.filled.len() as u32;
@@ -317,7 +324,7 @@ impl Admittance {
 }
 
 impl<S: Switches> Fabric<S> {
-    /// A message waits for its destination's turn.
+    /// Adds a message to the queue of its destination.
     pub(super) fn admit(&mut self, nic: u32, slot: usize, destination: NicId, message: u32) {
         let channel = nic as usize * self.endpoints.n_slots + slot;
         self.endpoints.nics[nic].present |= 1 << slot;
@@ -340,7 +347,7 @@ impl<S: Switches> Fabric<S> {
         }
     }
 
-    /// The injection queue of a destination: the queue that its packets join at the first switch.
+    /// Returns the injection queue of a destination: the queue of its packets at the first switch.
     fn injection_queue(&self, nic: u32, slot: usize, destination: NicId) -> u32 {
         let endpoints = &self.endpoints;
         let state = &endpoints.nics[nic];
@@ -353,7 +360,7 @@ impl<S: Switches> Fabric<S> {
         self.switches.queue_at_first(&self.shared, candidate) % admittance.n_queues
     }
 
-    /// Injection queues that may have room are filled, destinations in turn.
+    /// Fills the injection queues that may have space, with destinations in turn.
     fn fill(&mut self, nic: u32, slot: usize) {
         let channel = nic as usize * self.endpoints.n_slots + slot;
         let shape = self.endpoints.queues[nic * self.endpoints.n_slots as u32 + slot as u32];
@@ -411,7 +418,7 @@ impl<S: Switches> Fabric<S> {
                     last => admittance.cuts[last].next = packet,
                 }
                 admittance.channels[channel].filled[queue as usize / 64] |= 1 << (queue % 64);
-                // The destination leaves the turn, or goes to its end.
+                // The destination leaves the turns, or goes to their end.
                 injection.first = waiting.next;
                 if injection.first == NIL {
                     injection.last = NIL;
@@ -425,7 +432,7 @@ impl<S: Switches> Fabric<S> {
         }
     }
 
-    /// The decision of a NIC with injection queues.
+    /// Decides for a NIC with injection queues.
     pub(super) fn decide_admitted<Q: EventQueue<S::Event>>(
         &mut self,
         nic: u32,
@@ -479,7 +486,7 @@ impl<S: Switches> Fabric<S> {
         }
     }
 
-    /// The first packet of an injection queue leaves.
+    /// Sends the first packet of an injection queue.
     fn send_admitted<Q: EventQueue<S::Event>>(
         &mut self,
         now: Tick,
@@ -536,7 +543,7 @@ impl<S: Switches> Fabric<S> {
         self.launch_data(now, nic, packet, class, out);
     }
 
-    /// Packets cut off their messages that have not left their NICs.
+    /// Returns the number of cut packets that have not left their NICs.
     pub(crate) fn packets_at_nics(&self) -> u64 {
         self.endpoints
             .admittance

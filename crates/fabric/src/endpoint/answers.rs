@@ -1,4 +1,5 @@
-//! Acknowledgements: every data packet is answered, where endpoints acknowledge, and answers go before data.
+//! Acknowledgements: if endpoints acknowledge, every data packet is answered, and answers precede
+//! data.
 
 use std::collections::VecDeque;
 
@@ -17,12 +18,12 @@ use crate::validation::Bounds;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Answer {
     destination: NicId,
-    /// The packet it is about.
+    /// The packet that it acknowledges.
     sequence: u32,
     flits: u16,
     row: u8,
     sl: u8,
-    /// The channel with which that packet began.
+    /// The original channel of that packet.
     sc: Sc,
     is_marked: bool,
     is_negative: bool,
@@ -45,15 +46,21 @@ netloom_encoding::encoded!(Answer {
 });
 
 impl Answer {
-    /// An acknowledgement that waits at a NIC: its channel, and where it goes.
+    /// Validates an acknowledgement that waits at a NIC, and returns its channel and destination.
     pub(crate) fn validate(&self, bounds: &Bounds<'_>, nic: NicId) -> Result<(Sc, NicId), Invalid> {
         let (sl, destination) = (Sl(self.sl), self.destination);
-        bounds.nic("destination of an answer", destination)?;
-        bounds.row("row of an answer", self.row, sl)?;
-        bounds.flits("length that is answered", self.flits)?;
+        bounds.nic("destination of an acknowledgement", destination)?;
+        bounds.row("row of an acknowledgement", self.row, sl)?;
+        bounds.flits("acknowledged length", self.flits)?;
         bounds.past("answer", self.created)?;
-        bounds.past("packet that is answered", self.sent)?;
-        bounds.channel("channel of an answer", self.sc, sl, destination, nic)?;
+        bounds.past("send time of an acknowledged packet", self.sent)?;
+        bounds.channel(
+            "channel of an acknowledgement",
+            self.sc,
+            sl,
+            destination,
+            nic,
+        )?;
         Ok((self.sc, destination))
     }
 }
@@ -68,7 +75,7 @@ impl<S: Switches> Fabric<S> {
         self.endpoints.acknowledgement.is_some() && !self.endpoints.answers[nic].is_empty()
     }
 
-    /// A data packet has arrived and is to be answered.
+    /// Queues the acknowledgement of a data packet that has arrived.
     pub(super) fn owe_answer(&mut self, now: Tick, nic: u32, parcel: &Parcel) {
         let packet = &parcel.packet;
         let (channels, sc) = (&self.shared.channels, packet.label.sc());
@@ -87,7 +94,7 @@ impl<S: Switches> Fabric<S> {
         });
     }
 
-    /// The first acknowledgement of a NIC leaves, if there is room for it; nothing else is sent before it.
+    /// Sends the first acknowledgement of a NIC if it fits; nothing else is sent before it.
     pub(super) fn send_answer<Q: EventQueue<S::Event>>(
         &mut self,
         now: Tick,
@@ -97,7 +104,7 @@ impl<S: Switches> Fabric<S> {
         let endpoints = &mut self.endpoints;
         let flits = endpoints
             .acknowledgement
-            .expect("who answers has a size for it");
+            .expect("endpoints that acknowledge have a size for it");
         let Some(&answer) = endpoints.answers[nic].front() else {
             return;
         };
@@ -150,7 +157,7 @@ impl<S: Switches> Fabric<S> {
         }
     }
 
-    /// An acknowledgement has arrived: its flow may send more.
+    /// Passes an acknowledgement to its flow, which may then send more.
     pub(super) fn answer_arrives<Q: EventQueue<S::Event>>(
         &mut self,
         now: Tick,

@@ -1,15 +1,17 @@
-//! The buffer of a NIC, where it is bounded, and the application behind it.
+//! Bounded buffers of NICs, and the application in front of them.
 //!
 //! ```text
-//!   application (unbounded) ─► buffer of the NIC: so many flits for all channels ─► arbiter ─► link
+//!   application (unbounded) ─► buffer of the NIC (shared by all channels) ─► arbiter ─► link
 //! ```
 //!
-//! A packet that does not fit waits in the application (paper 000, 4.1). The buffer is shared as those of switches are: what is
-//! there counts, and every channel has room for one largest packet, so that no level shuts out another. Of the
-//! packets that fit the oldest enters first, and a packet leaves when it begins to be sent.
+//! A packet that does not fit waits in the application (paper 000, section 4.1). The buffer is
+//! shared like those of switches: packets in it are counted, and every channel has space for one
+//! largest packet, so that no level blocks another. Of the packets that fit, the oldest enters
+//! first. A packet leaves when its transmission begins.
 //!
-//! Packets of a channel keep their order and its next one is always in the buffer. So the arbiter sees what it would see without a
-//! bound, and packets leave when they would: the bound says where they wait, and the wait in the application is counted apart.
+//! Packets of a channel keep their order, and its next one is always in the buffer. So the arbiter
+//! sees the same packets as without a bound, and they leave at the same times. The bound only
+//! determines where they wait, and the wait in the application is counted separately.
 
 use netloom_encoding::{Invalid, Validity, ensure, ensure_equal};
 use netloom_packet::SlSegmentation;
@@ -26,11 +28,12 @@ use crate::switch::{NIL, Switches};
 struct Channel {
     /// Flits in the buffer.
     used: u32,
-    /// The message whose packets are next to enter; `NIL` if all have.
+    /// The message whose packets enter next; `NIL` if all have entered.
     next: u32,
-    /// Payload of that message in the application.
+    /// Payload of that message that is still in the application.
     left: u32,
-    /// The last message of which a packet has entered, as long as the channel has something in the buffer.
+    /// The last message with a packet that entered; valid while the channel has packets in the
+    /// buffer.
     last: u32,
 }
 
@@ -46,7 +49,7 @@ netloom_encoding::encoded!(Channel {
 pub(crate) struct Buffers {
     capacity: u32,
     n_slots: usize,
-    /// Flits of the largest packet of each channel, for which it always has room.
+    /// Flits of the largest packet of each channel, for which there is always space.
     least: Vec<u32>,
     channels: Rows<Channel>,
 }
@@ -57,7 +60,7 @@ netloom_encoding::state!(Buffers {
 });
 
 impl Buffers {
-    /// Those of so many NICs, whose channels have these queues; `None` where NICs are not bounded.
+    /// Creates the buffers of `queues`; `None` if NICs are unbounded.
     pub(crate) fn new(plan: &FabricPlan, queues: &Rows<NicQueue>, n_slots: usize) -> Option<Self> {
         let capacity = plan.endpoints.buffer?;
         let lane = |slot: usize| queues[slot as u32].vl;
@@ -78,7 +81,8 @@ impl Buffers {
         })
     }
 
-    /// What is in the buffer of a NIC is the beginning of what its queues hold. `list` gives the messages of a queue.
+    /// Validates that the buffer of a NIC contains the beginning of its queues. `list` returns the
+    /// messages of a queue.
     pub(crate) fn validate(
         &self,
         segmentation: &SlSegmentation,
@@ -89,7 +93,7 @@ impl Buffers {
             let segmentation = segmentation.of(Sl(queue.sl));
             let messages = list(queue);
             let place = |id: u32| messages.iter().position(|&(own, _)| own == id);
-            // Whole messages in the buffer, and what is there of the one that is next to enter.
+            // Whole messages in the buffer, and the part of the next one that has entered.
             let (whole, part) = match channel.next {
                 NIL if channel.used == 0 => (0, 0),
                 NIL => {
@@ -133,7 +137,7 @@ impl Buffers {
         Ok(())
     }
 
-    /// Whether so many flits of a channel fit beside what the others have and are sure of.
+    /// Whether this many flits of a channel fit, given what the others use and are guaranteed.
     fn fits(&self, nic: u32, slot: usize, flits: u16) -> bool {
         let first = nic as usize * self.n_slots;
         let taken = |other: usize| {
@@ -148,7 +152,7 @@ impl Buffers {
 }
 
 impl<S: Switches> Fabric<S> {
-    /// Packets enter the buffer of a NIC as long as one fits.
+    /// Moves packets into the buffer of a NIC while one fits.
     pub(super) fn fill_buffer(&mut self, now: Tick, nic: u32) {
         let Some(mut buffers) = self.endpoints.buffers.take() else {
             return;
@@ -175,7 +179,8 @@ impl<S: Switches> Fabric<S> {
         self.endpoints.buffers = Some(buffers);
     }
 
-    /// The channel whose next packet has waited longest among those that fit; of equal ones the first.
+    /// Returns the channel whose next packet has waited longest among those that fit; the first on
+    /// a tie.
     fn oldest_that_fits(&self, buffers: &mut Buffers, nic: u32) -> Option<usize> {
         let endpoints = &self.endpoints;
         let mut oldest: Option<(Tick, usize)> = None;
@@ -184,7 +189,7 @@ impl<S: Switches> Fabric<S> {
             let queue = &endpoints.queues[at];
             let channel = &mut buffers.channels[at];
             if channel.next == NIL {
-                // Messages that have joined their queue since all before them had entered.
+                // Messages that joined their queue after all before them had entered.
                 channel.next = match channel.used {
                     0 => queue.head,
                     _ => endpoints.messages[channel.last].next,
@@ -205,14 +210,14 @@ impl<S: Switches> Fabric<S> {
         oldest.map(|(_, slot)| slot)
     }
 
-    /// A packet of a channel begins to be sent, and leaves room.
+    /// Removes a packet of a channel whose transmission begins.
     pub(super) fn leave_buffer(&mut self, now: Tick, nic: u32, slot: usize, flits: u16) {
         let Some(buffers) = &mut self.endpoints.buffers else {
             return;
         };
         let channel = &mut buffers.channels[nic * buffers.n_slots as u32 + slot as u32];
         let left = channel.used.checked_sub(u32::from(flits));
-        channel.used = left.expect("what is sent was in the buffer");
+        channel.used = left.expect("a packet being sent is in the buffer");
         self.fill_buffer(now, nic);
     }
 }

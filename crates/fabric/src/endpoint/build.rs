@@ -1,4 +1,4 @@
-//! From a plan to the endpoints of a partition.
+//! Construction of the endpoints of a partition from a plan.
 
 use std::collections::VecDeque;
 
@@ -16,13 +16,13 @@ use crate::simulation::{Atlas, rows};
 use crate::slab::Slab;
 use crate::switch::{NIL, Switches};
 
-/// The service channels that classes use, each with its level: a NIC has a queue for each.
+/// Returns the service channels that classes use, with their levels. A NIC has a queue for each.
 fn channels_in_use(plan: &FabricPlan) -> Vec<(Sc, Sl)> {
     let sls = plan.classes.iter().flat_map(|class| &class.sls).copied();
     plan.channels.of_levels(sls).into_iter().collect()
 }
 
-/// The recorder's row of (class, service level).
+/// Returns the recorder's row of each (class, service level).
 fn row_of(plan: &FabricPlan) -> Vec<[u8; 16]> {
     let mut row_of = vec![[0u8; 16]; plan.classes.len()];
     for (row, (class, sl)) in rows(plan).into_iter().enumerate() {
@@ -32,7 +32,8 @@ fn row_of(plan: &FabricPlan) -> Vec<[u8; 16]> {
 }
 
 impl<S: Switches> Endpoints<S> {
-    /// Those of one partition; a NIC's arbiter and what it knows of the first switch are made for each.
+    /// Builds the endpoints of a partition. A NIC's arbiter and its view of the first switch are
+    /// created separately.
     pub(crate) fn new(
         plan: &FabricPlan,
         atlas: &Atlas,
@@ -88,7 +89,7 @@ impl<S: Switches> Endpoints<S> {
         let queues: Rows<NicQueue> = (0..n_nics * n_slots).map(queue).collect::<Vec<_>>().into();
         let is_strict = plan.endpoints.order == ReceiveOrder::Strict;
         let keeps_order = plan.keeps_order() || is_strict;
-        // A strict receiver counts who was overtaken itself.
+        // A strict receiver counts overtaken packets itself.
         let looks_at_order =
             !is_strict && (plan.count_reordering || (keeps_order && cfg!(debug_assertions)));
         let admittance = (plan.endpoints.queues == NicQueues::PerDestination).then(|| {
@@ -105,7 +106,7 @@ impl<S: Switches> Endpoints<S> {
         let flows = has_flows.then(|| Box::new(Flows::new(control, n_nics, n_slots)));
         let programs = Programs::new(plan, n_nics).map(Box::new);
         let buffers = Buffers::new(plan, &queues, n_slots).map(Box::new);
-        // What enters a bounded buffer is decided when all of a tick is there.
+        // Packets enter a bounded buffer only after all messages of a tick are known.
         let in_order = has_flows || plan.classes_share_a_level() || buffers.is_some();
         let acknowledgement = plan.endpoints.acknowledgement;
         let acknowledges = acknowledgement.is_some();

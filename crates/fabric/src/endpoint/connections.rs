@@ -1,7 +1,9 @@
-//! Connections: flows with a constant rate whose punctuality is counted one by one, where they end.
+//! Connections: flows of constant rate whose punctuality is measured individually, at their
+//! destination.
 //!
-//! A packet names its connection by (source NIC, class, flow). Each partition keeps the meters of the
-//! connections that end in it, so that recording touches nothing else, and merging is a copy.
+//! A packet identifies its connection by (source NIC, class, flow). Each partition keeps the meters
+//! of the connections that end in it, so that recording touches no other state and merging is a
+//! copy.
 
 use netloom_encoding::{Invalid, State, Validity, ensure};
 use netloom_metrics::{InterArrival, Punctuality, PunctualityMeter};
@@ -11,54 +13,51 @@ use netloom_units::{NicId, Tick};
 use crate::plan::FabricPlan;
 use crate::simulation::rows;
 
-/// When the delay of a packet begins; it ends when the packet is wholly received.
+/// The start of a packet's delay, which ends when the packet has arrived completely.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum DelayFrom {
-    /// When the source creates it, so that the wait in its NIC counts (G004-11).
+    /// Its creation at the source, so that the wait in its NIC counts.
     #[default]
     Creation,
     /// When its first flit leaves the NIC.
     Injection,
 }
 
-/// One connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ConnectionPlan {
-    /// Who sends.
     pub source: NicId,
-    /// Who receives.
     pub destination: NicId,
-    /// Its traffic class: an index into the classes of the plan. That class has one service level.
+    /// Traffic class: an index into the classes of the plan. It has one service level.
     pub class: u8,
-    /// Its number among the connections of its source and class, as its packets carry it.
+    /// Number among the connections of its source and class, as carried by its packets.
     pub flow: u8,
-    /// The time between two of its packets, in ticks.
+    /// Time between two packets, in ticks.
     pub inter_arrival: InterArrival,
-    /// The ticks that its punctuality is measured by, where that is not the time between its packets.
+    /// The time in ticks by which punctuality is measured, if it is not the time between packets.
     pub measured_by: Option<u64>,
-    /// When the delay of its packets begins.
+    /// The start of its packets' delay.
     pub delay_from: DelayFrom,
 }
 
 impl ConnectionPlan {
-    /// What its punctuality is counted in parts of, in ticks; for printing and statistics only.
+    /// Returns the unit of its punctuality, in ticks; for printing and statistics only.
     pub fn measure(&self) -> f64 {
         let own = || self.inter_arrival.as_f64();
         self.measured_by.map_or_else(own, |ticks| ticks as f64)
     }
 }
 
-/// No meter here.
+/// Marks a flow without a meter in this partition.
 const NOWHERE: u32 = u32::MAX;
 
 /// The meters of the connections that end in one partition.
 pub(crate) struct Meters {
     n_rows: usize,
-    /// For each (source NIC, row): where its flows begin in `meter_of`.
+    /// First flow in `meter_of` of each (source NIC, row).
     first_flow: Vec<u32>,
     /// The meter of each flow, or [`NOWHERE`] if it ends in another partition.
     meter_of: Vec<u32>,
-    /// With the number of the connection in the plan, and when its delays begin.
+    /// With the number of the connection in the plan, and the start of its delays.
     meters: Vec<(u32, DelayFrom, PunctualityMeter)>,
 }
 
@@ -75,7 +74,7 @@ impl State for Meters {
 }
 
 impl Meters {
-    /// Those of one partition; `None` if the plan has no connections.
+    /// Creates the meters of a partition; `None` if the plan has no connections.
     pub(crate) fn new(plan: &FabricPlan, partition: u16) -> Option<Meters> {
         if plan.connections.is_empty() {
             return None;
@@ -118,20 +117,20 @@ impl Meters {
         })
     }
 
-    /// Whether meters have counted no packet that is still to come.
+    /// Validates that meters have counted no future packet.
     pub(crate) fn validate(&self, now: Tick) -> Validity {
         for (number, _, meter) in &self.meters {
             ensure(meter.is_sound(now.0), || {
                 let place = format!("connection {number}");
-                Invalid::new(place, "counts of packets that have come", "others")
+                Invalid::new(place, "counts of past packets", "counts of future ones")
             })?;
         }
         Ok(())
     }
 
-    /// A packet was wholly received; if it belongs to a connection, that connection's meter counts it.
+    /// Counts a packet that has arrived, if it belongs to a connection.
     pub(crate) fn record(&mut self, packet: &Packet, now: Tick) {
-        // The class of a packet under way is its row.
+        // The class of a packet in transit is its row.
         let at = packet.source.index() * self.n_rows + usize::from(packet.class);
         let flow = self.first_flow[at] + u32::from(packet.flow);
         if flow >= self.first_flow[at + 1] {
@@ -146,7 +145,7 @@ impl Meters {
         meter.record(now.0, now - began);
     }
 
-    /// Adds what was counted since the last call, by the number of the connection.
+    /// Adds the counts since the last call, by the number of the connection.
     pub(crate) fn take(&mut self, into: &mut [Punctuality]) {
         for (number, _, meter) in &mut self.meters {
             into[*number as usize].merge(&meter.take());

@@ -1,7 +1,8 @@
-//! Flows: a send queue for each destination, held back by a congestion control.
+//! Flows: a send queue per destination, held back by a congestion control.
 //!
-//! Flows with something to send stand in the ring of their channel and take turns packet by packet. A flow that its
-//! control holds back leaves the ring until an acknowledgement or time lets it go on.
+//! Flows with packets to send are in the ring of their channel and take turns packet by packet. A
+//! flow that its control holds back leaves the ring until an acknowledgement or time lets it
+//! continue.
 
 use std::sync::Arc;
 
@@ -21,14 +22,13 @@ use crate::slab::{Claims, Slab};
 use crate::switch::{Events, NIL, Switches};
 use crate::validation::Bounds;
 
-/// Where a flow stands.
+/// The state of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Standing {
-    /// Nothing to send.
     Idle,
-    /// In its ring, or about to be.
+    /// In its ring, or about to join it.
     Active,
-    /// Its control holds it back.
+    /// Held back by its control.
     Parked,
 }
 
@@ -40,13 +40,12 @@ netloom_encoding::encoded!(
     }
 );
 
-/// Everything from one NIC to another on one channel: its send queue and what its control remembers.
+/// The packets from one NIC to another on one channel: the send queue and the state of the control.
 #[derive(Clone, Copy, Debug)]
 struct Flow {
     destination: NicId,
     slot: u8,
     standing: Standing,
-    /// Messages.
     head: u32,
     tail: u32,
     /// The next flow of the ring.
@@ -54,7 +53,7 @@ struct Flow {
     /// Flits not yet acknowledged.
     in_flight: u32,
     state: FlowState,
-    /// When it is looked at although nothing was acknowledged.
+    /// When the flow is checked again even without an acknowledgement.
     wake: Tick,
 }
 
@@ -70,7 +69,7 @@ netloom_encoding::encoded!(Flow {
     wake
 });
 
-/// Destination and channel of a flow in one word, which is hashed at once.
+/// Destination and channel of a flow in one word, for hashing.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 struct Key(u64);
 
@@ -91,7 +90,8 @@ struct Sender {
     activated: Vec<u32>,
     /// First and last flow of the ring of each channel.
     rings: Box<[(u32, u32)]>,
-    /// Nothing was sent for want of room at the first switch, and none has come free since.
+    /// Whether nothing was sent for lack of space at the first switch, and none has been freed
+    /// since.
     is_blocked: bool,
 }
 
@@ -100,7 +100,7 @@ netloom_encoding::state!(Sender {
     records: [rings]
 });
 
-/// What a flow would send next: the cut off its message, and where it goes at the first switch.
+/// The next packet of a flow: the cut from its message, and its path at the first switch.
 #[derive(Clone, Copy, Debug, Default)]
 struct Offer {
     cut: Cut,
@@ -108,7 +108,7 @@ struct Offer {
     class: u16,
 }
 
-/// The control of all flows: the one that is built in without a call.
+/// The control of all flows; the built-in one is called directly.
 #[derive(Debug)]
 enum Controller {
     Free,
@@ -122,7 +122,7 @@ pub(crate) struct Flows {
     controller: Controller,
     flows: Slab<Flow>,
     senders: Rows<Sender>,
-    /// What each channel of the NIC that decides would send.
+    /// The next packet of each channel of the deciding NIC.
     offers: Box<[Offer; 32]>,
 }
 
@@ -133,8 +133,9 @@ netloom_encoding::state!(Flows {
 });
 
 impl Flows {
-    /// Flows belong to one NIC each, wait in at most one ring, and hold their own messages. `messages` are all of the
-    /// partition; `own` is shown each message with its NIC and channel. The channels of a NIC are `n_slots`.
+    /// Validates that a flow belongs to one NIC, waits in at most one ring, and has its own
+    /// messages. `messages` are those of the partition. `own` receives each message with its NIC
+    /// and channel. A NIC has `n_slots` channels.
     pub(crate) fn validate(
         &self,
         bounds: &Bounds<'_>,
@@ -154,8 +155,8 @@ impl Flows {
                 ensure_equal("flow", *key, Key::new(flow.destination, flow.slot))?;
                 bounds.nic("destination of a flow", flow.destination)?;
                 ensure_below("channel of a flow", flow.slot, n_slots as u64)?;
-                bounds.time("flow is looked at", flow.wake)?;
-                ensure_below("flits under way of a flow", flow.in_flight, 1u64 << 31)?;
+                bounds.time("next check of a flow", flow.wake)?;
+                ensure_below("flits in flight of a flow", flow.in_flight, 1u64 << 31)?;
                 let is_sound = match &self.controller {
                     Controller::Window(window) => window.is_sound(&flow.state, bounds.now),
                     Controller::Free | Controller::Own(_) => true,
@@ -189,7 +190,7 @@ impl Flows {
                     let own = owner.get_mut(at as usize);
                     let own = own.map(|own| std::mem::replace(own, NIL));
                     ensure(own == Some(nic), || {
-                        Invalid::new("ring of flows", "a flow of the NIC, once", at)
+                        Invalid::new("ring of flows", "a flow of the NIC that appears once", at)
                     })?;
                     let flow = &self.flows[at];
                     ensure_equal("channel of a ring", slot, usize::from(flow.slot))?;
@@ -225,12 +226,12 @@ impl Flows {
         }
     }
 
-    /// A NIC waits for room at the first switch.
+    /// Records that a NIC waits for space at the first switch.
     pub(super) fn block(&mut self, nic: u32) {
         self.senders[nic].is_blocked = true;
     }
 
-    /// Room has come; whether the NIC waited for it.
+    /// Records that space has been freed. Returns whether the NIC waited for it.
     pub(super) fn unblock(&mut self, nic: u32) -> bool {
         std::mem::replace(&mut self.senders[nic].is_blocked, false)
     }
@@ -251,7 +252,8 @@ impl Flows {
         }
     }
 
-    /// Whether a flow may send its next packet, of so many flits, now; otherwise when, if nothing is acknowledged before.
+    /// Whether a flow may send its next packet of this many flits now; otherwise when, if nothing
+    /// is acknowledged before.
     #[inline(always)]
     fn admits(&self, at: u32, flits: impl FnOnce(&Flow) -> u16, now: Tick) -> Result<(), Tick> {
         let flow = &self.flows[at];
@@ -278,7 +280,7 @@ impl Flows {
         }
     }
 
-    /// A flow joins the end of its ring: that of this channel.
+    /// Appends a flow to the ring of its channel, which is returned.
     fn append(&mut self, nic: u32, at: u32) -> usize {
         let flow = &mut self.flows[at];
         flow.next = NIL;
@@ -293,13 +295,13 @@ impl Flows {
         slot
     }
 
-    /// The first flow of a ring leaves it.
+    /// Removes the first flow of a ring.
     fn take_first(&mut self, nic: u32, slot: usize) {
         let ring = &mut self.senders[nic].rings[slot];
         ring.0 = self.flows[ring.0].next;
     }
 
-    /// A flow with nothing under way that is as at its start is as good as none.
+    /// Drops a flow with nothing in flight and an initial state.
     fn forget(&mut self, now: Tick, nic: u32, at: u32) {
         let flow = &self.flows[at];
         if flow.standing == Standing::Idle && flow.in_flight == 0 && self.is_fresh(flow, now) {
@@ -316,7 +318,7 @@ impl<S: Switches> Fabric<S> {
         self.endpoints.flows.as_mut().expect("endpoints with flows")
     }
 
-    /// A message joins its flow.
+    /// Adds a message to its flow.
     pub(super) fn join_flow(&mut self, now: Tick, nic: u32, slot: usize, id: u32) {
         let endpoints = &mut self.endpoints;
         let flows = endpoints.flows.as_mut().expect("endpoints with flows");
@@ -354,7 +356,7 @@ impl<S: Switches> Fabric<S> {
         }
     }
 
-    /// A parked flow may send again by now, unless an acknowledgement was earlier.
+    /// Wakes a parked flow, unless an acknowledgement was earlier.
     pub(crate) fn flow_wakes<Q: EventQueue<S::Event>>(
         &mut self,
         nic: u32,
@@ -374,7 +376,8 @@ impl<S: Switches> Fabric<S> {
         }
     }
 
-    /// Flows that may send again, or have something new to send, join their rings in order of destination.
+    /// Adds flows that may send again, or have new messages, to their rings in order of
+    /// destination.
     #[inline]
     pub(super) fn join_rings<Q: EventQueue<S::Event>>(
         &mut self,
@@ -408,7 +411,7 @@ impl<S: Switches> Fabric<S> {
         self.flows().senders[nic].activated = activated;
     }
 
-    /// Whether the control of a flow lets its next packet go; otherwise when it will.
+    /// Whether the control of a flow admits its next packet; otherwise when it will.
     #[inline(always)]
     fn flow_admits(&self, now: Tick, at: u32) -> Result<(), Tick> {
         let flows = self.endpoints.flows.as_ref().expect("endpoints with flows");
@@ -420,7 +423,7 @@ impl<S: Switches> Fabric<S> {
         flows.admits(at, next, now)
     }
 
-    /// A flow leaves its ring until its control lets it go on.
+    /// Removes a flow from its ring until its control admits it.
     fn park<Q: EventQueue<S::Event>>(
         &mut self,
         now: Tick,
@@ -435,7 +438,7 @@ impl<S: Switches> Fabric<S> {
         if when == Tick::NEVER {
             return;
         }
-        // A control may name a time that is over; it is asked again a tick later.
+        // A control may return a time in the past; it is then called again one tick later.
         let when = Clock::new(period).edge_at_or_after(when.max(now + 1));
         if when < flow.wake {
             flow.wake = when;
@@ -443,7 +446,7 @@ impl<S: Switches> Fabric<S> {
         }
     }
 
-    /// The first flow of a ring that its control lets send: others before it are parked.
+    /// Returns the first flow of a ring that its control admits, and parks those before it.
     #[inline(always)]
     fn first_admitted<Q: EventQueue<S::Event>>(
         &mut self,
@@ -468,7 +471,8 @@ impl<S: Switches> Fabric<S> {
         }
     }
 
-    /// A NIC with flows sends a packet: each channel offers the flow whose turn it is, the arbiter chooses.
+    /// Sends a packet of a NIC with flows: each channel offers its next flow, and the arbiter
+    /// chooses.
     pub(super) fn decide_flows<Q: EventQueue<S::Event>>(
         &mut self,
         nic: u32,
@@ -506,14 +510,15 @@ impl<S: Switches> Fabric<S> {
             self.flows().offers[slot % 32] = offer;
             eligible |= 1 << slot;
         }
-        // Who finds no room has said itself when it looks again.
+        // A NIC without space has already scheduled its next check.
         if let Some(slot) = self.choose_slot(nic, eligible, Tick::NEVER, now, out) {
             let offer = self.flows().offers[slot % 32];
             self.inject_from_flow(now, nic, slot, offer, out);
         }
     }
 
-    /// The next packet of a flow, if it fits into the first switch; otherwise the NIC waits for room.
+    /// Returns the next packet of a flow, if it fits into the first switch. Otherwise the NIC waits
+    /// for space.
     #[inline(always)]
     fn offer<Q: EventQueue<S::Event>>(
         &mut self,
@@ -552,7 +557,7 @@ impl<S: Switches> Fabric<S> {
         }
     }
 
-    /// The next packet of the first flow of a ring leaves the NIC.
+    /// Sends the next packet of the first flow of a ring.
     #[inline(always)]
     fn inject_from_flow<Q: EventQueue<S::Event>>(
         &mut self,
@@ -617,7 +622,7 @@ impl<S: Switches> Fabric<S> {
         self.launch_data(now, nic, packet, class, out);
     }
 
-    /// A packet of a flow was acknowledged.
+    /// Records the acknowledgement of a packet of a flow.
     pub(super) fn flow_acknowledged<Q: EventQueue<S::Event>>(
         &mut self,
         now: Tick,
@@ -627,14 +632,14 @@ impl<S: Switches> Fabric<S> {
     ) {
         let packet = &parcel.packet;
         let endpoints = &mut self.endpoints;
-        // The acknowledgement began with the channel of the flow.
+        // The acknowledgement started with the channel of the flow.
         let (channels, sc) = (&self.shared.channels, packet.label.sc());
         let sc = channels.began(sc, packet.sl, packet.destination, packet.source);
         let slot = endpoints.slot_of[sc.index()];
         let flows = endpoints.flows.as_mut().expect("endpoints with flows");
         let sender = &flows.senders[nic];
         let Some(&at) = sender.by_destination.get(&Key::new(packet.source, slot)) else {
-            unreachable!("a flow lives until all it sent is acknowledged");
+            unreachable!("a flow exists until all its packets are acknowledged");
         };
         flows.flows[at].in_flight -= packet.index;
         let is_marked = parcel.flags.has(Flags::MARKED);
@@ -651,7 +656,8 @@ impl<S: Switches> Fabric<S> {
         match flows.flows[at].standing {
             Standing::Parked => sender.activated.push(at),
             Standing::Idle => flows.forget(now, nic, at),
-            // Cut, it may have to leave its turn to the next flow, although it waited for room at the switch.
+            // After a cut, the flow may have to pass its turn to the next one, although it waited
+            // for space at the switch.
             Standing::Active if is_marked && sender.is_blocked => self.mark_nic(nic, out),
             Standing::Active => {}
         }

@@ -1,17 +1,18 @@
-//! Endpoints: network interfaces and what runs on them, the same beside every kind of switch.
+//! Endpoints: network interfaces and the programs on them, identical for all kinds of switch.
 //!
 //! ```text
 //!  workload, program ─► flow (window) ─► queue of a channel ─► arbiter ─► link      answers go first
 //!  source.rs program.rs   flows.rs         send.rs admittance.rs          send.rs    answers.rs
 //!
-//!  link ─► taken in ─► order ─► message complete ─► answer, program goes on
-//!          receive.rs  order.rs   receiver.rs
+//!  link ─► reception ─► order ─► message complete ─► answer, program continues
+//!          receive.rs   order.rs   receiver.rs
 //! ```
 //!
-//! Each link of the chain can be absent, and then costs nothing: without windows, answers and programs a NIC has a
-//! FIFO of messages per service channel, cuts packets and sends them through the same kind of arbiter as a switch.
-//! Queues are unbounded, so a workload is never held back (`buffer.rs` tells what of them is in a bounded NIC), and latency counts from the creation of a message. The
-//! clock of a NIC has one cycle per flit of its link.
+//! Each stage can be absent and then costs nothing. Without windows, answers and programs, a NIC
+//! has a FIFO of messages per service channel. It cuts packets and sends them through the same kind
+//! of arbiter as a switch. Queues are unbounded, so a workload is never held back, and latency
+//! counts from the creation of a message (`buffer.rs` decides which part of them is in a bounded
+//! NIC). The clock of a NIC has one cycle per flit of its link.
 
 mod admittance;
 mod answers;
@@ -47,14 +48,14 @@ pub(crate) use flows::Flows;
 pub(crate) use program::Programs;
 pub(crate) use receiver::Receiver;
 
-/// What a workload hands over.
+/// A message from a workload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Created {
     pub(crate) class: u8,
     pub(crate) sl: u8,
     pub(crate) flow: u8,
     pub(crate) destination: NicId,
-    /// Payload.
+    /// Bytes of payload.
     pub(crate) bytes: u32,
 }
 
@@ -63,12 +64,12 @@ pub(crate) struct Created {
 pub(crate) struct Message {
     pub(crate) generation: Tick,
     pub(crate) destination: NicId,
-    /// Payload bytes not yet in a packet.
+    /// Bytes of payload not yet in a packet.
     pub(crate) left: u32,
-    /// Number among all messages of the NIC, given with its first packet: decisions have an order that means
-    /// something, arrivals of one tick have none. Where programs run, its number among those of its row.
+    /// Number among all messages of the NIC, assigned with its first packet, since decisions are
+    /// ordered but arrivals of one tick are not. With programs, the number among those of its row.
     pub(crate) number: u32,
-    /// Packets cut off so far.
+    /// Packets cut so far.
     pub(crate) index: u32,
     /// The next message of the same queue.
     pub(crate) next: u32,
@@ -76,7 +77,6 @@ pub(crate) struct Message {
     pub(crate) row: u8,
     pub(crate) flow: u8,
     pub(crate) sl: u8,
-    /// Its service channel.
     pub(crate) sc: u8,
 }
 
@@ -93,10 +93,10 @@ netloom_encoding::encoded!(Message {
     sc
 });
 
-// Two messages to a cache line.
+// Two messages per cache line.
 const _: () = assert!(size_of::<Message>() == 32);
 
-/// The queue of one service channel: a list of messages, and the packet that would be next.
+/// The queue of one service channel: a list of messages, and the next packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NicQueue {
     pub(crate) head: u32,
@@ -115,7 +115,7 @@ netloom_encoding::state!(NicQueue {
 });
 
 impl NicQueue {
-    /// What the arbiter of the NIC is told of the packet that would be next, of a message created at `born`.
+    /// Returns what the arbiter of the NIC sees of the next packet, of a message created at `born`.
     #[inline(always)]
     pub(super) fn shown(&self, born: Tick) -> Head {
         Head {
@@ -127,7 +127,6 @@ impl NicQueue {
     }
 }
 
-/// State of a NIC.
 pub(crate) struct Nic<A, C> {
     pub(crate) id: NicId,
     /// The switch port at the other end of its link, always in this partition.
@@ -135,28 +134,28 @@ pub(crate) struct Nic<A, C> {
     /// Queues that are not empty.
     pub(crate) present: u32,
     pub(crate) link_until: Tick,
-    /// Room in the input buffer of the first switch.
+    /// Space in the input buffer of the first switch.
     pub(crate) credit: C,
     pub(crate) arbiter: A,
-    /// When the link is looked at again.
+    /// When the link is checked again.
     pub(crate) link_wake: Tick,
     /// When the last header sent may be allocated at the first switch.
     pub(crate) last_header: Tick,
     /// Packets sent so far.
     pub(crate) sequence: u32,
-    /// Messages of which a packet was cut so far.
+    /// Messages with a packet cut so far.
     pub(crate) messages: u32,
-    /// Its link class.
+    /// Link class.
     pub(crate) wire: u8,
     pub(crate) is_marked: bool,
-    /// Credits that come back by an event: while there are any, all later ones do.
+    /// Credits that return by an event. While there are any, all later ones do too.
     pub(crate) credits_coming: u16,
 }
 
 netloom_encoding::state!([A: Arbiter, C: State] Nic<A, C> as Nic { changes: [credits_coming, present, link_until, link_wake, last_header, sequence, messages, is_marked], parts: [credit], with arbiter_state: [arbiter], stays: [id, port, wire] });
 
 impl<A, C> Nic<A, C> {
-    /// Its next packet, as far as the first switch goes by it.
+    /// Returns its next packet, as far as the first switch depends on it.
     #[inline(always)]
     pub(crate) fn candidate(&self, destination: NicId, vl: u8) -> Candidate {
         Candidate {
@@ -168,7 +167,7 @@ impl<A, C> Nic<A, C> {
         }
     }
 
-    /// The number of the next message.
+    /// Returns the number of the next message.
     #[inline(always)]
     pub(crate) fn next_message(&mut self) -> u32 {
         let number = self.messages;
@@ -177,15 +176,15 @@ impl<A, C> Nic<A, C> {
     }
 }
 
-/// What plain endpoints do not have is not asked for.
+/// Plain endpoints skip these checks at compile time.
 impl<S: Switches> Endpoints<S> {
-    /// Whether something is done before a NIC sends.
+    /// Whether there is work before a NIC sends.
     #[inline(always)]
     pub(crate) fn has_duties(&self) -> bool {
         !S::IS_PLAIN && self.has_duties
     }
 
-    /// Whether there are queues per destination before the NICs' own.
+    /// Whether there are queues per destination in front of the NICs' own.
     #[inline(always)]
     fn has_admittance(&self) -> bool {
         !S::IS_PLAIN && self.admittance.is_some()
@@ -196,46 +195,47 @@ impl<S: Switches> Endpoints<S> {
 pub(crate) struct Endpoints<S: Switches> {
     pub(crate) nics: Rows<Nic<S::Arbiter, S::Credit>>,
     pub(crate) queues: Rows<NicQueue>,
-    /// Queues of a NIC.
+    /// Queues per NIC.
     pub(crate) n_slots: usize,
     /// The queue of each service channel.
     pub(crate) slot_of: [u8; N_SCS],
     pub(crate) classes: Vec<ClassPlan>,
-    /// The recorder's row of (class, service level).
+    /// The recorder's row of each (class, service level).
     pub(crate) row_of: Vec<[u8; 16]>,
     pub(crate) cursors: Vec<Cursor>,
     pub(crate) messages: Slab<Message>,
     /// Flits injected by each (NIC, row).
     pub(crate) nic_flits: Vec<u64>,
     pub(crate) heads: Box<[Head; 32]>,
-    /// Beside the heads: the class of each at the first switch.
+    /// The class of each head at the first switch.
     pub(crate) head_classes: Box<[u16; 32]>,
-    /// Whether an arbiter chooses among queues; send queues of a NIC take turns without one.
+    /// Whether an arbiter chooses among queues. Send queues of a NIC take turns without one.
     pub(crate) has_arbiter: bool,
     pub(crate) receiver: Receiver,
-    /// Of the connections that end here, where there are any.
+    /// Meters of the connections that end here, if any.
     pub(crate) meters: Option<Meters>,
-    /// Queues per destination before the NICs' own, where there are any.
+    /// Queues per destination in front of the NICs' own, if any.
     pub(crate) admittance: Option<Admittance>,
-    /// Whether something is done before a NIC sends: messages join in order, flows or programs go on.
+    /// Whether there is work before a NIC sends: ordering of new messages, flows or programs.
     has_duties: bool,
-    /// Messages that each NIC was handed in this tick, where classes share a queue: they join it in the decision, in
-    /// order of class, because arrivals of one tick come in any order.
+    /// Messages that each NIC received from workloads in this tick, if classes share a queue. They
+    /// join it in the decision, in order of class, because arrivals of one tick come in any order.
     pub(crate) created: Option<Rows<Vec<Created>>>,
     /// Send queues with windows, and acknowledgements.
     pub(crate) flows: Option<Box<Flows>>,
     pub(crate) programs: Option<Box<Programs>>,
-    /// Messages created by each (NIC, row), where programs run: a rank knows only its own.
+    /// Messages created by each (NIC, row), if programs run: a rank knows only its own.
     pub(crate) numbers: Option<Vec<u32>>,
-    /// Whether packets are looked at when they are sent: numbered, or taken out of a bounded buffer.
+    /// Whether packets are processed when they are sent: numbered, or taken out of a bounded
+    /// buffer.
     pub(crate) follows_packets: bool,
-    /// The buffers of NICs, where these are bounded.
+    /// The buffers of NICs, if bounded.
     pub(crate) buffers: Option<Box<Buffers>>,
-    /// Packets sent so far from each NIC in a row to a destination, where receivers are strict about order.
+    /// Packets sent so far from each NIC in a row to a destination, if receivers enforce order.
     pub(crate) sent: Option<FxHashMap<(u32, u8, NicId), u32>>,
-    /// What each NIC has to acknowledge; empty where nobody does.
+    /// The acknowledgements that each NIC has to send; empty if none are sent.
     pub(crate) answers: answers::Answers,
-    /// Flits of the acknowledgement of every data packet; none is sent if `None`.
+    /// Flits of an acknowledgement; `None` if data packets are not acknowledged.
     pub(crate) acknowledgement: Option<u16>,
 }
 

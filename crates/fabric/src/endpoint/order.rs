@@ -1,8 +1,9 @@
-//! The order in which a receiver hands packets to its host, and how far packets overtake each other.
+//! The order in which a receiver delivers packets to its host, and the overtaking of packets.
 //!
-//! Where a routing has several ways, packets may overtake each other. A receiver that completes by message places data
-//! as it comes and hands a message over when all of it is there. A strict one hands packets over in the order in which
-//! they were sent: those that come early are held until the ones before them have come.
+//! If a routing has several paths, packets may overtake each other. A receiver that completes by
+//! message places data as they arrive and delivers a message when it is complete. A strict receiver
+//! delivers packets in the order of sending and holds early ones until those before them have
+//! arrived.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +15,10 @@ use rustc_hash::FxHashMap;
 use crate::parcel::Flags;
 use crate::validation::Bounds;
 
-/// A flow as receivers tell them apart: destination, source and row.
+/// A flow, as receivers distinguish it: destination, source and row.
 type Key = (NicId, NicId, u8);
 
-/// Packets held by strict receivers until those before them have come.
+/// Packets held by strict receivers until those before them have arrived.
 #[derive(Debug, Default)]
 pub(crate) struct Reordering {
     flows: FxHashMap<Key, Waiting>,
@@ -28,12 +29,11 @@ netloom_encoding::state!(Reordering {
     changes: [flows, held]
 });
 
-/// One flow at a strict receiver.
 #[derive(Debug, Default)]
 struct Waiting {
-    /// The number in its flow of the packet that is handed over next.
+    /// Number in its flow of the packet that is delivered next.
     next: u32,
-    /// How many packets of the present message have been handed over.
+    /// Packets of the current message that have been delivered.
     position: u32,
     /// Packets that came early, by number.
     early: BTreeMap<u32, Packet>,
@@ -46,7 +46,8 @@ netloom_encoding::encoded!(Waiting {
 });
 
 impl Reordering {
-    /// A packet has arrived, whose index is its number in its flow: by how many later ones it was overtaken.
+    /// Records the arrival of a packet, whose index is its number in its flow. Returns how many
+    /// later packets have overtaken it.
     pub(crate) fn arrive(&mut self, packet: Packet) -> u64 {
         let flow = self.flows.entry(key(&packet)).or_default();
         let overtaken_by = flow.early.range(packet.index + 1..).count() as u64;
@@ -55,7 +56,8 @@ impl Reordering {
         overtaken_by
     }
 
-    /// The next packet of the same flow that can be handed over, with its place in its message.
+    /// Returns the next packet of the same flow that can be delivered, with its index in its
+    /// message.
     pub(crate) fn next(&mut self, like: &Packet) -> Option<Packet> {
         let flow = self.flows.get_mut(&key(like))?;
         let mut packet = flow.early.remove(&flow.next)?;
@@ -69,14 +71,14 @@ impl Reordering {
         Some(packet)
     }
 
-    /// Packets that wait.
+    /// Returns the number of held packets.
     pub(crate) fn held(&self) -> u64 {
         self.held
     }
 }
 
 impl Reordering {
-    /// Packets wait in their own flow, under their number.
+    /// Validates that packets are held in their own flow, under their number.
     pub(crate) fn validate(&self, bounds: &Bounds<'_>) -> Validity {
         let mut held = 0;
         for (own, flow) in &self.flows {
@@ -96,18 +98,18 @@ fn key(packet: &Packet) -> Key {
     (packet.destination, packet.source, packet.class)
 }
 
-/// How many of the last arrivals of a flow are remembered.
+/// Number of remembered arrivals per flow.
 const REMEMBERED: usize = 8;
 
-/// The last arrivals of a flow: enough to tell how many of them have overtaken a packet.
+/// The last arrivals of a flow: enough to count how many of them have overtaken a packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Recent {
-    /// Sequence numbers of the last ones, in no order; the first `n` of them are there.
+    /// Sequence numbers of the last arrivals, in no order; the first `n` are valid.
     arrived: [u32; REMEMBERED],
     n: u8,
-    /// Where the next one is written.
+    /// Position of the next entry.
     at: u8,
-    /// The largest of all.
+    /// The largest sequence number.
     last: u32,
 }
 
@@ -119,16 +121,17 @@ netloom_encoding::encoded!(Recent {
 });
 
 impl Recent {
-    /// Whether its positions are among what is remembered.
+    /// Whether its positions are within what is remembered.
     pub(crate) fn is_valid(&self) -> bool {
         usize::from(self.n) <= REMEMBERED && usize::from(self.at) < REMEMBERED
     }
 
-    /// A packet arrives: how many of the remembered ones were sent after it; more than 7 count as 8.
+    /// Records an arrival. Returns how many of the remembered packets were sent after it; more than
+    /// 7 count as 8.
     pub(crate) fn arrive(&mut self, sequence: u32) -> u64 {
         let known = &self.arrived[..usize::from(self.n)];
         let distance = match self.n > 0 && sequence < self.last {
-            // All that overtook it may be forgotten; it was overtaken all the same.
+            // All packets that overtook it may have been forgotten; it was overtaken nevertheless.
             true => known
                 .iter()
                 .filter(|&&arrived| arrived > sequence)
@@ -160,7 +163,7 @@ mod tests {
         }
     }
 
-    /// T-B-2: arrivals 0 2 1 4 3 5, two packets to a message.
+    /// Arrivals 0 2 1 4 3 5, with two packets per message.
     #[test]
     fn t_b_2_messages_complete_with_their_last_packet() {
         let mut reordering = Reordering::default();
@@ -191,8 +194,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the order of arrival, packets are handed over in the order of sending, each once, and distances
-        /// are what counting pairs gives.
+        /// In any order of arrival, packets are delivered in the order of sending, each once.
+        /// Distances equal those found by counting pairs.
         #[test]
         fn any_order_of_arrival_becomes_the_order_of_sending(
             order in Just((0u32..40).collect::<Vec<_>>()).prop_shuffle(),
@@ -204,7 +207,8 @@ mod tests {
                 let arrived = packet(number, true);
                 let overtaken_by = order[..at].iter().filter(|&&n| n > number).count() as u64;
                 prop_assert_eq!(reordering.arrive(arrived), overtaken_by);
-                // What is remembered is a part of that, and all of it among the first.
+                // The remembered arrivals give a part of the distance, and all of it at the
+                // beginning.
                 let told = recent.arrive(number);
                 prop_assert_eq!(told > 0, overtaken_by > 0);
                 prop_assert!(told <= overtaken_by);

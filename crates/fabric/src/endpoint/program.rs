@@ -1,4 +1,4 @@
-//! Programs: ranks that send, receive and wait, one step after another.
+//! Programs: ranks that send, receive and wait, step by step.
 
 use netloom_encoding::{Invalid, Validity, ensure, ensure_below};
 use netloom_engine::{EventQueue, Outbox};
@@ -13,19 +13,19 @@ use crate::simulation::rows;
 use crate::switch::{Events, Switches};
 use crate::validation::Bounds;
 
-/// How far the programs of a partition have come.
+/// The progress of the programs of a partition.
 #[derive(Debug)]
 pub(crate) struct Programs {
     n_classes: usize,
     /// The next step of each (NIC, class).
     steps: Vec<u32>,
-    /// Until when the rank of each (NIC, class) computes before its next step, where that has begun.
+    /// Until when the rank of each (NIC, class) computes before its next step, if it has started.
     computes_until: Vec<Option<Tick>>,
-    /// NICs whose programs have something to do in this tick.
+    /// NICs whose programs have work in this tick.
     are_due: Vec<bool>,
     /// The rows that programs send in.
     is_program: Vec<bool>,
-    /// Messages that have arrived and have not yet been received: by destination, source, row and number.
+    /// Messages that have arrived but not been received: by destination, source, row and number.
     arrived: FxHashSet<(NicId, NicId, u8, u32)>,
 }
 
@@ -36,7 +36,7 @@ netloom_encoding::state!(Programs {
 });
 
 impl Programs {
-    /// Those of so many NICs; `None` if no class has any.
+    /// Creates the programs of `n_nics` NICs; `None` if no class has any.
     pub(crate) fn new(plan: &FabricPlan, n_nics: usize) -> Option<Self> {
         let is_program = |class: usize| plan.classes[class].source.program().is_some();
         let n_classes = plan.classes.len();
@@ -50,24 +50,24 @@ impl Programs {
         })
     }
 
-    /// Nothing is to be done in a tick that is over, and ranks compute until some time.
+    /// Validates that no past work is due and that computing times are sound.
     pub(crate) fn validate(&self, bounds: &Bounds<'_>) -> Validity {
         ensure(!self.are_due.contains(&true), || {
-            Invalid::new("programs", "none that is due", "one")
+            Invalid::new("programs", "none due", "one")
         })?;
         for until in self.computes_until.iter().flatten() {
-            bounds.time("rank that computes", *until)?;
+            bounds.time("end of a rank's computing", *until)?;
         }
         let most = self.steps.iter().copied().max().unwrap_or(0);
         ensure_below("step of a program", most, u64::from(u32::MAX))
     }
 
-    /// A NIC's programs look at what has happened.
+    /// Marks the programs of a NIC as due.
     pub(super) fn make_due(&mut self, nic: u32) {
         self.are_due[nic as usize] = true;
     }
 
-    /// A message is complete; a program may wait for it.
+    /// Records that a message is complete, since a program may wait for it.
     pub(super) fn message_completed(&mut self, nic: u32, packet: &Packet) {
         if self.is_program[usize::from(packet.class)] {
             let key = (
@@ -83,7 +83,8 @@ impl Programs {
 }
 
 impl<S: Switches> Fabric<S> {
-    /// The ranks that wait for a message: their class and NIC, and the NIC of the rank that they wait for.
+    /// Returns the ranks that wait for a message: class and NIC, and the NIC of the rank that they
+    /// wait for.
     pub(crate) fn waiting_ranks(&self) -> Vec<(u8, NicId, NicId)> {
         let endpoints = &self.endpoints;
         let Some(programs) = &endpoints.programs else {
@@ -112,7 +113,7 @@ impl<S: Switches> Fabric<S> {
         waiting
     }
 
-    /// The programs of a NIC begin, or a rank has computed.
+    /// Starts the programs of a NIC, or continues after a rank has computed.
     pub(crate) fn programs_begin<Q: EventQueue<S::Event>>(
         &mut self,
         nic: u32,
@@ -124,13 +125,13 @@ impl<S: Switches> Fabric<S> {
         }
     }
 
-    /// Whether the programs of a NIC have something to do in this tick.
+    /// Whether the programs of a NIC have work in this tick.
     pub(super) fn has_due_programs(&self, nic: u32) -> bool {
         let programs = self.endpoints.programs.as_ref();
         programs.is_some_and(|programs| programs.are_due[nic as usize])
     }
 
-    /// The programs of a NIC go on as far as they can.
+    /// Runs the programs of a NIC as far as they can.
     pub(super) fn run_programs<Q: EventQueue<S::Event>>(
         &mut self,
         now: Tick,
@@ -201,7 +202,7 @@ impl<S: Switches> Fabric<S> {
         }
     }
 
-    /// When a rank that begins to compute now is done: on an edge of its NIC.
+    /// Returns when a rank that starts to compute now is done: on an edge of its NIC.
     fn end_of_computing(&self, nic: u32, now: Tick, cycles: u64) -> Tick {
         let clock = Clock::new(self.switches.nic_cycle(self.endpoints.nics[nic].wire));
         clock.edge_at_or_after(now + cycles * clock.period)

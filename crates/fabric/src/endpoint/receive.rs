@@ -1,4 +1,4 @@
-//! Receiving: packets end here, are answered, and complete messages.
+//! Reception: packets end here, are acknowledged, and complete messages.
 
 use netloom_engine::{EventQueue, Outbox};
 use netloom_packet::Packet;
@@ -10,7 +10,7 @@ use crate::switch::Switches;
 use crate::trace::Stage;
 
 impl<S: Switches> Fabric<S> {
-    /// The last flit of a packet has arrived.
+    /// Delivers a packet whose last flit has arrived.
     #[inline]
     pub(crate) fn deliver<Q: EventQueue<S::Event>>(
         &mut self,
@@ -41,7 +41,7 @@ impl<S: Switches> Fabric<S> {
         }
     }
 
-    /// A data packet counts if it is whole and new.
+    /// Counts a data packet if it is intact and new.
     #[inline(always)]
     fn data_arrives(&mut self, now: Tick, nic: u32, parcel: &Parcel) {
         let packet = &parcel.packet;
@@ -70,7 +70,7 @@ impl<S: Switches> Fabric<S> {
         self.hand_over(now, nic, packet);
     }
 
-    /// Packets that are next in their flow are handed over.
+    /// Delivers the packets that are next in their flow.
     #[cold]
     #[inline(never)]
     fn hand_over_in_order(&mut self, now: Tick, nic: u32, like: &Packet) {
@@ -83,7 +83,7 @@ impl<S: Switches> Fabric<S> {
         }
     }
 
-    /// A packet is handed to the host.
+    /// Delivers a packet to the host.
     #[inline(always)]
     fn hand_over(&mut self, now: Tick, nic: u32, packet: &Packet) {
         let (shared, endpoints) = (&mut self.shared, &mut self.endpoints);

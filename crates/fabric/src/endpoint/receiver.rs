@@ -1,4 +1,4 @@
-//! What receivers keep: unfinished messages, the order of flows, the latency of the last message.
+//! State of receivers: unfinished messages, order of flows, latency of the last message.
 
 use std::num::NonZero;
 
@@ -15,18 +15,18 @@ use crate::validation::Bounds;
 /// The receiving side of all NICs of a partition.
 #[derive(Debug)]
 pub(crate) struct Receiver {
-    /// Whether the last packet of a message is the last to arrive.
+    /// Whether the last packet of a message always arrives last.
     keeps_order: bool,
     n_rows: usize,
     /// Latency of the last message of each (NIC, row), for jitter.
     last_latency: Vec<Option<NonZero<u64>>>,
-    /// Packets of unfinished messages that have arrived, where packets may overtake each other.
+    /// Packets received of unfinished messages, if packets may overtake each other.
     partial: FxHashMap<(NicId, u8, u32), (u32, u32)>,
-    /// Data packets delivered, where one may come twice.
+    /// Data packets delivered, if one may arrive twice.
     seen: Option<FxHashSet<(NicId, u32)>>,
-    /// The last packet of each (source, destination, service level), where order is looked at.
+    /// The last packet of each (source, destination, service level), if order is checked.
     last_sequence: Option<FxHashMap<(NicId, NicId, Sl), Recent>>,
-    /// Where packets are handed over in the order of sending.
+    /// Held packets, if packets are delivered in the order of sending.
     pub(crate) reordering: Option<Box<Reordering>>,
 }
 
@@ -38,9 +38,9 @@ netloom_encoding::state!(Receiver {
 });
 
 impl Receiver {
-    /// Receivers that nothing has reached. `looks_at_order` counts packets that were overtaken; where a routing keeps
-    /// order there must be none. `may_repeat` where a packet may be sent again, `is_strict` where packets are held until
-    /// those before them have come.
+    /// Creates empty receivers. `looks_at_order` counts overtaken packets; if the routing keeps
+    /// order, there must be none. `may_repeat` is set if a packet may be sent again, `is_strict` if
+    /// packets are held until those before them have arrived.
     pub(crate) fn new(
         n_nics: usize,
         n_rows: usize,
@@ -60,7 +60,7 @@ impl Receiver {
         }
     }
 
-    /// What is kept of messages and of the order of packets.
+    /// Validates the state of messages and of the order of packets.
     pub(crate) fn validate(&self, bounds: &Bounds<'_>) -> Validity {
         for &(arrived, total) in self.partial.values() {
             ensure(arrived < total, || {
@@ -83,7 +83,7 @@ impl Receiver {
         }
     }
 
-    /// Whether a packet has not been here before.
+    /// Whether a packet has not arrived before.
     #[inline(always)]
     pub(crate) fn is_new(&mut self, packet: &Packet) -> bool {
         match &mut self.seen {
@@ -92,7 +92,8 @@ impl Receiver {
         }
     }
 
-    /// A packet is wholly received by a NIC; whether that completes its message. `row` is the packet's own.
+    /// Records a packet that has arrived at a NIC. Returns whether it completes its message. `row`
+    /// is the packet's own.
     #[inline]
     pub(crate) fn receive(&mut self, nic: u32, packet: &Packet, now: Tick, row: &mut Row) -> bool {
         let distance = self.overtaken_by(packet);
@@ -136,7 +137,7 @@ impl Receiver {
         if packet.label.is_last() && packet.index == 0 {
             return true;
         }
-        // Packets may overtake each other: count them until all up to the last are here.
+        // Packets may overtake each other: count them until all of the message are here.
         let key = (packet.source, packet.class, packet.message);
         let (arrived, total) = self.partial.entry(key).or_insert((0, u32::MAX));
         *arrived += 1;
@@ -150,8 +151,8 @@ impl Receiver {
         is_complete
     }
 
-    /// By how many later packets of the same flow this one was overtaken: by none where the routing keeps order, which
-    /// is a law there.
+    /// Returns how many later packets of the same flow have overtaken this one. If the routing
+    /// keeps order, it must be none.
     #[inline]
     fn overtaken_by(&mut self, packet: &Packet) -> u64 {
         let Some(last) = &mut self.last_sequence else {

@@ -25,7 +25,7 @@ impl<S: Switches> Fabric<S> {
         }
     }
 
-    /// The link of a NIC is looked at, if that is not earlier already.
+    /// Schedules a check of a NIC's link, unless an earlier one is scheduled.
     #[inline(always)]
     pub(super) fn look_at_nic<Q: EventQueue<S::Event>>(
         &mut self,
@@ -40,7 +40,8 @@ impl<S: Switches> Fabric<S> {
         }
     }
 
-    /// A NIC that found no room at the first switch looks again when there will be enough, as far as that is known.
+    /// Schedules the next check of a NIC without space at the first switch, as far as the time is
+    /// known.
     #[inline(always)]
     pub(super) fn look_for_room<Q: EventQueue<S::Event>>(
         &mut self,
@@ -55,7 +56,7 @@ impl<S: Switches> Fabric<S> {
         }
     }
 
-    /// A NIC with messages is looked at now if its link can be given, and otherwise when it can.
+    /// Checks a NIC with messages now if its link is available, otherwise when it will be.
     #[inline]
     pub(crate) fn nic_link_wakes<Q: EventQueue<S::Event>>(
         &mut self,
@@ -83,7 +84,7 @@ impl<S: Switches> Fabric<S> {
         }
     }
 
-    /// Room has come free at the first switch.
+    /// Records that space has been freed at the first switch.
     #[inline(always)]
     pub(crate) fn nic_has_room<Q: EventQueue<S::Event>>(
         &mut self,
@@ -105,7 +106,7 @@ impl<S: Switches> Fabric<S> {
         }
     }
 
-    /// All that a NIC does in a tick.
+    /// Runs everything that a NIC does in a tick.
     #[inline]
     pub(crate) fn decide_nic<Q: EventQueue<S::Event>>(
         &mut self,
@@ -130,7 +131,7 @@ impl<S: Switches> Fabric<S> {
         let mut eligible = 0u32;
         let mut wake = Tick::NEVER;
         let mut slots = state.present;
-        // One queue that may send: nothing is to be chosen.
+        // With one queue that may send, there is nothing to choose.
         if !S::MAY_LOOK_AHEAD && slots.is_power_of_two() {
             let slot = slots.trailing_zeros() as usize;
             let queue = &endpoints.queues[nic * endpoints.n_slots as u32 + slot as u32];
@@ -178,8 +179,8 @@ impl<S: Switches> Fabric<S> {
         }
     }
 
-    /// What comes before sending: programs go on, messages join in order, flows take their turns and send. Whether
-    /// the queues of the NIC may send now.
+    /// Does the work before sending: programs continue, messages join in order, flows take their
+    /// turns and send. Returns whether the queues of the NIC may send now.
     #[inline(never)]
     fn may_send_after_duties<Q: EventQueue<S::Event>>(
         &mut self,
@@ -222,7 +223,8 @@ impl<S: Switches> Fabric<S> {
         !has_flows
     }
 
-    /// The arbiter takes one of the queues that may send; if it takes none, it looks again at `wake`.
+    /// Lets the arbiter choose one of the queues that may send. If it chooses none, the NIC checks
+    /// again at `wake`.
     #[inline(always)]
     pub(super) fn choose_slot<Q: EventQueue<S::Event>>(
         &mut self,
@@ -261,7 +263,7 @@ impl<S: Switches> Fabric<S> {
         Some(usize::from(grant.queue))
     }
 
-    /// The next packet of a queue leaves the NIC.
+    /// Sends the next packet of a queue.
     #[inline]
     fn inject<Q: EventQueue<S::Event>>(
         &mut self,
@@ -321,7 +323,7 @@ impl<S: Switches> Fabric<S> {
             let cut = self.shared.segmentation.of(Sl(sl)).cut(left);
             (queue.payload, queue.bytes, queue.flits) = (cut.payload, cut.bytes, cut.flits);
         }
-        // Only where classes are not lanes was it looked up.
+        // It was looked up only if classes are not lanes.
         let class = if S::MAY_LOOK_AHEAD {
             self.endpoints.head_classes[slot % 32]
         } else {
@@ -330,7 +332,7 @@ impl<S: Switches> Fabric<S> {
         self.launch_data(now, nic, packet, class, out);
     }
 
-    /// A packet that is about to leave has its number in its flow, and leaves room in its NIC.
+    /// Numbers a departing packet in its flow, and frees its space in the NIC.
     #[cold]
     #[inline(never)]
     fn follow(&mut self, now: Tick, nic: u32, packet: &mut Packet) {
@@ -345,7 +347,7 @@ impl<S: Switches> Fabric<S> {
         self.leave_buffer(now, nic, usize::from(slot), packet.flits);
     }
 
-    /// A data packet leaves its NIC.
+    /// Sends a data packet.
     #[inline(always)]
     pub(super) fn launch_data<Q: EventQueue<S::Event>>(
         &mut self,
@@ -373,7 +375,7 @@ impl<S: Switches> Fabric<S> {
         self.launch(now, nic, Parcel::data(packet), class, out);
     }
 
-    /// A packet takes the link of its NIC, which is looked at again when it is free.
+    /// Puts a packet on the link of its NIC, which is checked again when it is free.
     #[inline(always)]
     pub(super) fn launch<Q: EventQueue<S::Event>>(
         &mut self,

@@ -1,4 +1,4 @@
-//! Where messages come from: workloads hand them over, and they join their queues.
+//! The entry of messages: workloads create them, and they join their queues.
 
 use netloom_engine::{EventQueue, Outbox};
 use netloom_units::{Sl, Tick};
@@ -8,7 +8,7 @@ use crate::fabric::Fabric;
 use crate::switch::{Events, NIL, Switches};
 
 impl<S: Switches> Fabric<S> {
-    /// The first message of every NIC and class, and the beginning of programs.
+    /// Returns the first message of every NIC and class, and the start of programs.
     pub(crate) fn first_arrivals(&mut self, mut each: impl FnMut(Tick, S::Event)) {
         for nic in 0..self.endpoints.nics.len() as u32 {
             if self.endpoints.programs.is_some() {
@@ -22,7 +22,7 @@ impl<S: Switches> Fabric<S> {
         }
     }
 
-    /// The next message of a class at a NIC, and when it is created.
+    /// Returns the next message of a class at a NIC, and when it is created.
     fn next_arrival(&mut self, nic: u32, class: u8) -> Option<(Tick, Created)> {
         let endpoints = &mut self.endpoints;
         let plan = &endpoints.classes[usize::from(class)];
@@ -43,7 +43,7 @@ impl<S: Switches> Fabric<S> {
         Some((when, created))
     }
 
-    /// A workload hands over a message, and perhaps more at the same instant.
+    /// Takes a message from a workload, and possibly more at the same instant.
     #[inline]
     pub(crate) fn message_arrives<Q: EventQueue<S::Event>>(
         &mut self,
@@ -68,7 +68,7 @@ impl<S: Switches> Fabric<S> {
         }
     }
 
-    /// A message joins its queue; at once where nobody can tell in which order two classes have come.
+    /// Adds a message to its queue; at once if the order of classes cannot matter.
     #[inline(always)]
     fn take_message(&mut self, now: Tick, nic: u32, created: Created) {
         match &mut self.endpoints.created {
@@ -77,13 +77,13 @@ impl<S: Switches> Fabric<S> {
         }
     }
 
-    /// Messages created in this tick join their queues in order of class.
+    /// Adds the messages created in this tick to their queues, in order of class.
     pub(super) fn take_in_by_class(&mut self, now: Tick, nic: u32) {
         let Some(waiting) = &mut self.endpoints.created else {
             return;
         };
         let mut created = std::mem::take(&mut waiting[nic]);
-        // Stable: messages of one class stay in their order.
+        // Stable: messages of one class keep their order.
         created.sort_by_key(|created| created.class);
         for created in created.drain(..) {
             self.enqueue(now, nic, created);
@@ -93,7 +93,7 @@ impl<S: Switches> Fabric<S> {
         }
     }
 
-    /// A message joins its queue.
+    /// Adds a message to its queue.
     pub(super) fn enqueue(&mut self, now: Tick, nic: u32, created: Created) {
         let Created {
             class,

@@ -1,4 +1,4 @@
-//! Whether restored endpoints are such that a run could have saved.
+//! Validation of restored endpoints: could a run have saved them?
 
 use netloom_encoding::{Invalid, Validity, ensure, ensure_below, ensure_equal};
 use netloom_units::{NicId, Sc, Sl};
@@ -10,7 +10,7 @@ use crate::switch::{NIL, Switches};
 use crate::validation::{Bounds, Ways};
 
 impl<S: Switches> Fabric<S> {
-    /// What a workload is about to hand over.
+    /// Validates a message that a workload is about to create.
     pub(crate) fn validate_created(
         &self,
         bounds: &Bounds<'_>,
@@ -24,7 +24,7 @@ impl<S: Switches> Fabric<S> {
         let plan = &bounds.plan.classes[class];
         let sl = Sl(created.sl);
         ensure(plan.sls.contains(&sl), || {
-            Invalid::new("service level", "one of its class", created.sl)
+            Invalid::new("service level", "a level of its class", created.sl)
         })?;
         let row = self.endpoints.row_of[class][usize::from(created.sl & 15)];
         self.validate_message(
@@ -58,7 +58,7 @@ impl<S: Switches> Fabric<S> {
         Ok(bounds.plan.channels.choose(sl, source, destination))
     }
 
-    /// A message at its NIC.
+    /// Validates a message at its NIC.
     fn validate_message(
         &self,
         bounds: &Bounds<'_>,
@@ -73,7 +73,7 @@ impl<S: Switches> Fabric<S> {
             ..
         } = *message;
         let (source, sl) = (self.endpoints.nics[nic].id, Sl(message.sl));
-        bounds.past("creation of a message", message.generation)?;
+        bounds.past("creation time of a message", message.generation)?;
         bounds.row("row of a message", row, sl)?;
         bounds.message("message", sl, message.left)?;
         let sc = self.channel_of(bounds, nic, sl, destination)?;
@@ -92,7 +92,7 @@ impl<S: Switches> Fabric<S> {
         ways.leave_nic(source, vl, sc, destination)
     }
 
-    /// All that endpoints keep.
+    /// Validates the state of all endpoints.
     pub(crate) fn validate_endpoints(&self, bounds: &Bounds<'_>, ways: &mut Ways<'_>) -> Validity {
         let endpoints = &self.endpoints;
         let n_slots = endpoints.n_slots;
@@ -129,7 +129,8 @@ impl<S: Switches> Fabric<S> {
         }
     }
 
-    /// Each message is in one queue of its NIC, and what is known of the first of a queue follows from it.
+    /// Validates that each message is in one queue of its NIC, and that the cached data of the
+    /// first one of a queue match it.
     fn validate_queues(&self, bounds: &Bounds<'_>, ways: &mut Ways<'_>) -> Validity {
         let endpoints = &self.endpoints;
         let n_slots = endpoints.n_slots;
@@ -205,17 +206,13 @@ impl<S: Switches> Fabric<S> {
     }
 }
 
-/// What a NIC keeps beyond its queues.
+/// Validates the state of a NIC other than its queues.
 fn validate_nic<A, C>(nic: &Nic<A, C>, bounds: &Bounds<'_>, n_slots: usize) -> Validity {
     let present = u64::from(nic.present) >> n_slots;
     ensure_equal("queues with messages beyond the last", 0, present)?;
-    ensure_equal(
-        "NIC that decides in a tick that is over",
-        false,
-        nic.is_marked,
-    )?;
+    ensure_equal("NIC that decides in a past tick", false, nic.is_marked)?;
     bounds.time("end of a packet on the link", nic.link_until)?;
-    bounds.time("look at the link", nic.link_wake)?;
-    bounds.time("last header", nic.last_header)?;
+    bounds.time("next check of the link", nic.link_wake)?;
+    bounds.time("time of the last header", nic.last_header)?;
     ensure_below("messages", nic.messages, 1u64 << 31)
 }

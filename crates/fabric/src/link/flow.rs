@@ -1,5 +1,5 @@
-//! What a sender knows of the buffer at the other end of its link: credits per lane, credits per queue, or
-//! PAUSE.
+//! A sender's view of the buffer at the other end of its link: credits per lane, credits per queue,
+//! or PAUSE.
 
 use netloom_encoding::{State, Validity};
 use netloom_routing::Occupancy;
@@ -11,16 +11,16 @@ use crate::link::ramp::{Paces, Ramp};
 use crate::link::room::{Lanes, Limits, Queues, Room, RoomBounds};
 use crate::plan::{FabricPlan, FlowControl};
 
-/// One way of flow control, at one sender.
+/// A kind of flow control, at one sender.
 pub(crate) trait Flow: Clone + Send + State {
-    /// Whether the receiver stops and restarts lanes, instead of handing out credits.
+    /// Whether the receiver stops and restarts lanes, instead of returning credits.
     const IS_PAUSE: bool = false;
-    /// Whether classes may be queues, which a sender finds by looking one hop ahead.
+    /// Whether classes may be queues, which a sender determines by looking one hop ahead.
     const MAY_LOOK_AHEAD: bool = false;
-    /// Whether a NIC takes in whatever comes without a word; otherwise it hands out credits too.
+    /// Whether a NIC accepts every packet without flow control; otherwise it returns credits too.
     const NIC_IS_SINK: bool = true;
 
-    /// The state of a sender on a link class when nothing has happened.
+    /// Returns the initial state of a sender on a link class.
     fn new(plan: &FabricPlan, link_class: u8) -> Self;
 
     /// Whether a packet of a class may start now.
@@ -33,7 +33,7 @@ pub(crate) trait Flow: Clone + Send + State {
         paces: impl FnOnce() -> &'a Paces,
     ) -> bool;
 
-    /// When a packet may start, as far as is known; if nothing is, what changes it will come as an event.
+    /// Returns when a packet may start, if that is known. Otherwise the change comes as an event.
     fn when(
         &self,
         class: u16,
@@ -43,28 +43,30 @@ pub(crate) trait Flow: Clone + Send + State {
         limits: &Limits,
     ) -> Option<Tick>;
 
-    /// In use by a class, reservations included, as far as it is settled; nothing where only PAUSE is known.
+    /// Returns the flits in use by a class, reservations included, as far as settled; zero with
+    /// PAUSE.
     fn used(&self, class: u16) -> u32 {
         let _ = class;
         0
     }
 
-    /// A packet starts.
+    /// Records the start of a packet.
     fn take(&mut self, class: u16, amount: u16);
 
-    /// Room comes free at the other end.
+    /// Records space that is freed at the other end.
     fn release(&mut self, ramp: Ramp, now: Tick) -> bool;
 
-    /// The other end has counted a packet (PAUSE only).
+    /// Records that the other end has counted a packet (PAUSE only).
     fn count(&mut self, class: u16, flits: u16, now: Tick);
 
-    /// Flits that stand at the other end, or are on the way there, as far as the sender knows.
+    /// Returns the flits at the other end or on the way there, as far as the sender knows.
     fn in_use(&self, now: Tick, paces: &Paces) -> u32;
 
-    /// Flits that the classes of a lane may still send now.
+    /// Returns the flits that the classes of a lane may still send now.
     fn room_of(&self, lane: u16, now: Tick, paces: &Paces, limits: &Limits) -> u32;
 
-    /// What the classes of a lane have in use at the other end, or on the way there, and the most they can have.
+    /// Returns what the classes of a lane use at the other end or on the way there, and their
+    /// maximum.
     fn occupancy_of(&self, lane: u16, now: Tick, paces: &Paces, limits: &Limits) -> Occupancy;
 
     /// Whether the other end has stopped a class (PAUSE only).
@@ -73,13 +75,13 @@ pub(crate) trait Flow: Clone + Send + State {
         false
     }
 
-    /// Whether nothing is in use: what a drained fabric shows.
+    /// Whether nothing is in use, as in a drained fabric.
     fn is_idle(&self) -> bool;
 
-    /// Whether a run could have saved this.
+    /// Validates that a run could have saved this.
     fn validate(&self, at: &RoomBounds<'_>) -> Validity;
 
-    /// In use by a class, and not known to come free; `None` where only PAUSE is known.
+    /// Returns the flits in use by a class without a known release; `None` with PAUSE.
     fn outstanding(&self, class: u16) -> Option<u32>;
 }
 
@@ -154,8 +156,8 @@ macro_rules! credits {
     };
 }
 
-/// Tells a sender of credits before they are there, if it `may` hear of them and no earlier ones are still to come by an event.
-/// Otherwise they come so too, and are counted among these.
+/// Registers credits with a sender before they arrive, if `may` is set and no earlier ones are
+/// still to come by an event. Otherwise they come by an event too and are counted among those.
 #[inline(always)]
 pub(crate) fn foresee<F: Flow>(
     credit: &mut F,

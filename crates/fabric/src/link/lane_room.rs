@@ -1,7 +1,7 @@
-//! Room where several lanes of a buffer come free at the same time: ramps for each lane.
+//! Buffer space if several lanes are freed at the same time: ramps for each lane.
 //!
-//! [`Room`](crate::link::room::Room) keeps two ramps, because everything that it counts passes one place. Where every
-//! lane has a way out of its own, only what belongs to one lane comes free one after another.
+//! [`Room`](crate::link::room::Room) keeps two ramps, because everything that it counts passes one
+//! point. If every lane has its own exit, only the flits of one lane are freed one after another.
 
 use netloom_encoding::{Validity, ensure_equal};
 use netloom_units::Tick;
@@ -11,12 +11,12 @@ use netloom_routing::Occupancy;
 
 use crate::link::room::{Limits, MOST_LANES, RoomBounds, outstanding};
 
-/// What a sender knows of one buffer.
+/// A sender's view of one buffer.
 #[derive(Clone, Debug)]
 pub(crate) struct LaneRoom {
-    /// In use by each lane, what has come free since its ramps began not yet taken off.
+    /// Flits in use by each lane, not reduced by what its current ramps have freed.
     used: [u16; MOST_LANES],
-    /// By lane: the running ramp and the next.
+    /// By lane: the current ramp and the next.
     ramps: Box<[[Ramp; 2]; MOST_LANES]>,
 }
 
@@ -34,14 +34,14 @@ impl Default for LaneRoom {
 }
 
 impl LaneRoom {
-    /// What is in use is not less than what is known to come free, and not more than there is.
+    /// Validates that usage covers all known releases and does not exceed the buffer.
     pub(crate) fn validate(&self, at: &RoomBounds<'_>) -> Validity {
         let mut used = Vec::with_capacity(MOST_LANES);
         for (lane, ramps) in (0..).zip(self.ramps.iter()) {
             for ramp in ramps {
                 ramp.validate(at.n_classes, at.paces)?;
                 ensure_equal(
-                    "lane of room",
+                    "lane of a buffer",
                     if ramp.count == 0 { 0 } else { lane },
                     ramp.class,
                 )?;
@@ -51,12 +51,12 @@ impl LaneRoom {
         at.allow(&used)
     }
 
-    /// In use by a lane, and not known to come free.
+    /// Returns the flits in use by a lane without a known release.
     pub(crate) fn outstanding(&self, lane: u16) -> u32 {
         outstanding(lane, self.used(lane), &self.ramps[usize::from(lane)])
     }
 
-    /// In use by a lane, reservations included, as far as it is settled.
+    /// Returns the flits in use by a lane, reservations included, as far as settled.
     pub(crate) fn used(&self, lane: u16) -> u32 {
         u32::from(self.used[usize::from(lane)])
     }
@@ -66,23 +66,23 @@ impl LaneRoom {
         u32::from(self.used[lane]) - ramps.map(|ramp| ramp.passed(now, paces)).sum::<u32>()
     }
 
-    /// In use by all lanes now.
+    /// Returns the flits in use by all lanes now.
     pub(crate) fn in_use(&self, now: Tick, paces: &Paces) -> u32 {
         let lanes = 0..MOST_LANES;
         lanes.map(|lane| self.used_at(lane, now, paces)).sum()
     }
 
-    /// How much a lane may still send.
+    /// Returns how much a lane may still send.
     pub(crate) fn available(&self, lane: u16, now: Tick, paces: &Paces, limits: &Limits) -> u32 {
         limits.left(usize::from(lane), |lane| self.used_at(lane, now, paces))
     }
 
-    /// The same, as a routing asks for it.
+    /// Returns the same for a routing.
     pub(crate) fn room_of(&self, lane: u16, now: Tick, paces: &Paces, limits: &Limits) -> u32 {
         self.available(lane, now, paces, limits)
     }
 
-    /// What a lane has in use, and the most it can have.
+    /// Returns what a lane uses, and its maximum.
     pub(crate) fn occupancy_of(
         &self,
         lane: u16,
@@ -96,7 +96,7 @@ impl LaneRoom {
         }
     }
 
-    /// Whether a lane may send so much now.
+    /// Whether a lane may send this much now.
     pub(crate) fn has<'a>(
         &self,
         lane: u16,
@@ -108,12 +108,12 @@ impl LaneRoom {
         self.available(lane, now, paces(), limits) >= need
     }
 
-    /// Takes room for a packet that is about to be sent.
+    /// Takes space for a packet that is about to be sent.
     pub(crate) fn take(&mut self, lane: u16, amount: u16) {
         self.used[usize::from(lane)] += amount;
     }
 
-    /// Room is coming free. `false` if both places of its lane are taken.
+    /// Registers a release. `false` if both ramps of its lane are in use.
     pub(crate) fn release(&mut self, ramp: Ramp, now: Tick) -> bool {
         let lane = usize::from(ramp.class);
         let (used, ramps) = (&mut self.used[lane], &mut self.ramps[lane]);
@@ -133,7 +133,8 @@ impl LaneRoom {
         true
     }
 
-    /// The first time from now on at which a lane may send `need`, as far as known ramps tell.
+    /// Returns the first time from now on at which a lane may send `need`, as far as known ramps
+    /// show.
     pub(crate) fn when(
         &self,
         lane: u16,
@@ -148,7 +149,7 @@ impl LaneRoom {
         if !enough(last.0) {
             return None;
         }
-        // Room only grows with time.
+        // Space only grows with time.
         let (mut low, mut high) = (now.0, last.0);
         while low < high {
             let middle = low + (high - low) / 2;
@@ -161,7 +162,7 @@ impl LaneRoom {
         Some(Tick(low))
     }
 
-    /// Whether nothing is in use once everything known has come free.
+    /// Whether nothing is in use after all known releases.
     pub(crate) fn is_idle(&self) -> bool {
         let coming = |ramps: &[Ramp; 2]| ramps[0].count + ramps[1].count;
         let lanes = self.used.iter().zip(self.ramps.iter());

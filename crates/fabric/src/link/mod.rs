@@ -1,4 +1,4 @@
-//! Links: what a sender knows of the buffer at the other end, and how it changes with time.
+//! Links: a sender's view of the buffer at the other end, and its changes over time.
 
 pub(crate) mod flow;
 pub(crate) mod lane_room;

@@ -1,13 +1,13 @@
-//! Priority flow control (IEEE 802.1Qbb) as its sender sees it, and PAUSE of a whole link (IEEE 802.3x, Annex 31B), which is
-//! the same with one class for all lanes.
+//! Priority flow control (IEEE 802.1Qbb) as seen by the sender. PAUSE of a whole link (IEEE 802.3x,
+//! Annex 31B) is the same with one class for all lanes.
 //!
-//! The receiver counts a whole packet of a lane when its header has arrived, and takes it off when its tail
-//! has left the input buffer: never less than what is there. Above XOFF it stops the lane, at or below XON
-//! it lets it go on. PAUSE travels over the link like a credit and takes no data bandwidth, so both changes
-//! are known here after the same delay, and the state of the lane can be kept where it is needed, by the
-//! sender. A packet that has started is finished.
+//! The receiver counts a whole packet of a lane when its header has arrived, and removes it when
+//! its tail has left the input buffer, so the count never falls below the actual flits. Above XOFF
+//! it stops the lane, and at or below XON it restarts it. PAUSE travels over the link like a credit
+//! and takes no data bandwidth. Both changes thus arrive here after the same delay, and the sender
+//! can keep the state of the lane. A packet that has started is finished.
 //!
-//! Changes of one tick commute: a lane is judged after all of them.
+//! Changes of one tick commute: the state of a lane is evaluated after all of them.
 
 use netloom_encoding::{Invalid, Validity, ensure};
 use netloom_routing::Occupancy;
@@ -22,12 +22,13 @@ use crate::plan::Thresholds;
 pub(crate) struct Pause {
     /// Signed: the changes of a tick come in any order.
     counted: [i32; MOST_LANES],
-    /// Lanes that were stopped when their last changes but those of `at` had been judged.
+    /// Lanes that were stopped after all changes before `at`.
     stopped: u32,
-    /// Lanes that have changed at `at`.
+    /// Lanes that changed at `at`.
     touched: u32,
     at: Tick,
-    /// Which bits of a class tell lanes apart: all, or none where lanes are counted and stopped together.
+    /// Mask of a class: all bits if lanes are separate, none if they are counted and stopped
+    /// together.
     lanes: u16,
     xoff: [u16; MOST_LANES],
     xon: [u16; MOST_LANES],
@@ -40,12 +41,12 @@ netloom_encoding::state!(Pause {
 });
 
 impl Pause {
-    /// Each lane by itself.
+    /// Creates the state for separate lanes.
     pub(crate) fn of_lanes(thresholds: &[Thresholds], buffer: &Sizes) -> Self {
         Pause::new(thresholds, &|lane| buffer.most(lane), MOST_LANES as u16 - 1)
     }
 
-    /// All lanes together, in the whole of the buffer.
+    /// Creates the state for all lanes together, in the whole buffer.
     pub(crate) fn of_link(thresholds: Thresholds, buffer: &Sizes) -> Self {
         Pause::new(&[thresholds], &|_| buffer.total(), 0)
     }
@@ -73,7 +74,7 @@ impl Pause {
         }
     }
 
-    /// Every lane has counted what its buffer may hold.
+    /// Validates that the count of every lane fits into its buffer.
     pub(crate) fn validate(&self, at: &RoomBounds<'_>) -> Validity {
         ensure(self.at <= at.now, || {
             Invalid::new(
@@ -84,7 +85,7 @@ impl Pause {
         })?;
         let lanes = self.stopped | self.touched;
         ensure(lanes >> MOST_LANES == 0, || {
-            Invalid::new("lanes that are stopped", "16 bits", lanes)
+            Invalid::new("stopped lanes", "16 bits", lanes)
         })?;
         for (counted, capacity) in self.counted.iter().zip(&self.capacity) {
             ensure((0..=i32::from(*capacity)).contains(counted), || {
@@ -95,7 +96,7 @@ impl Pause {
         Ok(())
     }
 
-    /// Where packets of a class are counted.
+    /// Returns the counter of a class.
     #[inline(always)]
     fn lane(&self, class: u16) -> usize {
         usize::from(class & self.lanes) % MOST_LANES
@@ -121,7 +122,7 @@ impl Pause {
         }
     }
 
-    /// The changes of an earlier tick are judged before new ones come.
+    /// Evaluates the changes of an earlier tick before new ones arrive.
     fn settle(&mut self, now: Tick) {
         if self.at >= now {
             return;
@@ -155,12 +156,12 @@ impl Pause {
         self.touched |= 1 << lane;
     }
 
-    /// Flits that the receiver has counted, on all lanes.
+    /// Returns the flits that the receiver has counted, on all lanes.
     pub(crate) fn counted(&self) -> u32 {
         self.counted.iter().sum::<i32>().max(0) as u32
     }
 
-    /// What the receiver has counted on a lane, and the most it can hold.
+    /// Returns what the receiver has counted on a lane, and its maximum.
     pub(crate) fn occupancy_of(&self, class: u16) -> Occupancy {
         let lane = self.lane(class);
         Occupancy {
@@ -210,7 +211,7 @@ mod tests {
             let (mut count, mut is_stopped) = (0u32, false);
             for (now, sizes) in ticks.iter().enumerate() {
                 let now = Tick(now as u64 + 1);
-                // Every second change takes off, as far as there is something.
+                // Every second change removes flits, as far as there are any.
                 let mut changes: Vec<i32> = vec![];
                 let mut left = count;
                 for (at, &size) in sizes.iter().enumerate() {
@@ -226,7 +227,7 @@ mod tests {
                 for (pause, order) in [(&mut forth, false), (&mut back, true)] {
                     let mut changes = changes.clone();
                     if order {
-                        // Taking off first is always possible: only what was there before leaves.
+                        // Removing first is always possible, since only earlier flits leave.
                         changes.sort_unstable();
                     }
                     for change in changes {

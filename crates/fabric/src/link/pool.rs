@@ -1,21 +1,21 @@
-//! Buffers shared by virtual channels (DAMQ): each has a reserve, the rest is for whoever comes.
+//! Buffers shared by virtual channels (DAMQ): each channel has a reserve, and the rest is shared.
 
 use netloom_encoding::{Invalid, Validity, ensure, ensure_equal};
 use netloom_routing::Occupancy;
 
 use crate::Sizes;
 
-/// Virtual channels of a link at most.
+/// Maximum number of virtual channels of a link.
 pub(crate) const MOST_LANES: usize = 16;
 
-/// How a pool is divided.
+/// The division of a pool.
 #[derive(Clone, Debug)]
 pub(crate) struct Shares {
     /// Flits of the whole buffer.
     pub(crate) capacity: u32,
-    /// Kept for each channel.
+    /// Reserve of each channel.
     pub(crate) reserve: [u16; MOST_LANES],
-    /// What a channel can have at most: its limit, and what the reserves of others leave.
+    /// Maximum of each channel: its limit, and what the reserves of others leave.
     most: [u16; MOST_LANES],
 }
 
@@ -42,11 +42,11 @@ impl Shares {
     }
 }
 
-/// What of a pool is in use, as its writer knows it.
+/// The use of a pool, as its writer knows it.
 #[derive(Clone, Debug)]
 pub(crate) struct Pool {
     used: [u16; MOST_LANES],
-    /// In use or reserved: the sum over channels of the larger of the two.
+    /// Flits in use or reserved: the sum over channels of the larger of the two.
     kept: u32,
     total: u32,
 }
@@ -64,7 +64,7 @@ impl Pool {
         }
     }
 
-    /// The sums follow from what channels use, of which there are `n_lanes`; all of it fits.
+    /// Validates that the sums follow from the use of `n_lanes` channels and fit the buffer.
     pub(crate) fn validate(&self, shares: &Shares, n_lanes: usize) -> Validity {
         ensure(
             self.used[n_lanes.min(MOST_LANES)..]
@@ -86,7 +86,7 @@ impl Pool {
         })
     }
 
-    /// In use by a channel.
+    /// Returns the flits in use by a channel.
     pub(crate) fn used(&self, lane: usize) -> u32 {
         u32::from(self.used[lane % MOST_LANES])
     }
@@ -97,7 +97,8 @@ impl Pool {
         self.kept - u32::from(self.used[lane].max(reserve)) + u32::from(used.max(reserve))
     }
 
-    /// Whether a packet fits: its channel stays within its limit, and no other one loses its reserve.
+    /// Whether a packet fits: its channel stays within its limit, and no other one loses its
+    /// reserve.
     #[inline]
     pub(crate) fn fits(&self, lane: u8, flits: u16, shares: &Shares) -> bool {
         let lane = usize::from(lane) % MOST_LANES;
@@ -105,7 +106,7 @@ impl Pool {
         used <= shares.most[lane] && self.kept_with(lane, used, shares) <= shares.capacity
     }
 
-    /// What a channel has in use, and the most it can have.
+    /// Returns what a channel uses, and its maximum.
     pub(crate) fn occupancy(&self, lane: u8, shares: &Shares) -> Occupancy {
         let lane = usize::from(lane) % MOST_LANES;
         Occupancy {
@@ -114,7 +115,7 @@ impl Pool {
         }
     }
 
-    /// A packet takes its room.
+    /// Takes the space of a packet.
     #[inline]
     pub(crate) fn take(&mut self, lane: u8, flits: u16, shares: &Shares) {
         let lane = usize::from(lane) % MOST_LANES;
@@ -128,18 +129,18 @@ impl Pool {
         );
     }
 
-    /// A packet gives its room back.
+    /// Frees the space of a packet.
     #[inline]
     pub(crate) fn give(&mut self, lane: u8, flits: u16, shares: &Shares) {
         let lane = usize::from(lane) % MOST_LANES;
-        debug_assert!(self.used[lane] >= flits, "room is given back once");
+        debug_assert!(self.used[lane] >= flits, "space is freed once");
         let used = self.used[lane] - flits;
         self.kept = self.kept_with(lane, used, shares);
         self.used[lane] = used;
         self.total -= u32::from(flits);
     }
 
-    /// Flits in use by all channels.
+    /// Returns the flits in use by all channels.
     #[inline]
     pub(crate) fn total(&self) -> u32 {
         self.total
@@ -182,7 +183,7 @@ mod tests {
     }
 
     proptest! {
-        /// The running sum equals the definition, whatever comes and goes.
+        /// The running sum equals the definition after any sequence of changes.
         #[test]
         fn kept_is_the_sum_over_channels(steps in proptest::collection::vec((0u8..3, 1u16..30, any::<bool>()), 1..60)) {
             let shares = shares();

@@ -1,4 +1,4 @@
-//! Flits that come free one after another, as one record instead of one event each.
+//! Flits that are freed one after another, as one record instead of one event each.
 
 use netloom_encoding::{Invalid, Validity, ensure, ensure_below, ensure_equal};
 use netloom_engine::LATEST;
@@ -6,7 +6,7 @@ use netloom_units::Tick;
 
 use crate::rows::Rows;
 
-/// At which pace flits pass: `num / den` of them per `period` ticks.
+/// The pace of flits: `num / den` of them per `period` ticks.
 ///
 /// Flit `k` (from 0) passes `floor(k * den / num)` periods after the first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,7 +20,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// One flit per `period` ticks.
+    /// Returns the pace of one flit per `period` ticks.
     pub fn one_per(period: u64) -> Self {
         Pace {
             period,
@@ -29,7 +29,7 @@ impl Pace {
         }
     }
 
-    /// How many flits have passed `elapsed` ticks after the first one did.
+    /// Returns how many flits have passed `elapsed` ticks after the first.
     #[inline]
     pub fn passed(self, elapsed: u64) -> u64 {
         let steps = if self.period == 1 {
@@ -43,7 +43,7 @@ impl Pace {
         (steps * u64::from(self.num)).div_ceil(u64::from(self.den))
     }
 
-    /// Ticks from the first flit to flit `k`.
+    /// Returns the ticks from the first flit to flit `k`.
     #[inline]
     pub fn time_of(self, k: u64) -> u64 {
         if self.num == self.den {
@@ -52,14 +52,15 @@ impl Pace {
         k * u64::from(self.den) / u64::from(self.num) * self.period
     }
 
-    /// Ticks that `flits` of them occupy: whole periods from the first to the end of the last.
+    /// Returns the ticks that `flits` flits occupy: whole periods from the first to the end of the
+    /// last.
     pub fn occupancy(self, flits: u64) -> u64 {
         (flits * u64::from(self.den)).div_ceil(u64::from(self.num)) * self.period
     }
 }
 
-/// The paces at which one buffer may be emptied, by number. The first three, which are nearly all that there ever
-/// are, are at hand.
+/// The paces at which one buffer may be emptied, by number. The first three are stored inline,
+/// since there are rarely more.
 #[derive(Clone, Debug)]
 pub(crate) struct Paces {
     first: [Pace; 3],
@@ -67,7 +68,7 @@ pub(crate) struct Paces {
 }
 
 impl Paces {
-    /// The last one stands for those that are not there.
+    /// Missing entries equal the last pace.
     pub(crate) fn new(paces: &[Pace]) -> Self {
         let last = *paces.last().expect("a pace");
         let others = paces.get(3..).unwrap_or_default();
@@ -77,7 +78,7 @@ impl Paces {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of paces.
     fn len(&self) -> usize {
         self.first.len() + self.others.len()
     }
@@ -91,16 +92,18 @@ impl Paces {
     }
 }
 
-/// `count` units of a class (a lane or a queue) that come free one after another, the last of them at `end`.
+/// `count` units of a class (a lane or a queue) that are freed one after another, the last at
+/// `end`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Ramp {
     pub(crate) end: Tick,
-    /// Zero where there is no ramp at all.
+    /// Zero if there is no ramp.
     pub(crate) count: u16,
     pub(crate) class: u16,
-    /// Flits that went before at the same pace: where several pass in one period, it says where the first stands.
+    /// Earlier flits at the same pace. If several pass in one period, this gives the position of
+    /// the first.
     pub(crate) phase: u16,
-    /// Which of the buffer's paces.
+    /// Index of the pace in the buffer's paces.
     pub(crate) pace: u8,
 }
 
@@ -115,18 +118,19 @@ netloom_encoding::encoded!(Ramp {
 const _: () = assert!(size_of::<Ramp>() == 16);
 
 impl Ramp {
-    /// There is none, or it is one of so many classes, at a pace of its buffer, and began after the start of the run.
+    /// Validates that there is no ramp, or one of an existing class and pace that began after the
+    /// start of the run.
     pub(crate) fn validate(&self, n_classes: usize, paces: &Paces) -> Validity {
         if self.count == 0 {
-            return ensure_equal("room that comes free", Ramp::default(), *self);
+            return ensure_equal("release of buffer space", Ramp::default(), *self);
         }
-        ensure_below("class of room", self.class, n_classes as u64)?;
-        ensure_below("pace of room", self.pace, paces.len() as u64)?;
+        ensure_below("class of a release", self.class, n_classes as u64)?;
+        ensure_below("pace of a release", self.pace, paces.len() as u64)?;
         ensure(
             self.end <= LATEST && self.end.0 >= self.length(paces),
             || {
                 let expected = format!("a time after {} ticks", self.length(paces));
-                Invalid::new("room that comes free", expected, self.end.0)
+                Invalid::new("release of buffer space", expected, self.end.0)
             },
         )
     }
@@ -136,7 +140,7 @@ impl Ramp {
         Ramp::after(start, count, class, pace, 0, paces)
     }
 
-    /// The same after `phase` flits that went before at the same pace.
+    /// Returns the ramp that follows `phase` earlier flits at the same pace.
     #[inline]
     pub(crate) fn after(
         start: Tick,
@@ -157,13 +161,13 @@ impl Ramp {
         ramp
     }
 
-    /// Ticks from the first to the last.
+    /// Returns the ticks from the first to the last.
     #[inline]
     fn length(&self, paces: &Paces) -> u64 {
         self.time_of(u64::from(self.count) - 1, paces)
     }
 
-    /// Ticks from the first to unit `k`.
+    /// Returns the ticks from the first to unit `k`.
     #[inline]
     pub(crate) fn time_of(&self, k: u64, paces: &Paces) -> u64 {
         let pace = self.pace(paces);
@@ -173,19 +177,19 @@ impl Ramp {
         pace.time_of(u64::from(self.phase) + k) - pace.time_of(u64::from(self.phase))
     }
 
-    /// Its own pace.
+    /// Returns its pace.
     #[inline]
     pub(crate) fn pace(&self, paces: &Paces) -> Pace {
         paces.of(self.pace)
     }
 
-    /// When the first is free.
+    /// Returns when the first unit is free.
     #[inline]
     pub(crate) fn start(&self, paces: &Paces) -> Tick {
         Tick(self.end.0 - self.length(paces))
     }
 
-    /// How many are free at a time. Most ramps that are asked are over.
+    /// Returns how many units are free at a time. Most ramps in use are over.
     #[inline(always)]
     pub(crate) fn passed(&self, now: Tick, paces: &Paces) -> u32 {
         if now >= self.end {
@@ -224,7 +228,7 @@ mod tests {
             prop_assert_eq!(pace.occupancy(flits) % period, 0);
         }
 
-        /// A ramp that goes on where others left off is the rest of a longer one.
+        /// A ramp that continues another one is the rest of a longer one.
         #[test]
         fn a_ramp_with_a_phase_is_the_rest_of_a_longer_one(period in 1u64..20, num in 1u32..8, den in 1u32..8, whole in 2u16..70, phase in 1u16..69, at in 0u64..2000) {
             prop_assume!(phase < whole);

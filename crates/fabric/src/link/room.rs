@@ -1,9 +1,9 @@
-//! Room in buffers as their senders know it: credits for the next hop, space in an output buffer.
+//! Buffer space as seen by the sender: credits for the next hop, or space in an output buffer.
 //!
-//! A counter is what is in use plus what is known to come free (ramps). Room is exact to the flit at any
-//! time without an event per flit, and a sender that finds too little can compute when there will be
-//! enough. Everything a port frees passes one place (a link, a crossbar port), so its ramps follow each
-//! other; two are kept, the running one and the next.
+//! A counter holds the flits in use plus known releases (ramps). Space is exact to the flit at any
+//! time without an event per flit, and a sender without enough space can compute when there will be
+//! enough. All flits freed by a port pass one point (a link, a crossbar port), so its ramps are
+//! consecutive. Two are kept, the current and the next one.
 
 use netloom_encoding::{Invalid, State, Validity, ensure};
 use netloom_routing::Occupancy;
@@ -11,7 +11,7 @@ use netloom_units::Tick;
 
 use crate::link::ramp::{Paces, Ramp};
 
-/// How a buffer is divided among the lanes, in flits (or slots, see [`Sizes::slots`]).
+/// Division of a buffer among the lanes, in flits (or slots, see [`Sizes::slots`]).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Sizes {
     /// Every lane has its own part.
@@ -20,18 +20,18 @@ pub enum Sizes {
     Pool {
         /// The whole buffer.
         capacity: u32,
-        /// Kept free for each lane.
+        /// Minimum of each lane.
         min: Box<[u32]>,
-        /// At most this much for each lane.
+        /// Maximum of each lane.
         max: Box<[u32]>,
     },
 }
 
 impl Sizes {
-    /// The same buffer counted in slots of each lane's largest packet, for ports on guarded rings: a
-    /// packet takes a whole slot whatever its size, so that free room cannot be splintered.
+    /// Returns the buffer in slots of each lane's largest packet, for ports on guarded rings. A
+    /// packet takes a whole slot regardless of its size, so that free space is not fragmented.
     ///
-    /// Only what a lane is guaranteed counts.
+    /// Only the guaranteed space of a lane counts.
     pub fn slots(&self, largest: &[u16]) -> Sizes {
         let guaranteed = match self {
             Sizes::Static(sizes) => sizes,
@@ -46,7 +46,7 @@ impl Sizes {
         )
     }
 
-    /// What a lane can hold at most.
+    /// Returns the maximum of a lane.
     pub fn most(&self, vl: usize) -> u32 {
         match self {
             Sizes::Static(sizes) => sizes[vl],
@@ -62,7 +62,7 @@ impl Sizes {
         }
     }
 
-    /// All of it.
+    /// Returns the size of the whole buffer.
     pub fn total(&self) -> u32 {
         match self {
             Sizes::Static(sizes) => sizes.iter().sum(),
@@ -71,7 +71,7 @@ impl Sizes {
     }
 }
 
-/// Lanes of a link at most: 15 for data and one for management.
+/// Maximum number of lanes of a link: 15 for data and one for management.
 pub(crate) const MOST_LANES: usize = 16;
 
 /// [`Sizes`] as the counters use them: one entry per possible lane, so that no lookup can fail.
@@ -80,12 +80,12 @@ pub(crate) struct Limits {
     n_vls: usize,
     is_pool: bool,
     capacity: u32,
-    /// Classes of a lane: one, or its queues where room is counted for each.
+    /// Classes of a lane: one, or its queues if each has its own counter.
     per_lane: u32,
-    /// Without a pool: the whole part of each lane. With one: what is kept free for it.
+    /// Without a pool: the part of each lane. With a pool: its minimum.
     min: [u32; MOST_LANES],
     max: [u32; MOST_LANES],
-    /// What a lane may use whatever the others do.
+    /// What a lane may use regardless of the others.
     sure: [u32; MOST_LANES],
 }
 
@@ -114,7 +114,7 @@ impl Limits {
         }
     }
 
-    /// What is left for a lane, given what lanes use.
+    /// Returns what is left for a lane, given the use of all lanes.
     #[inline(always)]
     pub(crate) fn left(&self, lane: usize, used: impl Fn(usize) -> u32) -> u32 {
         let mine = used(lane);
@@ -128,7 +128,7 @@ impl Limits {
         (self.capacity - kept).min(self.max[lane].saturating_sub(mine))
     }
 
-    /// Whether classes may use so much at a time.
+    /// Whether classes may use this much at the same time.
     pub(crate) fn allow(&self, used: &[u32]) -> bool {
         if self.is_pool {
             let lanes = used.iter().take(self.n_vls).zip(&self.min);
@@ -141,7 +141,7 @@ impl Limits {
             .all(|(class, &used)| used <= self.min[lane(class)])
     }
 
-    /// What the classes of a lane can have at most.
+    /// Returns the maximum of the classes of a lane.
     pub(crate) fn most(&self, lane: usize) -> u32 {
         if !self.is_pool {
             return self.min[lane] * self.per_lane;
@@ -150,7 +150,7 @@ impl Limits {
         self.max[lane].min(self.capacity - (kept - self.min[lane]))
     }
 
-    /// Room counted for each of so many queues of a lane; `flits` of each, by lane.
+    /// Returns the limits of `per_lane` queues per lane; `flits` is the size of a queue, by lane.
     pub(crate) fn of_queues(flits: &[u32], per_lane: u32) -> Self {
         Limits {
             per_lane,
@@ -159,17 +159,14 @@ impl Limits {
     }
 }
 
-/// What is in use by each class of a buffer.
+/// The flits in use by each class of a buffer.
 pub(crate) trait Used {
-    /// Counters for so many classes, all zero.
+    /// Creates counters for this many classes, all zero.
     fn new(n_classes: usize) -> Self;
-    /// The lane of a class.
+    /// Returns the lane of a class.
     fn lane(class: u16, limits: &Limits) -> usize;
-    /// One counter.
     fn of(&self, class: u16) -> u16;
-    /// The same, to change.
     fn of_mut(&mut self, class: u16) -> &mut u16;
-    /// All counters.
     fn all(&self) -> &[u16];
 }
 
@@ -213,7 +210,7 @@ impl Used for Lanes {
     }
 }
 
-/// A class is a queue: as many as a queue scheme has.
+/// A class is a queue of the queue scheme.
 #[derive(Clone, Debug)]
 pub(crate) struct Queues(Box<[u16]>);
 
@@ -253,7 +250,7 @@ impl Used for Queues {
     }
 }
 
-/// What a restored room is checked with.
+/// Bounds for validating a restored room.
 pub(crate) struct RoomBounds<'a> {
     pub(crate) n_classes: usize,
     pub(crate) paces: &'a Paces,
@@ -262,7 +259,7 @@ pub(crate) struct RoomBounds<'a> {
 }
 
 impl RoomBounds<'_> {
-    /// Adds what a class uses now.
+    /// Adds the current use of a class.
     pub(crate) fn class(
         &self,
         class: u16,
@@ -286,29 +283,29 @@ impl RoomBounds<'_> {
         Ok(())
     }
 
-    /// Whether classes may use so much.
+    /// Validates that classes may use this much.
     pub(crate) fn allow(&self, used: &[u32]) -> Validity {
         ensure(self.limits.allow(used), || {
             Invalid::new(
                 "room",
-                "no more in use than there is",
+                "no more in use than the buffer holds",
                 format_args!("{used:?}"),
             )
         })
     }
 }
 
-/// Of what a class uses: what no ramp gives back.
+/// Returns the use of a class that no ramp frees.
 pub(crate) fn outstanding(class: u16, used: u32, ramps: &[Ramp]) -> u32 {
     let own = ramps.iter().filter(|ramp| ramp.class == class);
     used - own.map(|ramp| u32::from(ramp.count)).sum::<u32>()
 }
 
-/// What the sender knows of one buffer: one cache line, where classes are lanes.
+/// A sender's view of one buffer: one cache line, if classes are lanes.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(crate) struct Room<U = Lanes> {
-    /// In use by each class, what has come free since the ramps began not yet taken off.
+    /// Flits in use by each class, not reduced by what the current ramps have freed.
     used: U,
     ramps: [Ramp; 2],
 }
@@ -331,7 +328,7 @@ impl<U: Used> Room<U> {
         }
     }
 
-    /// What is in use is not less than what is known to come free, and not more than there is.
+    /// Validates that usage covers all known releases and does not exceed the buffer.
     pub(crate) fn validate(&self, at: &RoomBounds<'_>) -> Validity {
         for ramp in &self.ramps {
             ramp.validate(at.n_classes, at.paces)?;
@@ -344,12 +341,12 @@ impl<U: Used> Room<U> {
         at.allow(&used)
     }
 
-    /// In use by a class, and not known to come free.
+    /// Returns the flits in use by a class without a known release.
     pub(crate) fn outstanding(&self, class: u16) -> u32 {
         outstanding(class, self.used(class), &self.ramps)
     }
 
-    /// In use by a class, reservations included, as far as it is settled.
+    /// Returns the flits in use by a class, reservations included, as far as settled.
     #[inline]
     pub(crate) fn used(&self, class: u16) -> u32 {
         u32::from(self.used.of(class))
@@ -366,16 +363,16 @@ impl<U: Used> Room<U> {
         used
     }
 
-    /// In use by all classes now.
+    /// Returns the flits in use by all classes now.
     #[inline(always)]
     pub(crate) fn in_use(&self, now: Tick, paces: &Paces) -> u32 {
         let settled: u32 = self.used.all().iter().copied().map(u32::from).sum();
-        // A ramp that is not there is over since ever, and nothing of it has passed.
+        // An absent ramp has ended long ago, and nothing of it has passed.
         let [first, second] = &self.ramps;
         settled - first.passed(now, paces) - second.passed(now, paces)
     }
 
-    /// How much a class may still send.
+    /// Returns how much a class may still send.
     #[inline(never)]
     pub(crate) fn available(&self, class: u16, now: Tick, paces: &Paces, limits: &Limits) -> u32 {
         let lane = U::lane(class, limits);
@@ -386,7 +383,7 @@ impl<U: Used> Room<U> {
         })
     }
 
-    /// How much all classes of a lane may still send.
+    /// Returns how much all classes of a lane may still send.
     pub(crate) fn room_of(&self, lane: u16, now: Tick, paces: &Paces, limits: &Limits) -> u32 {
         let classes = self.classes_of(lane, limits);
         classes
@@ -394,7 +391,7 @@ impl<U: Used> Room<U> {
             .sum()
     }
 
-    /// What all classes of a lane have in use, and the most they can have.
+    /// Returns what all classes of a lane use, and their maximum.
     pub(crate) fn occupancy_of(
         &self,
         lane: u16,
@@ -409,7 +406,7 @@ impl<U: Used> Room<U> {
         }
     }
 
-    /// Its queues, or itself; lanes that share one queue are that one.
+    /// Returns the queues of a lane, or the lane itself. Lanes that share one queue are that queue.
     fn classes_of(&self, lane: u16, limits: &Limits) -> impl Iterator<Item = u16> + use<U> {
         let per_lane = limits.per_lane as u16;
         let lanes = self.used.all().len() as u16 / per_lane;
@@ -417,7 +414,7 @@ impl<U: Used> Room<U> {
         first..first + per_lane
     }
 
-    /// Whether a class may send so much now. The paces are asked for only where ramps must be looked at.
+    /// Whether a class may send this much now. The paces are evaluated only if ramps matter.
     #[inline(always)]
     pub(crate) fn has<'a>(
         &self,
@@ -427,26 +424,26 @@ impl<U: Used> Room<U> {
         limits: &Limits,
         paces: impl FnOnce() -> &'a Paces,
     ) -> bool {
-        // What is settled often suffices: ramps can only add to it.
+        // The settled value often suffices: ramps can only add to it.
         self.used(class) + need <= limits.sure[U::lane(class, limits)]
             || self.available(class, now, paces(), limits) >= need
     }
 
-    /// Takes room for a packet that is about to be sent.
+    /// Takes space for a packet that is about to be sent.
     #[inline]
     pub(crate) fn take(&mut self, class: u16, amount: u16) {
         *self.used.of_mut(class) += amount;
     }
 
-    /// Room is coming free. `false` if both places for ramps are taken: then the caller comes again
-    /// when this one starts, by which time the earlier ones are over.
+    /// Registers a release. `false` if both ramps are in use: the caller then retries when this one
+    /// starts, by which time the earlier ones are over.
     #[inline(always)]
     pub(crate) fn release(&mut self, ramp: Ramp, now: Tick) -> bool {
         let [first, second] = self.ramps;
         if ramp.end <= now {
             return self.release_at_once(ramp, now);
         }
-        // An empty one is over since ever.
+        // An empty ramp has ended long ago.
         if first.end <= now {
             self.settle(first);
             if second.count == 0 {
@@ -466,7 +463,7 @@ impl<U: Used> Room<U> {
         false
     }
 
-    /// The same of room that is free already.
+    /// Registers space that is already free.
     #[inline(never)]
     fn release_at_once(&mut self, ramp: Ramp, now: Tick) -> bool {
         while self.ramps[0].count != 0 && self.ramps[0].end <= now {
@@ -482,12 +479,13 @@ impl<U: Used> Room<U> {
         let used = self.used.of_mut(ramp.class);
         debug_assert!(
             *used >= ramp.count,
-            "credit conservation: more came back than was taken"
+            "credit conservation: more credits returned than taken"
         );
         *used -= ramp.count;
     }
 
-    /// The first time from now on at which a class may send `need`, as far as known ramps tell.
+    /// Returns the first time from now on at which a class may send `need`, as far as known ramps
+    /// show.
     pub(crate) fn when(
         &self,
         class: u16,
@@ -496,7 +494,7 @@ impl<U: Used> Room<U> {
         paces: &Paces,
         limits: &Limits,
     ) -> Option<Tick> {
-        // Room only grows along the ramps, so the flit that makes it enough can be searched for.
+        // Space only grows along the ramps, so the decisive flit can be found by a search.
         for ramp in self.ramps.iter().filter(|r| r.count != 0) {
             let start = ramp.start(paces);
             let at = |k: u64| now.max(start + ramp.time_of(k, paces));
@@ -518,7 +516,7 @@ impl<U: Used> Room<U> {
         None
     }
 
-    /// Whether nothing is in use once everything known has come free: what a drained fabric shows.
+    /// Whether nothing is in use after all known releases, as in a drained fabric.
     pub(crate) fn is_idle(&self) -> bool {
         (0..self.used.all().len()).all(|class| {
             let coming: u16 = self
@@ -538,7 +536,7 @@ mod tests {
     use crate::link::ramp::Pace;
     use proptest::prelude::*;
 
-    /// The slow twin: every flit that comes free is an entry of a list.
+    /// Reference implementation: a list with an entry for every flit that is freed.
     struct FlitLoop {
         taken: Vec<u32>,
         freed: Vec<(u64, usize)>,
@@ -574,7 +572,7 @@ mod tests {
     }
 
     proptest! {
-        /// Random sends and releases one after another: the ramps agree with the loop over flits.
+        /// After random sends and releases, the ramps agree with the loop over flits.
         #[test]
         fn ramps_equal_a_flit_loop(
             pool in any::<bool>(),
@@ -614,7 +612,7 @@ mod tests {
                 let start = free_from.max(now + 1 + lead);
                 let ramp = Ramp::new(Tick(start), flits, lane, 0, &paces);
                 if !room.release(ramp, Tick(now)) {
-                    // No place: come again at its start, as the caller does by an event.
+                    // No ramp is free: retry at its start, as the caller does by an event.
                     now = start;
                     prop_assert!(room.release(ramp, Tick(now)));
                 }

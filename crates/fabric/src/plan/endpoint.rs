@@ -1,4 +1,4 @@
-//! What endpoints are built from.
+//! The plan of endpoints.
 
 use std::sync::Arc;
 
@@ -11,41 +11,41 @@ use crate::endpoint::control::Control;
 pub enum NicQueues {
     /// One unbounded queue per service channel.
     PerChannel,
-    /// One unbounded admittance queue per service channel and destination, then injection queues as at
-    /// the input of a switch.
+    /// One unbounded admittance queue per service channel and destination, followed by injection
+    /// queues like those of a switch input.
     PerDestination,
-    /// One unbounded send queue per destination, whatever the channel; they take turns packet by packet.
+    /// One unbounded send queue per destination, regardless of the channel. They take turns packet
+    /// by packet.
     SendQueues,
 }
 
 choice! {
-    /// In which order a receiver hands packets to its host.
+    /// The order in which a receiver delivers packets to its host.
     pub enum ReceiveOrder {
-        /// As they come; a message is complete when all of it is there.
+        /// In order of arrival; a message is complete when all of its packets have arrived.
         Message = "message",
-        /// In the order in which they were sent: packets that come early are held until those before them have come.
+        /// In the order of sending: early packets are held until those before them have arrived.
         Strict = "strict",
     }
 }
 
-/// What endpoints do.
 #[derive(Clone, Debug)]
 pub struct EndpointPlan {
     /// Where messages wait.
     pub queues: NicQueues,
-    /// Flits that fit into a NIC, where that is bounded; what does not fit waits in the application. Only beside queues per
-    /// channel without a control.
+    /// Buffer of a NIC in flits, if bounded. Packets that do not fit wait in the application.
+    /// Requires queues per channel without a control.
     pub buffer: Option<u32>,
-    /// Flits of the acknowledgement of every data packet; none is sent if `None`.
+    /// Flits of an acknowledgement; `None` if data packets are not acknowledged.
     pub acknowledgement: Option<u16>,
-    /// What holds flows back; nothing if `None`. It hears of acknowledgements only.
+    /// The control that holds flows back, if any. It requires acknowledgements.
     pub control: Option<Arc<dyn Control>>,
-    /// In which order packets are handed over.
+    /// The order in which packets are delivered.
     pub order: ReceiveOrder,
 }
 
 impl EndpointPlan {
-    /// Endpoints that send and receive, and nothing else.
+    /// Creates endpoints that only send and receive.
     pub fn plain(queues: NicQueues) -> Self {
         EndpointPlan {
             queues,

@@ -1,5 +1,5 @@
-//! What a fabric is built from: typed, resolved, in ticks and flits. Impossible states are refused
-//! before this point.
+//! The plan of a fabric: typed, resolved, in ticks and flits. Impossible states have been rejected
+//! earlier.
 
 mod endpoint;
 mod plain;
@@ -34,8 +34,8 @@ pub struct LinkTiming {
     pub delay: u64,
 }
 
-/// Latencies of the stages of a switch, in cycles of its clock. They are pipelined: they delay a packet
-/// and occupy nothing; what occupies a resource is size over rate.
+/// Latencies of the stages of a switch, in cycles of its clock. They are pipelined: they delay a
+/// packet but occupy no resource. A packet occupies a resource for its size divided by the rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pipeline {
     /// IB: writing the header into the input buffer.
@@ -52,10 +52,10 @@ pub struct Pipeline {
     pub credit: u64,
 }
 
-/// How a buffered input is divided into queues, besides lanes.
+/// How a buffered input is divided into queues, in addition to lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QueueScheme {
-    /// One queue for everything, whatever the lane (1Q).
+    /// One queue for all lanes (1Q).
     OneQueue,
     /// One queue per virtual lane.
     PerVl,
@@ -63,24 +63,24 @@ pub enum QueueScheme {
     VoqSwitch,
     /// One queue per virtual lane and destination (VOQnet).
     VoqNet,
-    /// So many queues per virtual lane, a destination's by its number (DBBM).
+    /// A fixed number of queues per virtual lane, selected by the destination's number (DBBM).
     Dbbm {
         /// Queues of a lane.
         queues: u16,
     },
-    /// So many queues per virtual lane, an output's by its number (OBQA).
+    /// A fixed number of queues per virtual lane, selected by the output's number (OBQA).
     Obqa {
         /// Queues of a lane.
         queues: u16,
     },
 }
 
-/// Which blocks lie between an input and an output of a switch around crossbars.
+/// The blocks between an input and an output of a crossbar switch.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Architecture {
     /// Buffers at inputs and outputs around a crossbar.
     Cioq,
-    /// Buffers at inputs only; a packet crosses when the link behind its output takes it.
+    /// Buffers at inputs only; a packet crosses when the link of its output accepts it.
     InputQueued,
     /// Groups of ports around a buffered central crossbar.
     Hierarchical(Hierarchy),
@@ -89,29 +89,31 @@ pub enum Architecture {
 /// Groups of ports (MPorts) with a crossbar each, and a central crossbar with buffers between them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Hierarchy {
-    /// Ports of an MPort and its links to the central crossbar: the same rule that proofs of freedom from
-    /// deadlock go by.
+    /// Ports of an MPort and its links to the central crossbar, as in the deadlock check.
     pub centre: Centre,
-    /// Flits per cycle from an input buffer over the MPort crossbar and a central link, as a fraction.
+    /// Flits per cycle from an input buffer over the MPort crossbar and a central link, as a
+    /// fraction.
     pub mport_speedup: (u32, u32),
     /// Flits per cycle from a central buffer to an output buffer, as a fraction.
     pub central_speedup: (u32, u32),
     /// The central buffer of one link.
     pub central_buffer: Sizes,
-    /// When a packet there may ask for the central crossbar.
+    /// When a packet there may request the central crossbar.
     pub start: CentralStart,
 }
 
-/// How a sender knows that there is room at the other end of its link.
+/// How a sender learns about space at the other end of its link.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FlowControl {
     /// Credits for each lane.
     Credits,
-    /// Credits for each queue of the input at the other end, found by looking one hop ahead.
+    /// Credits for each queue of the input at the other end, determined by looking one hop ahead.
     QueueCredits,
-    /// Priority flow control: the receiver stops a lane and lets it go on. Thresholds by link class and lane.
+    /// Priority flow control: the receiver stops and restarts lanes. Thresholds by link class and
+    /// lane.
     Pfc(Vec<Vec<Thresholds>>),
-    /// PAUSE of a whole link: the receiver counts all lanes together, and stops all of them. Thresholds by link class.
+    /// PAUSE of a whole link: the receiver counts all lanes together and stops all of them.
+    /// Thresholds by link class.
     Pause(Vec<Thresholds>),
 }
 
@@ -125,24 +127,25 @@ impl FlowControl {
 /// When a lane of an input buffer is stopped, in flits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Thresholds {
-    /// Above this it is stopped (XOFF).
+    /// Above this, it is stopped (XOFF).
     pub xoff: u32,
-    /// At or below this it goes on (XON).
+    /// At or below this, it is restarted (XON).
     pub xon: u32,
 }
 
 choice! {
-    /// When a crossbar begins with a packet whose flits come slower than it could pass them.
+    /// When a crossbar starts a packet whose flits arrive slower than it could pass them.
     pub enum CrossbarStart {
-        /// With the header; once it has caught up, it passes flits as they come, held meanwhile.
+        /// With the header. Once it has caught up, it passes flits as they arrive and stays
+        /// occupied meanwhile.
         AtOnce = "at-once",
-        /// When enough is there that it never waits.
+        /// When enough flits are present that it never waits.
         Stored = "stored",
     }
 }
 
 choice! {
-    /// When a packet in a central buffer may go on.
+    /// When a packet in a central buffer may continue.
     pub enum CentralStart {
         /// As soon as its header is there.
         Header = "header",
@@ -152,28 +155,28 @@ choice! {
 }
 
 choice! {
-    /// How many ways an input has into its crossbar.
+    /// The number of connections from an input to its crossbar.
     pub enum InputPorts {
-        /// One: a packet that crosses holds all lanes of its input.
+        /// One: a packet that crosses blocks all lanes of its input.
         One = "one",
-        /// One for each lane: packets of several lanes cross at once, to different outputs.
+        /// One per lane: packets of several lanes cross simultaneously, to different outputs.
         PerLane = "per-lane",
     }
 }
 
-/// Who may cross the switch next.
+/// How the next packets to cross the switch are selected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Allocation {
     /// Each input picks one queue round robin, each output one input round robin, once per cycle.
     Separable,
-    /// iSLIP: outputs grant and inputs accept, round robin, so many times per cycle.
+    /// iSLIP: outputs grant and inputs accept, round robin, several times per cycle.
     Islip {
         /// Rounds of request, grant and accept in a cycle.
         iterations: u8,
     },
 }
 
-/// The switches of a fabric: one kind, with what it is made of.
+/// The switches of a fabric: one kind, with its parameters.
 #[derive(Clone, Debug)]
 pub enum SwitchPlan {
     /// Buffers around crossbars.
@@ -183,7 +186,7 @@ pub enum SwitchPlan {
 }
 
 impl SwitchPlan {
-    /// Ticks between two clock edges.
+    /// Returns the ticks between two clock edges.
     pub fn period(&self) -> u64 {
         match self {
             SwitchPlan::Crossbar(plan) => plan.period,
@@ -191,7 +194,8 @@ impl SwitchPlan {
         }
     }
 
-    /// Ticks from a grant to a credit on its way back, at least: half of what partitions may run ahead of each other.
+    /// Returns the minimum number of ticks from a grant to the departure of its credit, half of the
+    /// lookahead between partitions.
     pub(crate) fn least_credit_delay(&self) -> u64 {
         match self {
             SwitchPlan::Crossbar(plan) => {
@@ -201,18 +205,18 @@ impl SwitchPlan {
         }
     }
 
-    /// A switch around crossbars.
+    /// Returns the crossbar switch.
     ///
     /// # Panics
-    /// If it is another kind.
+    /// If it is another kind of switch.
     pub fn crossbar(&self) -> &CrossbarPlan {
         match self {
             SwitchPlan::Crossbar(plan) => plan,
-            SwitchPlan::Tiled(_) => panic!("a tiled switch is none around crossbars"),
+            SwitchPlan::Tiled(_) => panic!("expected a crossbar switch, found a tiled one"),
         }
     }
 
-    /// A tiled switch, if it is one.
+    /// Returns the tiled switch, if it is one.
     pub fn tiled(&self) -> Option<&Tiled> {
         match self {
             SwitchPlan::Crossbar(_) => None,
@@ -220,7 +224,7 @@ impl SwitchPlan {
         }
     }
 
-    /// Which inputs share central queues, where there are any.
+    /// Returns which inputs share central queues, if there are any.
     pub fn centre(&self) -> Option<Centre> {
         match self {
             SwitchPlan::Crossbar(plan) => match &plan.architecture {
@@ -232,41 +236,37 @@ impl SwitchPlan {
     }
 }
 
-/// A switch around crossbars: its blocks and their sizes.
+/// A crossbar switch: its blocks and their sizes.
 #[derive(Clone, Debug)]
 pub struct CrossbarPlan {
-    /// Which blocks.
     pub architecture: Architecture,
     /// Ticks between two clock edges.
     pub period: u64,
-    /// Latencies of its stages.
     pub pipeline: Pipeline,
     /// Flits per cycle over each crossbar port, as a fraction.
     pub speedup: (u32, u32),
-    /// When a crossbar that is faster than its feed begins.
+    /// When a crossbar that is faster than its input starts.
     pub start: CrossbarStart,
-    /// How many packets of an input cross at once.
+    /// How many packets of an input cross simultaneously.
     pub input_ports: InputPorts,
-    /// Queues of an input.
     pub queues: QueueScheme,
-    /// Who may cross.
     pub allocation: Allocation,
     /// The input buffer of a port.
     pub input_buffer: Sizes,
-    /// Flits of one queue of each lane, where credits are per queue or NICs have injection queues.
+    /// Flits of one queue of each lane, if credits are per queue or NICs have injection queues.
     pub queue_flits: Box<[u32]>,
     /// The output buffer of a port; an input-queued switch has none.
     pub output_buffer: Sizes,
 }
 
 impl CrossbarPlan {
-    /// Whether a crossbar begins with the header. One that is as fast as its links, and has no buffer behind it, gains
-    /// nothing by it: flits of an input-queued switch come in time or not at all.
+    /// Whether a crossbar starts with the header. If it is as fast as its links and has no output
+    /// buffer, that has no advantage: flits of an input-queued switch arrive in time or not at all.
     pub fn starts_at_once(&self) -> bool {
         self.start == CrossbarStart::AtOnce && self.architecture != Architecture::InputQueued
     }
 
-    /// The pace of one crossbar port.
+    /// Returns the pace of one crossbar port.
     pub fn crossbar_pace(&self) -> Pace {
         Pace {
             period: self.period,
@@ -276,62 +276,57 @@ impl CrossbarPlan {
     }
 }
 
-/// One traffic class.
 #[derive(Clone)]
 pub struct ClassPlan {
-    /// Its name in reports.
+    /// Name in reports.
     pub name: String,
-    /// Its service level, unless a message names its own.
+    /// Default service level of its messages.
     pub sl: Sl,
     /// All service levels that it may use.
     pub sls: Vec<Sl>,
-    /// Who creates its messages.
+    /// The workload that creates its messages.
     pub source: Arc<dyn Source>,
 }
 
 /// Everything a fabric is built from.
 #[derive(Clone)]
 pub struct FabricPlan {
-    /// Who is wired to whom.
     pub topology: Arc<Topology>,
-    /// Which output, which lane.
     pub forwarding: Arc<Forwarding>,
     /// How messages of each service level become packets and flits.
     pub segmentation: SlSegmentation,
     /// Timing of each link class of the topology.
     pub links: Vec<LinkTiming>,
-    /// The switches.
     pub switch: SwitchPlan,
-    /// How room at the other end of a link is known.
     pub flow_control: FlowControl,
-    /// What endpoints do.
     pub endpoints: EndpointPlan,
-    /// By link class: an input with more flits than this is congested and marks packets (ECN); never if `None`.
+    /// By link class: an input with more flits than this is congested and marks packets (ECN);
+    /// `None` if it never does.
     pub marks_above: Vec<Option<u32>>,
-    /// Lanes of every link, routing lanes included.
+    /// Lanes of every link, including those of the routing.
     pub n_vls: u8,
-    /// Which channel and lane a service level takes.
+    /// Channel and lane of each service level.
     pub channels: Channels,
     /// Flits of the largest packet of each lane.
     pub largest: Vec<u16>,
-    /// Who is next on a switch's link, where the output has no policy of its own.
+    /// Default policy of the links of switches.
     pub switch_policy: Arc<dyn Policy>,
-    /// Who is next on a NIC's link, where the NIC has no policy of its own.
+    /// Default policy of the links of NICs.
     pub nic_policy: Arc<dyn Policy>,
     /// Policies of single outputs.
     pub own_policies: BTreeMap<Egress, Arc<dyn Policy>>,
-    /// The traffic classes.
     pub classes: Vec<ClassPlan>,
-    /// The flows whose punctuality is counted one by one; usually none.
+    /// The flows whose punctuality is measured individually; usually none.
     pub connections: Arc<[ConnectionPlan]>,
-    /// The partition of each switch; a NIC belongs to its switch's.
+    /// The partition of each switch. A NIC belongs to the partition of its switch.
     pub partitions: Vec<u16>,
     /// Whether packets that overtake others of their flow are counted.
     pub count_reordering: bool,
 }
 
 impl FabricPlan {
-    /// Lanes that service levels map to; a routing that needs several lanes per level repeats them.
+    /// Returns the lanes that service levels map to. A routing that needs several lanes per level
+    /// repeats them.
     pub fn lanes_per_level(&self) -> u8 {
         self.n_vls / self.forwarding.lanes().max(1)
     }
@@ -341,12 +336,14 @@ impl FabricPlan {
         self.switch.tiled().is_some() || self.endpoints.acknowledgement.is_some()
     }
 
-    /// When inputs behind links of a class mark packets; never if `None`.
+    /// Returns the flits above which inputs on links of a class mark packets; `None` if they never
+    /// do.
     pub fn marks_above(&self, class: u8) -> Option<u32> {
         self.marks_above.get(usize::from(class)).copied().flatten()
     }
 
-    /// Whether packets of a flow arrive in the order in which they were sent: one path, and no switch puts them aside.
+    /// Whether packets of a flow arrive in the order of sending: there is one path, and no switch
+    /// stashes packets.
     pub fn keeps_order(&self) -> bool {
         let has_stash = self
             .switch
@@ -355,7 +352,7 @@ impl FabricPlan {
         self.forwarding.keeps_order() && !has_stash
     }
 
-    /// Which queue of an input a packet joins, in switches around crossbars.
+    /// Returns the map from packets to queues of an input, in crossbar switches.
     pub fn queue_map(&self) -> QueueMap {
         let topology = &self.topology;
         QueueMap::new(
@@ -366,7 +363,6 @@ impl FabricPlan {
         )
     }
 
-    /// Number of partitions.
     pub fn n_partitions(&self) -> usize {
         self.partitions
             .iter()
@@ -375,7 +371,8 @@ impl FabricPlan {
             .map_or(1, |p| usize::from(p) + 1)
     }
 
-    /// The pairs of partitions with a cable between them, each once: others never hear of each other.
+    /// Returns the pairs of partitions with a cable between them, each once. Other pairs never
+    /// communicate.
     pub(crate) fn cabled_partitions(&self) -> BTreeSet<(u16, u16)> {
         let of = |switch: SwitchId| self.partitions[switch.index()];
         let switches = (0..self.topology.n_switches()).map(SwitchId);
@@ -386,7 +383,7 @@ impl FabricPlan {
         cables.filter(|(one, other)| one < other).collect()
     }
 
-    /// Who is next on the link of an output.
+    /// Returns the policy of the link of an output.
     pub fn policy_of(&self, output: Egress) -> &Arc<dyn Policy> {
         let usual = match output {
             Egress::Nic(_) => &self.nic_policy,
@@ -395,13 +392,13 @@ impl FabricPlan {
         self.own_policies.get(&output).unwrap_or(usual)
     }
 
-    /// Timing of the link behind a NIC.
+    /// Returns the timing of the link of a NIC.
     pub fn nic_link(&self, nic: NicId) -> LinkTiming {
         let (switch, port) = self.topology.attachment(nic);
         self.links[usize::from(self.topology.link_class(switch, port))]
     }
 
-    /// Flits of the largest packet of all.
+    /// Returns the flits of the largest packet of all.
     pub fn largest_packet(&self) -> u16 {
         self.largest.iter().copied().max().unwrap_or(1).max(1)
     }

@@ -1,4 +1,4 @@
-//! What most fabrics do not have: a plan without any of it runs in an instance that does not ask for it.
+//! Plans without rare features, which run in instances that do not check for them.
 
 use std::collections::BTreeSet;
 
@@ -8,9 +8,10 @@ use crate::plan::{
 use crate::simulation::rows;
 
 impl FabricPlan {
-    /// Whether this fabric has nothing that few have: switches around crossbars, with a queue for each lane where outputs have buffers;
-    /// endpoints that only send and receive, each class on levels of its own; a routing by destination, on one lane of each level; the
-    /// same lanes at all ports; no marks, and nothing that is counted flow by flow.
+    /// Whether this fabric has no rare feature. Switches are crossbars, with a queue for each lane
+    /// if outputs have buffers. Endpoints only send and receive, and each class has its own levels.
+    /// Routing is by destination, on one lane of each level, with the same lanes at all ports.
+    /// There are no marks and no counts per flow.
     pub fn is_plain(&self) -> bool {
         let SwitchPlan::Crossbar(switch) = &self.switch else {
             return false;
@@ -42,13 +43,14 @@ impl FabricPlan {
             && (self.classes.iter()).all(|class| class.source.program().is_none())
     }
 
-    /// Whether two classes have a service level in common, and so a queue at every NIC that has both.
+    /// Whether two classes have a service level in common, and thus a queue at every NIC that has
+    /// both.
     pub(crate) fn classes_share_a_level(&self) -> bool {
         let mut seen = BTreeSet::new();
         !rows(self).iter().all(|&(_, sl)| seen.insert(sl))
     }
 
-    /// Whether a flit takes one tick everywhere: on links, over crossbars, of the clock.
+    /// Whether a flit takes one tick everywhere: on links, over crossbars, and in the clock.
     pub(crate) fn has_one_pace(&self) -> bool {
         let switch = self.switch.crossbar();
         let is_even = |(num, den): (u32, u32)| num == den;

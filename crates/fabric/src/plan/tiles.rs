@@ -1,4 +1,4 @@
-//! What a tiled switch is built from.
+//! The plan of a tiled switch.
 //!
 //! ```text
 //!             row bus            tile crossbar    column channel        output multiplexer
@@ -7,15 +7,14 @@
 //!        row buffer  row buffer ─►  allocator  ─►  column buffer (output, row) ─► output buffer ─► link
 //! ```
 //!
-//! Input p is input p mod I of all tiles of row p / I; output q is output q mod O of all tiles of column
-//! q / O. The model itself is in `switch/tiled`.
+//! Input p is input p mod I of all tiles of row p / I; output q is output q mod O of all tiles of
+//! column q / O. The model is in `switch/tiled`.
 
 use netloom_catalog::choice;
 
 use crate::link::room::Sizes;
 use crate::plan::CrossbarStart;
 
-/// A tiled switch.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tiled {
     /// Ticks between two edges of its core clock.
@@ -36,24 +35,25 @@ pub struct Tiled {
     pub column_buffer: u32,
     /// Latencies of the stages.
     pub stages: TileStages,
-    /// When a stage begins with a packet whose flits come slower than it could pass them.
+    /// When a stage starts a packet whose flits arrive slower than it could pass them.
     pub start: CrossbarStart,
-    /// How long an output keeps what it has sent.
+    /// How long an output keeps sent flits.
     pub retransmission: Retransmission,
-    /// Who goes first where packets meet.
+    /// The priority of packets that compete.
     pub priority: Priority,
     /// The buffers of a port, by the class of its link.
     pub ports: Vec<PortBuffers>,
-    /// What unused port buffers are used for; nothing if `None`.
+    /// The use of spare port buffers, if any.
     pub stash: Option<StashUse>,
-    /// By what a packet finds its stash.
+    /// How a packet selects its stash.
     pub stash_select: StashSelect,
-    /// What goes wrong on purpose.
+    /// Injected errors.
     pub faults: Faults,
 }
 
 impl Tiled {
-    /// Whether it may send a packet again: after a fault, or because an answer takes longer than the timeout.
+    /// Whether it may send a packet again: after a fault, or because an answer takes longer than
+    /// the timeout.
     pub(crate) fn may_repeat(&self) -> bool {
         let has_timeout = matches!(self.stash, Some(StashUse::Reliability { timeout: Some(_) }));
         has_timeout || !self.faults.are_off()
@@ -61,40 +61,45 @@ impl Tiled {
 }
 
 choice! {
-    /// The shortest queue that a packet for a stash joins: the column with the most, and then its output with the most.
+    /// How a packet for a stash joins the shortest queue: it selects the column with the most, then
+    /// its output with the most.
     pub enum StashSelect {
-        /// Room in stashes: of a column what nobody is on the way to, of an output with what is free before it (G002-4).
+        /// Space in stashes: of a column the unreserved space, of an output the free space in front
+        /// of it.
         Room = "room",
-        /// Credits of the channel to stashes: what is free in front of the tile, and in front of the output.
+        /// Credits of the channel to stashes: the free space in front of the tile, and in front of
+        /// the output.
         Credits = "credits",
     }
 }
 
 choice! {
-    /// How the buffer of a virtual channel in front of a tile, a queue for each output, is divided.
+    /// Division of the buffer of a virtual channel in front of a tile, which has a queue for each
+    /// output.
     pub enum RowSpace {
-        /// The queues share it: packets for a busy output may keep others out.
+        /// The queues share it: packets for a busy output may block others.
         Shared = "shared",
-        /// Each queue has its own. The channel to stashes has one queue, because its output is chosen when it is served.
+        /// Each queue has its own. The channel to stashes has one queue, because its output is
+        /// chosen when it is served.
         PerOutput = "per-output",
     }
 }
 
 choice! {
-    /// Who goes first at tiles, multiplexers and links, where packets take turns.
+    /// Priority at tiles, multiplexers and links, where packets take turns.
     pub enum Priority {
-        /// Nobody: the paper calls all virtual channels equal.
+        /// Equal: the paper treats all virtual channels the same.
         Equal = "equal",
-        /// Packets that came from other switches go before those of the hosts of the switch, which may wait for ever.
+        /// Packets from other switches precede those of the switch's own hosts, which may starve.
         TransitFirst = "transit-first",
     }
 }
 
 choice! {
-    /// How long the buffer of an output keeps what it has sent, in case the link damages it. One link round trip lies
-    /// between the end of a flit and its acknowledgement.
+    /// How long the buffer of an output keeps sent flits, in case the link damages them. One link
+    /// round trip passes between the end of a flit and its acknowledgement.
     pub enum Retransmission {
-        /// A packet as a whole, until the acknowledgement of its last flit (G002-7).
+        /// A packet as a whole, until the acknowledgement of its last flit.
         Packet = "packet",
         /// Each flit until its own acknowledgement.
         PerFlit = "per-flit",
@@ -104,7 +109,7 @@ choice! {
 }
 
 impl Retransmission {
-    /// How many link delays after a flit is sent its place is free.
+    /// Returns the number of link delays after which the space of a sent flit is free.
     pub(crate) fn delays(self) -> u64 {
         match self {
             Retransmission::Packet | Retransmission::PerFlit => 2,
@@ -112,7 +117,7 @@ impl Retransmission {
         }
     }
 
-    /// Whether the places of a packet come free one by one.
+    /// Whether the space of a packet is freed flit by flit.
     pub(crate) fn is_by_flit(self) -> bool {
         self != Retransmission::Packet
     }
@@ -121,15 +126,16 @@ impl Retransmission {
 /// Latencies inside a tiled switch, in cycles of its clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TileStages {
-    /// From a header wholly received to its first try for the row bus: writing and routing.
+    /// From a completely received header to its first request for the row bus: writing and routing.
     pub before_bus: u64,
-    /// From the bus granted to the header in the row buffer.
+    /// From the grant of the bus to the header in the row buffer.
     pub row_bus: u64,
-    /// From the tile crossbar granted to the header in the column buffer: allocation, crossbar, channel.
+    /// From the grant of the tile crossbar to the header in the column buffer: allocation,
+    /// crossbar, channel.
     pub tile: u64,
-    /// From the multiplexer granted to the header in the output buffer (or in a stash).
+    /// From the grant of the multiplexer to the header in the output buffer (or in a stash).
     pub multiplexer: u64,
-    /// From the link granted to the header on it.
+    /// From the grant of the link to the header on it.
     pub output: u64,
     /// A message of the side band between ports of a switch.
     pub side_band: u64,
@@ -138,41 +144,41 @@ pub struct TileStages {
 /// The buffers of a port, in flits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PortBuffers {
-    /// For what comes in by the link, shared by the virtual channels.
+    /// For incoming packets, shared by the virtual channels.
     pub input: Sizes,
-    /// For what leaves by the link, until the other end has acknowledged it.
+    /// For outgoing packets, until the other end has acknowledged them.
     pub output: Sizes,
-    /// Kept for packets of any port of the switch.
+    /// For packets of any port of the switch.
     pub stash: u32,
 }
 
-/// What unused port buffers are used for.
+/// The use of spare port buffers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StashUse {
     /// The first switch keeps a copy of every data packet until its endpoint has acknowledged it.
     Reliability {
-        /// A copy is sent again if nothing has come back after so many ticks; never if `None`.
+        /// Ticks without an answer after which a copy is sent again; `None` for never.
         timeout: Option<u64>,
     },
-    /// Packets for an endpoint of the switch that cannot advance are put aside by congested inputs.
+    /// Congested inputs stash packets for an endpoint of the switch that cannot advance.
     Congestion,
 }
 
-/// Errors, drawn for every packet at every switch it crosses.
+/// Errors, drawn for every packet at every switch on its path.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Faults {
     /// The seed of the draws.
     pub seed: u64,
-    /// Chance that a switch corrupts a packet.
+    /// Probability that a switch corrupts a packet.
     pub corrupt: f64,
-    /// Chance that a switch loses a packet.
+    /// Probability that a switch loses a packet.
     pub lose: f64,
-    /// Chance that a packet is damaged on the link behind a switch; the link sends it again.
+    /// Probability that a packet is damaged on the link after a switch; the link sends it again.
     pub link: f64,
 }
 
 impl Faults {
-    /// Whether nothing goes wrong.
+    /// Whether there are no errors.
     pub fn are_off(&self) -> bool {
         self.corrupt == 0.0 && self.lose == 0.0 && self.link == 0.0
     }

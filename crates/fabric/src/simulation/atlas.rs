@@ -1,4 +1,4 @@
-//! Where everything of a fabric is: partition and index inside it.
+//! The partition and index of every part of a fabric.
 
 use netloom_topology::{Peer as Wired, Topology};
 use netloom_units::{NicId, Port as PortNumber, SwitchId};
@@ -6,7 +6,7 @@ use netloom_units::{NicId, Port as PortNumber, SwitchId};
 use crate::plan::FabricPlan;
 use crate::switch::Peer;
 
-/// Where switches, ports and NICs are.
+/// Partition and index of switches, ports and NICs.
 pub(crate) struct Atlas {
     /// Partition and index of the first port of each switch.
     first_port: Vec<(u16, u32)>,
@@ -19,7 +19,7 @@ pub(crate) struct Atlas {
 }
 
 impl Atlas {
-    /// `n_records` is how many port records a switch has.
+    /// Creates the atlas. `n_records` returns the number of port records of a switch.
     pub(crate) fn new(plan: &FabricPlan, n_records: impl Fn(SwitchId) -> u32) -> Self {
         let n = plan.n_partitions();
         let topology = &plan.topology;
@@ -49,23 +49,21 @@ impl Atlas {
         }
     }
 
-    /// Partition and index of a port.
+    /// Returns the partition and index of a port.
     pub(crate) fn port(&self, switch: SwitchId, port: PortNumber) -> (u16, u32) {
         let (partition, first) = self.first_port[switch.index()];
         (partition, first + u32::from(port.0))
     }
 
-    /// The switches of a partition.
     pub(crate) fn switches(&self, partition: u16) -> &[SwitchId] {
         &self.switches[usize::from(partition)]
     }
 
-    /// The NICs of a partition.
     pub(crate) fn nics(&self, partition: u16) -> &[NicId] {
         &self.nics[usize::from(partition)]
     }
 
-    /// Who is at the other end of a port, as its partition knows it.
+    /// Returns the other end of a port's link, as seen from its partition.
     pub(crate) fn peer(
         &self,
         topology: &Topology,
@@ -83,7 +81,7 @@ impl Atlas {
         }
     }
 
-    /// The switch and number of a port of a partition.
+    /// Returns the switch and port number of a port of a partition.
     pub(crate) fn name_of_port(&self, partition: u16, port: u32) -> (SwitchId, PortNumber) {
         let here = self.switches(partition);
         let at = here.partition_point(|s| self.first_port[s.index()].1 <= port) - 1;

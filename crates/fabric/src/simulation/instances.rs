@@ -1,4 +1,5 @@
-//! Which instance of the fabric runs a plan, chosen once: inside there is no dispatch per switch.
+//! Selection of the instance of the fabric for a plan, made once, so that there is no dispatch per
+//! switch.
 
 use std::collections::BTreeMap;
 
@@ -17,12 +18,13 @@ use crate::switch::crossbar::shape::{
 use crate::switch::crossbar::{self, MakeArbiter, n_records};
 use crate::switch::tiled;
 
-/// Builds a plan and hands every NIC its first messages.
+/// Builds a plan and schedules the first messages of every NIC.
 pub fn build(plan: &FabricPlan, options: Options) -> Box<dyn Simulation> {
     build_over(plan, options, None)
 }
 
-/// The same for one of several processes: of the plan's partitions it builds its own, and what it says is of all of them.
+/// Does the same for one of several processes. It builds the process's own partitions of the plan;
+/// results cover all of them.
 ///
 /// # Panics
 /// If the plan has fewer partitions than there are ranks.
@@ -104,7 +106,7 @@ pub fn build_over(
     }
 }
 
-/// What nearly all fabrics are, in instances of their own that ask for nothing else; `None` if there is none that fits.
+/// Builds a plain fabric, the most common case, in a specialised instance; `None` if none fits.
 fn plain(
     plan: &FabricPlan,
     setting: Setting<'_>,
@@ -154,7 +156,8 @@ fn plain(
     Some(simulation)
 }
 
-/// Switches whose lanes cross beside each other. They have a record for every lane of an input, hence wide sets.
+/// Builds switches whose lanes cross independently. They have a record for every lane of an input,
+/// hence wide sets.
 fn with_lanes_apart(
     plan: &FabricPlan,
     setting: Setting<'_>,
@@ -173,7 +176,7 @@ fn with_lanes_apart(
     }
 }
 
-/// The reference of such switches.
+/// Builds the reference implementation of such switches.
 fn reference_with_lanes_apart(
     plan: &FabricPlan,
     setting: Setting<'_>,
@@ -185,13 +188,13 @@ fn reference_with_lanes_apart(
     }
 }
 
-/// The most records of a switch whose lanes cross beside each other.
+/// Maximum number of records of a switch whose lanes cross independently.
 pub const MOST_RECORDS: u32 = 2048;
 
-/// The largest number of queues of an input.
+/// Maximum number of queues of an input.
 pub const MOST_QUEUES: u32 = 8192;
 
-/// The InfiniBand tables of a plan: outputs with the same policy share one.
+/// The InfiniBand tables of a plan; outputs with the same policy share one.
 struct Tables {
     switch: Option<TwoTable>,
     nic: Option<TwoTable>,
@@ -217,10 +220,11 @@ impl Tables {
     }
 }
 
-/// The largest number of ports of a switch.
+/// Maximum number of ports of a switch.
 pub const LARGEST_RADIX: u16 = 512;
 
-/// The reference of each kind of switch: the heap, and one width of sets that is enough for every fabric.
+/// Builds the reference implementation of each kind of switch: the heap, and one width of sets for
+/// all fabrics.
 fn reference(
     plan: &FabricPlan,
     setting: Setting<'_>,
@@ -251,7 +255,7 @@ fn reference(
     }
 }
 
-/// What runs, with the wheel.
+/// Builds the usual instance, with the wheel.
 fn with_wheel<S: Shape, const W: usize, const R: usize>(
     plan: &FabricPlan,
     setting: Setting<'_>,
@@ -279,7 +283,7 @@ where
     Box::new(Running::<_, Q>::new(plan, setting, atlas, partition))
 }
 
-/// A fabric of tiled switches.
+/// Builds a fabric of tiled switches.
 fn tiled(plan: &FabricPlan, setting: Setting<'_>) -> Box<dyn Simulation> {
     let n_ports = tiled::n_ports(plan);
     let atlas = Atlas::new(plan, |_| n_ports);

@@ -1,5 +1,5 @@
-//! A fabric that runs: the one interface behind which kinds of switch, arbiters, queue schemes, radixes and event
-//! queues are chosen once.
+//! A running fabric: one interface to the kinds of switch, arbiters, queue schemes, radixes and
+//! event queues, which are selected once.
 
 mod atlas;
 mod instances;
@@ -18,7 +18,7 @@ pub(crate) use atlas::Atlas;
 pub use instances::{LARGEST_RADIX, MOST_QUEUES, MOST_RECORDS, build, build_over};
 pub use waiting::Waiting;
 
-/// The rows of the recorder: (class, service level) for every level a class may use.
+/// Returns the rows of the recorder: (class, service level) for every level that a class may use.
 pub fn rows(plan: &FabricPlan) -> Vec<(usize, Sl)> {
     let classes = plan.classes.iter().enumerate();
     classes
@@ -26,15 +26,15 @@ pub fn rows(plan: &FabricPlan) -> Vec<(usize, Sl)> {
         .collect()
 }
 
-/// How to run a plan; no choice here changes a result.
+/// How to run a plan. No option changes a result.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Threads that share the partitions.
     pub threads: usize,
-    /// Take the slow twin of every fast path of the kernel: a heap that scrambles the order of each tick, boxed
-    /// arbiters, sets wide enough for any switch.
+    /// Use the reference implementation of every fast path: a heap that scrambles the order of each
+    /// tick, boxed arbiters, and sets wide enough for any switch.
     pub reference: bool,
-    /// Follow packets.
+    /// Packets to follow.
     pub watch: Option<Watch>,
 }
 
@@ -50,72 +50,74 @@ impl Default for Options {
 
 /// A fabric under simulation.
 ///
-/// Where several processes are one run, each of them calls the same functions in the same order, and each is told of
-/// the whole fabric; but for its ports and NICs, of which there are many: the first process alone is told of these.
+/// If several processes form one run, all of them call the same functions in the same order. Each
+/// gets results of the whole fabric, except for ports and NICs: of these there are many, and only
+/// the first process gets them.
 pub trait Simulation {
     /// Runs every tick before `end`.
     fn run_until(&mut self, end: Tick);
-    /// Events processed so far.
+    /// Returns the number of events processed so far.
     fn events(&mut self) -> u64;
-    /// The earliest event to come.
+    /// Returns the earliest pending event.
     fn next_event(&mut self) -> Option<Tick>;
-    /// Totals since the start.
+    /// Returns the totals since the start.
     fn counters(&mut self) -> Counters;
-    /// Adds what was recorded since the last call to `into` (one row per class and service level) and
-    /// forgets it.
+    /// Adds the measurements since the last call to `into` (one row per class and service level)
+    /// and resets them.
     fn take_rows(&mut self, into: &mut [Row]);
-    /// Adds the punctuality of every connection of the plan since the last call, in the order of the plan,
-    /// and forgets it.
+    /// Adds the punctuality of every connection since the last call, in the order of the plan, and
+    /// resets it.
     fn take_punctuality(&mut self, into: &mut [Punctuality]);
-    /// Whether this process is told of ports and NICs: the only one, or the first.
+    /// Whether this process gets results of ports and NICs: the only one, or the first.
     fn leads(&self) -> bool;
-    /// What every port has done since the start, in order of switch and port.
+    /// Returns the counts of every port since the start, in order of switch and port.
     fn port_uses(&mut self) -> Vec<(SwitchId, Port, PortUse)>;
-    /// Flits injected since the start by each NIC, one number per row, in order of NIC.
+    /// Returns the flits injected since the start by each NIC, one number per row, in order of NIC.
     fn nic_flits(&mut self) -> Vec<Vec<u64>>;
-    /// Packets between injection and delivery.
+    /// Returns the number of packets between injection and delivery.
     fn in_flight(&mut self) -> u64;
-    /// Messages that have not wholly left their NIC.
+    /// Returns the number of messages that have not completely left their NIC.
     fn waiting_messages(&mut self) -> u64;
-    /// The ranks of programs that wait for a message, in order of class and NIC: their class and NIC, and the NIC of the
-    /// rank that they wait for.
+    /// Returns the ranks that wait for a message, in order of class and NIC: class and NIC, and the
+    /// NIC of the rank that they wait for.
     fn waiting_ranks(&mut self) -> Vec<(u8, NicId, NicId)>;
-    /// The steps of the packets that are followed, in order of time.
+    /// Returns the steps of the followed packets, in order of time.
     fn steps(&mut self) -> Vec<Step>;
-    /// If some packet has waited at an input for more than `patience` ticks: a cycle of waits, if there
-    /// is one.
+    /// Returns a cycle of waits, if there is one and if some packet has waited at an input for more
+    /// than `patience` ticks.
     fn deadlock(&mut self, now: Tick, patience: u64) -> Option<Vec<Waiting>>;
-    /// Checks the laws that hold between ticks; panics with the name of a broken one.
+    /// Checks the invariants that hold between ticks; panics with the name of a violated one.
     fn check_laws(&mut self);
-    /// Whether as many packets are under way as were sent and have not arrived.
+    /// Checks that the packets in transit are those sent that have not arrived.
     ///
     /// # Errors
     /// If there are more or fewer.
     fn check_balance(&mut self) -> Validity;
-    /// Whether all room is free again, as it must be in a drained fabric.
+    /// Whether all buffers are empty, as they must be in a drained fabric.
     fn is_idle(&mut self) -> bool;
-    /// What endpoints and switches did beyond carrying packets; `None` where they do nothing of the kind.
+    /// Returns the actions of endpoints and switches other than carrying packets; `None` if they
+    /// have no such features.
     fn protocol(&mut self) -> Option<Protocol> {
         None
     }
-    /// The least of the numbers that all processes of the run bring; alone, its own. So they agree on what depends on
-    /// their clocks.
+    /// Returns the minimum of the numbers of all processes of the run. Processes thus agree on
+    /// decisions that depend on their clocks.
     fn agree(&mut self, number: u64) -> u64;
-    /// What each process of the run brings; alone, its own.
+    /// Returns the numbers of each process of the run.
     fn everyone(&mut self, mine: Vec<u64>) -> Vec<Vec<u64>>;
-    /// The partitions that this process runs.
+    /// Returns the partitions of this process.
     fn partitions(&self) -> std::ops::Range<usize>;
-    /// The state of one of them, between two calls of `run_until`.
+    /// Returns the state of a partition, between two calls of `run_until`.
     fn save(&mut self, partition: usize) -> Vec<u8>;
-    /// Puts a partition into the state in which one of the same plan was saved when every tick before `now` had been run.
-    /// Once all partitions of all processes are restored, the fabric resumes as the saved one would have. Before that, and
-    /// after an error, it is not to be run.
+    /// Restores a partition of the same plan that was saved when every tick before `now` had been
+    /// run. Once all partitions of all processes are restored, the fabric resumes as the saved one
+    /// would have. Before that, and after an error, it must not be run.
     ///
     /// # Errors
-    /// If no run of the plan can have saved this.
+    /// If no run of the plan can have saved this state.
     fn restore(&mut self, plan: &FabricPlan, partition: usize, now: Tick, saved: &[u8])
     -> Validity;
-    /// Flits that the stashes of each switch hold now, in order of switch; empty without stashes.
+    /// Returns the flits in the stashes of each switch, in order of switch; empty without stashes.
     fn stash_flits(&mut self) -> Vec<u32> {
         Vec::new()
     }

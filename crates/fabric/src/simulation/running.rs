@@ -1,4 +1,4 @@
-//! A fabric that runs: one model for every kind of switch.
+//! A running fabric: one model for every kind of switch.
 
 use netloom_encoding::{Encoded, Invalid, Validity, ensure, ensure_equal};
 use netloom_engine::{Engine, EventQueue, Local, OverRanks, SharedRanks, Transport, find_cycle};
@@ -18,11 +18,11 @@ use crate::trace::Step;
 #[derive(Clone, Copy)]
 pub(crate) struct Setting<'a> {
     pub(crate) options: Options,
-    /// The processes that share the run, if there are others.
+    /// The processes that share the run, if there are several.
     pub(crate) ranks: Option<&'a SharedRanks>,
 }
 
-/// Asked once in a window: one instance of a fabric serves one process and many.
+/// Called once per window: one instance of a fabric serves one process and several.
 type Way<S> = Box<dyn Transport<Fabric<S>>>;
 
 pub(crate) struct Running<S: Switches, Q: EventQueue<S::Event>> {
@@ -34,7 +34,7 @@ pub(crate) struct Running<S: Switches, Q: EventQueue<S::Event>> {
 }
 
 impl<S: Switches + 'static, Q: EventQueue<S::Event>> Running<S, Q> {
-    /// Hands every NIC its first messages. `partition` makes one part of the fabric.
+    /// Schedules the first messages of every NIC. `partition` builds one part of the fabric.
     pub(crate) fn new(
         plan: &FabricPlan,
         setting: Setting<'_>,
@@ -58,7 +58,8 @@ impl<S: Switches + 'static, Q: EventQueue<S::Event>> Running<S, Q> {
         let mut engine: Engine<Fabric<S>, Q, Way<S>> =
             Engine::with_transport(partitions, lookahead, setting.options.threads, way);
         for (local, partition) in here.enumerate() {
-            // One partition at a time: its first events are moved into its queue before the next.
+            // One partition at a time: its first events are moved into its queue before the next
+            // one.
             let mut first = Vec::new();
             let model = engine.model(local);
             model.first_arrivals(|when, event| first.push((when, event)));
@@ -74,7 +75,7 @@ impl<S: Switches + 'static, Q: EventQueue<S::Event>> Running<S, Q> {
         }
     }
 
-    /// What every process has of something, in the order of their partitions.
+    /// Returns the values of all processes, in the order of their partitions.
     fn all<T: Encoded>(&self, mine: T) -> Vec<T> {
         match &self.ranks {
             Some(ranks) => ranks.gather(&mine),
@@ -101,7 +102,7 @@ impl<S: Switches + 'static, Q: EventQueue<S::Event>> Running<S, Q> {
         all
     }
 
-    /// The lists of all processes one after another.
+    /// Concatenates the lists of all processes.
     fn joined<T: Encoded>(&self, mine: Vec<T>) -> Vec<T> {
         match &self.ranks {
             Some(ranks) => ranks.gather(&mine).into_iter().flatten().collect(),
@@ -109,7 +110,7 @@ impl<S: Switches + 'static, Q: EventQueue<S::Event>> Running<S, Q> {
         }
     }
 
-    /// The same for the first process; the others have nothing of it.
+    /// Does the same on the first process; the others get nothing.
     fn collected<T: Encoded>(&self, mine: Vec<T>) -> Vec<T> {
         match &self.ranks {
             Some(ranks) => ranks.collect(mine),
@@ -260,13 +261,13 @@ impl<S: Switches + 'static, Q: EventQueue<S::Event>> Simulation for Running<S, Q
         ensure(counters.immigrated <= counters.emigrated, || {
             let expected = format!("at most {}", counters.emigrated);
             Invalid::new(
-                "packets that came from other partitions",
+                "packets from other partitions",
                 expected,
                 counters.immigrated,
             )
         })?;
         ensure_equal(
-            "packets sent, and those delivered, lost or under way",
+            "packets sent, and packets delivered, lost or in transit",
             counters.injected + protocol.retransmitted,
             counters.delivered + protocol.discarded + protocol.lost + self.in_flight(),
         )

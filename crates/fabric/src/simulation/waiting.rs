@@ -1,4 +1,4 @@
-//! Who waits for whom, for the report of a deadlock.
+//! Waits between buffers, for the report of a deadlock.
 
 use std::fmt;
 
@@ -7,20 +7,16 @@ use netloom_units::{Port, SwitchId, Vl};
 /// One end of a wait: a buffer of a port with its lane.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Waiting {
-    /// The switch.
     pub switch: SwitchId,
-    /// Its port.
     pub port: Port,
-    /// Input or output buffer.
     pub is_output: bool,
-    /// The lane.
     pub vl: Vl,
     /// At an input with a queue per output: the output.
     pub towards: u16,
 }
 
 impl Waiting {
-    /// A number for the search of cycles.
+    /// Returns a number for the search of cycles.
     pub fn key(self) -> u64 {
         u64::from(self.switch.0) << 34
             | u64::from(self.port.0 & 0x1FFF) << 21
@@ -29,7 +25,7 @@ impl Waiting {
             | u64::from(self.towards & 0x1FFF)
     }
 
-    /// The inverse of [`Waiting::key`].
+    /// Converts a number back. Inverse of [`Waiting::key`].
     pub fn from_key(key: u64) -> Self {
         Waiting {
             switch: SwitchId((key >> 34) as u32),

@@ -1,10 +1,11 @@
-//! What switches tell their neighbours of their queues, where a routing asks for it (UGAL-G).
+//! Announcements of queue lengths to neighbours, for routings that need them (UGAL-G).
 //!
-//! At edges a fixed number of cycles apart a switch looks at the outputs that it announces and tells those whose
-//! queues have changed; each neighbour knows as late as it would know of a credit. Announcements travel beside the
-//! packets and take nothing of their links. A switch for whose announced outputs nothing waits does not look until it
-//! routes a header again: with credits a queue can only grow by a packet that is routed. With PAUSE what a receiver has counted
-//! may be known later than that; it is announced with the next header.
+//! At edges a fixed number of cycles apart, a switch checks the outputs that it announces and sends
+//! those whose queues have changed. Neighbours receive them with the delay of a credit.
+//! Announcements use no bandwidth of the links. A switch whose announced outputs have empty queues
+//! stops checking until it routes a header again, since with credits a queue can only grow by a
+//! routed packet. With PAUSE, the count of a receiver may be known later than that; it is announced
+//! with the next header.
 
 use netloom_encoding::{Invalid, Validity, ensure, ensure_below};
 use netloom_engine::{EventQueue, Outbox};
@@ -16,15 +17,15 @@ use crate::plan::FabricPlan;
 use crate::rows::Rows;
 use crate::switch::{Events, Peer, Switches};
 
-/// What the switches of a partition tell and have been told.
+/// The announcements sent and received by the switches of a partition.
 #[derive(Clone, Debug)]
 pub(crate) struct Announcing {
-    /// Ticks between two looks.
+    /// Ticks between two checks.
     period: u64,
     tellers: Rows<Teller>,
-    /// By port: what was last told of it as an output.
+    /// By port: the last announcement of it as an output.
     told: Rows<u32>,
-    /// By port and output of the switch at the other end: what was last heard of it.
+    /// By port and output of the switch at the other end: the last announcement received.
     heard: Rows<u32>,
     /// Ports of the largest switch.
     radix: u32,
@@ -36,13 +37,13 @@ netloom_encoding::state!(Announcing {
     stays: [period, radix]
 });
 
-/// What a switch tells to whom: port records of the partition.
+/// The announced outputs of a switch and the receivers: port records of the partition.
 #[derive(Clone, Debug, Default)]
 struct Teller {
     /// With their numbers on the switch.
     outputs: Box<[(u16, u32)]>,
     cables: Box<[u32]>,
-    /// A look is awaited, and it is now.
+    /// Whether a check is pending and due now.
     is_awaited: bool,
     is_due: bool,
 }
@@ -53,8 +54,8 @@ netloom_encoding::state!(Teller {
 });
 
 impl Announcing {
-    /// What switches tell, if the routing asks for something. `records` gives the first port record of a switch
-    /// and how many it has.
+    /// Creates the state for announcements, if the routing needs them. `records` returns the first
+    /// port record of a switch and the number of its records.
     pub(crate) fn new(
         plan: &FabricPlan,
         switches: &[SwitchId],
@@ -83,10 +84,11 @@ impl Announcing {
         })
     }
 
-    /// Nothing is to be told in a tick that is over, and queues are not longer than a buffer could be.
+    /// Validates that no past announcement is due and that queues are not longer than a buffer
+    /// could be.
     pub(crate) fn validate(&self) -> Validity {
         ensure(self.tellers.iter().all(|teller| !teller.is_due), || {
-            Invalid::new("announcements", "none that is due", "one")
+            Invalid::new("announcements", "none due", "one")
         })?;
         for &flits in self.told.iter().chain(&self.heard) {
             ensure_below("flits announced", flits, 1u64 << 28)?;
@@ -94,7 +96,7 @@ impl Announcing {
         Ok(())
     }
 
-    /// What was last heard of an output over a cable.
+    /// Returns the last announcement of an output over a cable.
     #[inline]
     pub(crate) fn heard(&self, cable: u32, output: PortNumber) -> u32 {
         self.heard[cable * self.radix + u32::from(output.0)]
@@ -102,7 +104,7 @@ impl Announcing {
 }
 
 impl<S: Switches> Fabric<S> {
-    /// It is time to look.
+    /// Handles the time of a check.
     pub(crate) fn announcement_due<Q: EventQueue<S::Event>>(
         &mut self,
         switch: u32,
@@ -114,7 +116,7 @@ impl<S: Switches> Fabric<S> {
         }
     }
 
-    /// A neighbour has told something.
+    /// Handles an announcement from a neighbour.
     pub(crate) fn announcement_heard(&mut self, port: u32, output: u16, flits: u32) {
         if let Some(announcing) = self.switches.announcing_mut() {
             let at = port * announcing.radix + u32::from(output);
@@ -122,7 +124,8 @@ impl<S: Switches> Fabric<S> {
         }
     }
 
-    /// Tells the neighbours of a switch what has changed since it last told them, if it is time.
+    /// Announces the changes since the last announcement to the neighbours of a switch, if it is
+    /// time.
     #[cold]
     #[inline(never)]
     pub(crate) fn announce<Q: EventQueue<S::Event>>(
@@ -158,6 +161,7 @@ impl<S: Switches> Fabric<S> {
                     Peer::Remote(partition, port) => {
                         out.send(partition, now + delay, event(port), Parcel::default());
                     }
+                    // tidy: allow the name of a variant
                     Peer::Nic(_) | Peer::Nobody => unreachable!("a cable to a switch"),
                 }
             }
@@ -167,8 +171,8 @@ impl<S: Switches> Fabric<S> {
         }
     }
 
-    /// A packet has been routed: a switch that had nothing waiting for its announced outputs did not look at them, and
-    /// now has to.
+    /// Schedules a check after a packet has been routed, if the switch had stopped checking because
+    /// nothing waited for its announced outputs.
     #[cold]
     #[inline(never)]
     pub(crate) fn await_announcement<Q: EventQueue<S::Event>>(
@@ -187,7 +191,7 @@ impl<S: Switches> Fabric<S> {
         }
     }
 
-    /// Looks at the next edge of those on which switches announce.
+    /// Schedules a check on the next edge on which switches announce.
     fn look_at_announced<Q: EventQueue<S::Event>>(
         &mut self,
         now: Tick,

@@ -1,4 +1,4 @@
-//! The header stage of every switch whose routing looks at queues: what it sees, and what it is asked.
+//! The header stage of switches with adaptive routing: the view of the routing, and its call.
 
 use netloom_packet::Packet;
 use netloom_routing::{Hop, Occasion, Occupancy, QueueView};
@@ -15,21 +15,21 @@ pub(crate) struct Header {
     /// The first port of the switch.
     pub(crate) base: u32,
     pub(crate) from: Port,
-    /// The lane of the routing it came by.
+    /// The routing's lane of arrival.
     pub(crate) lane: u8,
 }
 
-/// A way by which a packet could leave a switch.
+/// An output and lane by which a packet could leave a switch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Exit {
     pub(crate) header: Header,
     pub(crate) sc: Sc,
     pub(crate) output: Port,
-    /// The lane of the routing.
+    /// The routing's lane.
     pub(crate) lane: u8,
 }
 
-/// What a switch sees of its own outputs and has heard of others, for one header.
+/// The view of a switch for one header: its own outputs, and announcements of others.
 struct Outputs<'a, S: Switches> {
     fabric: &'a Fabric<S>,
     header: Header,
@@ -39,7 +39,7 @@ struct Outputs<'a, S: Switches> {
 }
 
 impl<S: Switches> Outputs<'_, S> {
-    /// A way by which the packet could leave.
+    /// Returns the exit at an output on a lane.
     fn exit(&self, output: Port, lane: u8) -> Exit {
         Exit {
             header: self.header,
@@ -57,7 +57,7 @@ impl<S: Switches> QueueView for Outputs<'_, S> {
         self.fabric.switches.queued(output, self.now)
     }
 
-    /// Kept out of line: few routings ask.
+    /// Not inlined, since few routings use it.
     #[cold]
     #[inline(never)]
     fn announced(&self, cable: Port, output: Port) -> u32 {
@@ -70,7 +70,7 @@ impl<S: Switches> QueueView for Outputs<'_, S> {
         S::is_stopped(self.fabric, self.exit(output, lane))
     }
 
-    /// Kept out of line, as the next: few routings ask.
+    /// Not inlined, like the next one, since few routings use it.
     #[cold]
     #[inline(never)]
     fn is_blocked(&self, output: Port, lane: u8) -> bool {
@@ -85,7 +85,7 @@ impl<S: Switches> QueueView for Outputs<'_, S> {
 }
 
 impl<S: Switches> Fabric<S> {
-    /// The way of a packet by what waits at outputs, and what its routing remembers of it from now on.
+    /// Returns the hop of a packet by the queues of outputs, and its new routing word.
     #[inline(always)]
     pub(crate) fn hop_by_queues(&self, now: Tick, header: Header, packet: &Packet) -> (Hop, u8) {
         let occasion = Occasion {
@@ -113,7 +113,7 @@ impl<S: Switches> Fabric<S> {
         (hop, word)
     }
 
-    /// Writes down that a header was received and routed, if its packet is followed.
+    /// Records that a header was received and routed, if its packet is followed.
     #[cold]
     pub(crate) fn note_header(
         &mut self,

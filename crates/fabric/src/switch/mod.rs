@@ -1,8 +1,9 @@
-//! Switches, and what a fabric asks of them.
+//! Switches and their interface to the fabric.
 //!
-//! A fabric is endpoints around one kind of switch ([`Switches`]). What endpoints, links and routing do is
-//! written once, in `endpoint/`, `header.rs` and `announcing.rs`; a kind of switch says how a header is taken in, what is decided on
-//! its edges, and how a NIC's packet gets into it.
+//! A fabric consists of endpoints around one kind of switch ([`Switches`]). The behaviour of
+//! endpoints, links and routing is implemented once, in `endpoint/`, `header.rs` and
+//! `announcing.rs`. A kind of switch implements the arrival of headers, the decisions on its edges,
+//! and the entry of packets from NICs.
 
 pub(crate) mod announcing;
 pub(crate) mod crossbar;
@@ -25,13 +26,13 @@ use crate::validation::{Bounds, Ways};
 
 pub(crate) use header::{Exit, Header};
 
-/// No record.
+/// Marks the absence of a record.
 pub(crate) const NIL: u32 = u32::MAX;
 
-/// Who is at the other end of a port's link.
+/// The other end of a port's link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Peer {
-    /// Nobody.
+    /// The port has no link.
     Nobody,
     /// A port of a switch in this partition.
     Port(u32),
@@ -41,23 +42,24 @@ pub(crate) enum Peer {
     Nic(u32),
 }
 
-/// What can happen beside every switch, as events of a kind of switch: one flat set for each kind keeps them at 16 bytes.
+/// The events common to all kinds of switch, as events of one kind. A flat set for each kind keeps
+/// them at 16 bytes.
 pub(crate) trait Events: Copy + Send + Ord + std::fmt::Debug + Encoded {
-    /// A workload hands over a message.
+    /// A workload creates a message.
     fn arrival(nic: u32, created: Created) -> Self;
-    /// The programs of a NIC begin.
+    /// The programs of a NIC start.
     fn begin(nic: u32) -> Self;
-    /// A NIC is looked at.
+    /// A NIC is checked.
     fn nic_link(nic: u32) -> Self;
     /// The window of a flow has grown enough.
     fn grown(nic: u32, destination: NicId, slot: u8) -> Self;
-    /// A switch tells its neighbours of its queues.
+    /// A switch announces its queues to its neighbours.
     fn announce(switch: u32) -> Self;
-    /// A neighbour has told of the queue of an output, to the port that is cabled to it.
+    /// A neighbour has announced the queue of an output, to the port that is cabled to it.
     fn announced(port: u32, output: u16, flits: u32) -> Self;
 }
 
-/// [`Events`] of a set of events that has them under their names.
+/// Implements [`Events`] for a set of events with variants of the same names.
 macro_rules! events_beside_every_switch {
     ($event:ident) => {
         impl $crate::switch::Events for $event {
@@ -107,7 +109,7 @@ macro_rules! events_beside_every_switch {
 
 pub(crate) use events_beside_every_switch;
 
-/// The next packet that a NIC would send, as far as its lane and way at the first switch matter.
+/// The next packet of a NIC, as far as its lane and path at the first switch matter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidate {
     /// The port of the first switch.
@@ -120,18 +122,18 @@ pub(crate) struct Candidate {
 
 /// All switches of a partition, of one kind.
 pub(crate) trait Switches: Sized + Send + State {
-    /// What can happen.
     type Event: Events;
     /// The arbiter at NICs.
     type Arbiter: Arbiter;
-    /// What a NIC knows of the buffer at the other end of its link.
+    /// A NIC's view of the buffer at the other end of its link.
     type Credit: Send + State;
-    /// Whether nothing is asked for that few fabrics have ([`FabricPlan::is_plain`](crate::FabricPlan::is_plain)).
+    /// Whether no rare feature is checked for
+    /// ([`FabricPlan::is_plain`](crate::FabricPlan::is_plain)).
     const IS_PLAIN: bool = false;
     /// Whether the class of a packet at the first switch may differ from its lane.
     const MAY_LOOK_AHEAD: bool = false;
 
-    /// An update.
+    /// Applies an event.
     fn apply<Q: EventQueue<Self::Event>>(
         fabric: &mut Fabric<Self>,
         now: Tick,
@@ -139,33 +141,33 @@ pub(crate) trait Switches: Sized + Send + State {
         out: &mut Outbox<Fabric<Self>, Q>,
     );
 
-    /// Whether there are so many that what an event touches is seldom in a near cache.
+    /// Whether the switches exceed the caches.
     fn outgrow_caches(&self) -> bool {
         false
     }
 
-    /// Asks for what an event will touch.
+    /// Prefetches the state that an event will touch.
     #[inline(always)]
     fn prefetch(fabric: &Fabric<Self>, event: Self::Event) {
         let _ = (fabric, event);
     }
 
-    /// Whether decisions ask for what they will read.
+    /// Whether decisions prefetch the state that they will read.
     const LOOKS_AHEAD: bool = false;
 
-    /// Asks for what a switch will read when it decides.
+    /// Prefetches the state that a switch will read when it decides.
     #[inline(always)]
     fn prefetch_decision(fabric: &Fabric<Self>, switch: u32) {
         let _ = (fabric, switch);
     }
 
-    /// Asks for what is found by that.
+    /// Prefetches what is found through that state.
     #[inline(always)]
     fn prefetch_behind(fabric: &Fabric<Self>, switch: u32) {
         let _ = (fabric, switch);
     }
 
-    /// All decisions of a switch in a tick.
+    /// Runs all decisions of a switch in a tick.
     fn decide<Q: EventQueue<Self::Event>>(
         fabric: &mut Fabric<Self>,
         switch: u32,
@@ -173,19 +175,20 @@ pub(crate) trait Switches: Sized + Send + State {
         out: &mut Outbox<Fabric<Self>, Q>,
     );
 
-    /// An event with a packet from another partition: the event as it is known here.
+    /// Takes an event with a packet from another partition, and returns the event in the form used
+    /// here.
     fn take_over(fabric: &mut Fabric<Self>, event: Self::Event, parcel: Parcel) -> Self::Event;
 
-    /// How many there are.
+    /// Returns the number of switches.
     fn len(&self) -> usize;
 
-    /// Takes a packet out of the fabric.
+    /// Removes a packet from the fabric.
     fn remove(&mut self, id: u32) -> Parcel;
 
-    /// One flit on the link of a NIC, in ticks: the cycle of the NIC.
+    /// Returns one flit on the link of a NIC, in ticks: the cycle of the NIC.
     fn nic_cycle(&self, wire: u8) -> u64;
 
-    /// Whether a packet of a class fits into the first switch now; otherwise when, as far as that is known.
+    /// Whether a packet of a class fits into the first switch now; otherwise when, if known.
     fn may_send(
         &self,
         credit: &Self::Credit,
@@ -195,29 +198,29 @@ pub(crate) trait Switches: Sized + Send + State {
         now: Tick,
     ) -> Result<(), Tick>;
 
-    /// The class of a packet at the first switch, where it may differ from its lane.
+    /// Returns the class of a packet at the first switch, if it may differ from its lane.
     fn class_at_first(&self, shared: &Shared, candidate: Candidate) -> u16 {
         let _ = shared;
         u16::from(candidate.vl)
     }
 
-    /// The queue that a packet joins at the first switch, where NICs have injection queues.
+    /// Returns the queue that a packet joins at the first switch, if NICs have injection queues.
     fn queue_at_first(&self, shared: &Shared, candidate: Candidate) -> u32 {
         let _ = (shared, candidate);
         0
     }
 
-    /// The lane on which data of a flow leaves whose channel has a lane.
+    /// Returns the lane of data of a flow whose channel has the lane `vl`.
     fn data_lane(&self, vl: u8) -> u8 {
         vl
     }
 
-    /// The lane on which an acknowledgement leaves that answers data of a lane.
+    /// Returns the lane of an acknowledgement of data on a lane.
     fn answer_lane(&self, vl: u8) -> u8 {
         vl
     }
 
-    /// A packet takes the link of its NIC.
+    /// Puts a packet on the link of its NIC.
     fn launch<Q: EventQueue<Self::Event>>(
         fabric: &mut Fabric<Self>,
         now: Tick,
@@ -227,7 +230,8 @@ pub(crate) trait Switches: Sized + Send + State {
         out: &mut Outbox<Fabric<Self>, Q>,
     );
 
-    /// Flits that wait in a switch for an output, and beyond it as far as its credits tell.
+    /// Returns the flits that wait in a switch for an output, and beyond as far as its credits
+    /// show.
     fn queued(&self, output: u32, now: Tick) -> u32;
 
     /// Whether the other end of a link has stopped the lane that a packet would leave on (PAUSE).
@@ -236,37 +240,37 @@ pub(crate) trait Switches: Sized + Send + State {
         false
     }
 
-    /// Whether a packet of so many flits could not begin to leave now: the link is in use, or the other end has no room
-    /// for it on its lane.
+    /// Whether a packet of `flits` flits could not start to leave now: the link is in use, or the
+    /// other end has no space for it on its lane.
     fn is_blocked(fabric: &Fabric<Self>, exit: Exit, flits: u16, now: Tick) -> bool;
 
-    /// How much of what the other end of a link grants to a lane is in use.
+    /// Returns the use of the buffer that the other end of a link grants to a lane.
     fn occupancy(fabric: &Fabric<Self>, exit: Exit, now: Tick) -> Occupancy;
 
-    /// What switches tell each other of their queues, where a routing asks for it.
+    /// Returns the state of announcements between switches, if a routing needs it.
     fn announcing(&self) -> Option<&Announcing>;
 
-    /// The same, to change.
     fn announcing_mut(&mut self) -> Option<&mut Announcing>;
 
-    /// Who is at the other end of a port, and how long what a switch tells is on its way there.
+    /// Returns the other end of a port, and the delay of announcements to it.
     fn cable(&self, port: u32) -> (Peer, u64);
 
-    /// A switch decides in this tick, and looks at what it has to tell.
+    /// Makes a switch decide in this tick and check its announcements.
     fn wake<Q: EventQueue<Self::Event>>(
         fabric: &mut Fabric<Self>,
         switch: u32,
         out: &mut Outbox<Fabric<Self>, Q>,
     );
 
-    /// What every port has done, in any order.
+    /// Returns the counts of every port, in any order.
     fn port_uses(&self, now: Tick) -> Vec<(SwitchId, Port, PortUse)>;
 
-    /// Packets in the buffers and on the links of this partition, each once.
+    /// Returns the packets in the buffers and on the links of this partition, each once.
     fn packets_under_way(fabric: &Fabric<Self>) -> u64;
 
-    /// Adds all waits of this partition as pairs of keys ([`Waiting`](crate::Waiting)). `patience` is how long a packet must have
-    /// waited at an input for the search to begin at all; `false` if none has.
+    /// Adds all waits of this partition as pairs of keys ([`Waiting`](crate::Waiting)). `patience`
+    /// is how long a packet must have waited at an input before the search starts; returns `false`
+    /// if none has.
     fn waits(
         fabric: &Fabric<Self>,
         now: Tick,
@@ -275,10 +279,10 @@ pub(crate) trait Switches: Sized + Send + State {
         remote: &dyn Fn(u16, u32) -> (SwitchId, Port),
     ) -> bool;
 
-    /// Whether restored switches, and all that is pending, are such that a run could have saved them.
+    /// Validates that a run could have saved the restored switches and all pending events.
     ///
     /// # Errors
-    /// If they are not.
+    /// If no run could.
     fn validate(
         fabric: &Fabric<Self>,
         bounds: &Bounds<'_>,
@@ -286,18 +290,18 @@ pub(crate) trait Switches: Sized + Send + State {
         pending: &[(Tick, Self::Event)],
     ) -> Validity;
 
-    /// Checks what holds between ticks in this kind of switch.
+    /// Checks the invariants of this kind of switch between ticks.
     fn check_laws(fabric: &Fabric<Self>) {
         let _ = fabric;
     }
 
-    /// Whether all room is free.
+    /// Whether all buffers are empty.
     fn is_idle(&mut self) -> bool;
 
-    /// Whether the room that a NIC knows of is free.
+    /// Whether the buffer that a NIC sends to is empty, as far as the NIC knows.
     fn is_credit_idle(&self, credit: &Self::Credit, wire: u8) -> bool;
 
-    /// Flits in the stashes of each switch; nothing without stashes.
+    /// Returns the flits in the stashes of each switch; empty without stashes.
     fn stash_flits(&self) -> Vec<(SwitchId, u32)> {
         Vec::new()
     }

@@ -1,4 +1,4 @@
-//! The model against its twin, and against itself in other divisions.
+//! Compares the model with its reference implementation, and with other partitionings.
 #![allow(dead_code)] // Each test file uses its part.
 
 use netloom_fabric::{CrossbarStart, FabricPlan, InputPorts, Options, Simulation, build};
@@ -8,7 +8,8 @@ use netloom_units::Tick;
 use crate::support::Case;
 use crate::twin::{Counts, Twin};
 
-/// Injected, packet hops, delivered, digest; where endpoints acknowledge, marks and cuts of windows.
+/// Injected, packet hops, delivered, digest; and if endpoints acknowledge, marks and cuts of
+/// windows.
 type Account = (u64, u64, u64, Digest, Option<(u64, u64)>);
 
 fn of_twin(slow: &Twin<'_>) -> Account {
@@ -33,7 +34,8 @@ fn of_model(fast: &mut dyn Simulation) -> Account {
     )
 }
 
-/// Where model and twin part: the first tick, and what the twin delivered at it.
+/// Returns where model and reference diverge: the first tick, and what the reference delivered
+/// then.
 fn parting(plan: &FabricPlan, until: u64) -> String {
     let mut slow = Twin::new(plan);
     let mut fast = build(plan, Options::default());
@@ -46,14 +48,15 @@ fn parting(plan: &FabricPlan, until: u64) -> String {
             let last: Vec<_> = last.collect();
             let tick = end - 1;
             return format!(
-                "at tick {tick}: model {model:?}, twin {twin:?}, delivered by the twin then: {last:?}"
+                "at tick {tick}: model {model:?}, reference {twin:?}, delivered by the reference \
+                 then: {last:?}"
             );
         }
     }
     "nowhere, tick by tick".to_owned()
 }
 
-/// What is wrong, if the model does not do as its twin does; else how many packets were delivered.
+/// Returns the divergence of model and reference, or else how many packets were delivered.
 pub(crate) fn difference(case: &Case) -> Result<u64, String> {
     let plan = case.plan();
     let mut slow = Twin::new(&plan);
@@ -66,7 +69,7 @@ pub(crate) fn difference(case: &Case) -> Result<u64, String> {
     }
 }
 
-/// What the twin has counted by the end.
+/// Returns the counts of the reference at the end.
 pub(crate) fn counted(case: &Case) -> Counts {
     let plan = case.plan();
     let mut slow = Twin::new(&plan);
@@ -74,8 +77,8 @@ pub(crate) fn counted(case: &Case) -> Counts {
     slow.counts
 }
 
-/// With crossbars that start at once and with others; with one way into them and, where that is possible, with one for
-/// each lane.
+/// Checks with crossbars that start at once and with others, and with one connection per input and,
+/// if possible, with one per lane.
 pub(crate) fn check(name: &str, case: &Case) {
     let mut kinds = vec![
         (CrossbarStart::AtOnce, InputPorts::One),
@@ -95,12 +98,14 @@ pub(crate) fn check(name: &str, case: &Case) {
                 delivered > 50,
                 "{name}: {delivered} packets are too few to tell"
             ),
-            Err(place) => panic!("{name}, {start:?}, {input_ports:?}: model and twin part {place}"),
+            Err(place) => {
+                panic!("{name}, {start:?}, {input_ports:?}: model and reference diverge {place}")
+            }
         }
     }
 }
 
-/// The same digest in one, two and seven partitions, with a heap and boxed arbiters.
+/// Checks the same digest in one, two and seven partitions, with a heap and boxed arbiters.
 pub(crate) fn any_partitions(case: &Case) {
     let digest = |partitions: usize, threads: usize, other: bool| {
         let options = Options {
@@ -126,7 +131,7 @@ pub(crate) fn any_partitions(case: &Case) {
     }
 }
 
-/// Named cases, each against its twin.
+/// Named cases, each compared with its reference.
 #[macro_export]
 macro_rules! twins {
     ($($name:ident: $case:expr;)*) => {$(

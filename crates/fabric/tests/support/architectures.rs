@@ -1,4 +1,4 @@
-//! Short ways to other switches, queues and flow control than a case has by itself.
+//! Shorthands for other switches, queues and flow control than the defaults of a case.
 
 use netloom_fabric::{
     Allocation, Architecture, CentralStart, FlowControl, Hierarchy, NicQueues, QueueScheme, Sizes,
@@ -7,7 +7,7 @@ use netloom_fabric::{
 
 use super::Case;
 
-/// A hierarchical switch in few words.
+/// Parameters of a hierarchical switch.
 #[derive(Clone, Copy)]
 pub(crate) struct Centre {
     pub(crate) ports: u16,
@@ -35,7 +35,7 @@ impl Default for Centre {
 }
 
 impl Case {
-    /// Buffers at inputs only, with a crossbar that keeps the pace of the links.
+    /// Uses buffers at inputs only, with a crossbar at the pace of the links.
     pub(crate) fn input_queued(self) -> Case {
         let flit = self.links[0].flit;
         assert!(self.links.iter().all(|link| link.flit == flit), "one rate");
@@ -60,7 +60,7 @@ impl Case {
         Case { queues, ..self }
     }
 
-    /// Credits for each queue of so many flits.
+    /// Uses credits for each queue of `queue_flits` flits.
     pub(crate) fn queue_credits(self, queue_flits: u32) -> Case {
         Case {
             queue_flits,
@@ -69,7 +69,7 @@ impl Case {
         }
     }
 
-    /// Admittance queues per destination, and injection queues of so many flits.
+    /// Uses admittance queues per destination, and injection queues of `queue_flits` flits.
     pub(crate) fn per_destination(self, queue_flits: u32) -> Case {
         Case {
             queue_flits,
@@ -78,7 +78,7 @@ impl Case {
         }
     }
 
-    /// MPorts around a central crossbar. Say first what decides lanes and packet sizes.
+    /// Uses MPorts around a central crossbar. Lanes and packet sizes must be set before.
     pub(crate) fn hierarchical(self, centre: Centre) -> Case {
         let largest = self.plan().largest;
         let central_buffer = if centre.pooled {
@@ -102,7 +102,8 @@ impl Case {
         }
     }
 
-    /// PAUSE of whole links, as [`Case::pfc`] stops lanes: the same room, which all lanes share.
+    /// Uses PAUSE of whole links with the thresholds of [`Case::pfc`], and the same buffer shared
+    /// by all lanes.
     pub(crate) fn pause(self, xoff: u32, xon: u32) -> Case {
         let lanes = u32::try_from(self.plan().largest.len()).unwrap();
         let of_lanes = self.pfc(xoff, xon);
@@ -125,12 +126,13 @@ impl Case {
         }
     }
 
-    /// Priority flow control: stopped above `xoff` flits, going on at `xon`, at the input behind the longest
-    /// link; buffers just large enough. Say first all that decides links, lanes and packet sizes.
+    /// Uses priority flow control: lanes stop above `xoff` flits and restart at `xon`, at the input
+    /// of the longest link. Buffers are just large enough. Links, lanes and packet sizes must be
+    /// set before.
     pub(crate) fn pfc(self, xoff: u32, xon: u32) -> Case {
         let plan = self.plan();
         let (period, cycles) = (self.period, self.pipeline);
-        // From the decision to send to the first flit on the link, at most.
+        // Maximum time from the decision to send to the first flit on the link.
         let ahead = match self.architecture {
             Architecture::InputQueued => cycles.allocation + cycles.crossbar + cycles.output,
             _ => cycles.output + 1,

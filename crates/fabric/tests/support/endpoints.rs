@@ -1,4 +1,4 @@
-//! Short ways to routings that look at queues, and to endpoints that do more than send and receive.
+//! Shorthands for adaptive routings, and for endpoints that do more than send and receive.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use netloom_units::NicId;
 
 use super::Case;
 
-/// A window that is felt in a fabric of this size.
+/// A window that is effective in a fabric of this size.
 pub(crate) const WINDOW: Window = Window {
     most: 40,
     least: 16,
@@ -28,7 +28,7 @@ pub(crate) fn ugal(threshold: u32) -> Arc<dyn Routing + Send + Sync> {
     })
 }
 
-/// Neighbours say what waits every so many cycles.
+/// Neighbours announce their queues every `every` cycles.
 pub(crate) fn ugal_global(threshold: u32, every: u32) -> Arc<dyn Routing + Send + Sync> {
     Arc::new(Ugal {
         threshold,
@@ -41,7 +41,7 @@ pub(crate) fn par_ugal(threshold: u32) -> Arc<dyn Routing + Send + Sync> {
     Arc::new(ParUgal { threshold })
 }
 
-/// In transit: above so many per cent, to what has at most so much.
+/// In transit: away from outputs above `least` per cent, to outputs with at most `most` per cent.
 pub(crate) fn par(least: u8, most: u8, policy: Policy) -> Arc<dyn Routing + Send + Sync> {
     Arc::new(Par {
         threshold_min: least,
@@ -60,7 +60,7 @@ pub(crate) fn ecmp(choice: Choice) -> Arc<dyn Routing + Send + Sync> {
 }
 
 impl Case {
-    /// A dragonfly of so many hosts, switches in a group, and global cables of a switch.
+    /// A dragonfly with these hosts per switch, switches per group, and global cables per switch.
     pub(crate) fn dragonfly(
         (hosts, switches, globals): (u16, u16, u16),
         routing: Arc<dyn Routing + Send + Sync>,
@@ -86,7 +86,7 @@ impl Case {
         }
     }
 
-    /// This share of the NICs sends to one of them, the others anywhere.
+    /// Lets this fraction of the NICs send to one of them, and the others to any.
     pub(crate) fn hot(self, destination: u32, share: f64) -> Case {
         Case {
             pattern: Arc::new(HotSpot {
@@ -101,7 +101,7 @@ impl Case {
         }
     }
 
-    /// Every data packet is answered by one of so many flits.
+    /// Answers every data packet with one of `flits` flits.
     pub(crate) fn acknowledging(self, flits: u16) -> Case {
         Case {
             acknowledgement: Some(flits),
@@ -109,7 +109,8 @@ impl Case {
         }
     }
 
-    /// Acknowledgements of one flit, marks above so many flits by link class, and windows.
+    /// Uses acknowledgements of one flit, marks above these numbers of flits by link class, and
+    /// windows.
     pub(crate) fn controlled(self, above: &[u32], window: Window) -> Case {
         Case {
             acknowledgement: Some(self.acknowledgement.unwrap_or(1)),
@@ -119,7 +120,7 @@ impl Case {
         }
     }
 
-    /// One ring of flows at each NIC, whatever the channel.
+    /// Uses one ring of flows at each NIC, regardless of the channel.
     pub(crate) fn send_queues(self) -> Case {
         Case {
             nic_queues: NicQueues::SendQueues,
@@ -127,13 +128,14 @@ impl Case {
         }
     }
 
-    /// The first class is a program of this many ranks, rank after rank on the NICs in steps of `stride`: each sends
-    /// two messages of so many flits, to the next and to the rank opposite, and waits for those that it gets.
+    /// Makes the first class a program of this many ranks, placed on the NICs in steps of `stride`.
+    /// Each rank sends two messages of `flits` flits, to the next rank and to the opposite one, and
+    /// waits for those that it gets.
     pub(crate) fn exchanging(self, ranks: u32, stride: u32, flits: u32, rounds: u32) -> Case {
         self.exchanging_and(ranks, stride, flits, rounds, None)
     }
 
-    /// The same, and a rank computes before each of its rounds but the first.
+    /// Does the same, and a rank computes before each of its rounds except the first.
     pub(crate) fn exchanging_and(
         self,
         ranks: u32,

@@ -48,9 +48,9 @@ pub(crate) struct Case {
     pub(crate) window: Option<Window>,
     /// By link class, repeated cyclically: inputs with more flits mark packets. Empty for never.
     pub(crate) marks_above: Vec<u32>,
-    /// What the first class does instead of drawing messages.
+    /// The program of the first class, if it does not draw messages.
     pub(crate) program: Option<Arc<dyn Source>>,
-    /// Flits of one queue, where credits are per queue or NICs have injection queues.
+    /// Flits of one queue, if credits are per queue or NICs have injection queues.
     pub(crate) queue_flits: u32,
     pub(crate) allocation: Allocation,
     /// Flits per lane.
@@ -66,11 +66,12 @@ pub(crate) struct Case {
     /// Message sizes in flits, all equally likely.
     pub(crate) flits: Vec<u64>,
     pub(crate) mtu: Option<u64>,
-    /// The same in flits for single service levels, from SL0 on.
+    /// Sizes in flits for single service levels, from SL0 on.
     pub(crate) sl_mtu: Vec<u64>,
-    /// By service level its channels, as pairs of channel and lane; empty for one channel and lane each.
+    /// By service level its channels, as pairs of channel and lane; empty for one channel and lane
+    /// each.
     pub(crate) channels: Vec<Vec<(u8, u8)>>,
-    /// Every switch gives packets another channel, and every pair of ports has lanes of its own.
+    /// Every switch changes the channels of packets, and every pair of ports has separate lanes.
     pub(crate) changes: bool,
     /// Classes of each service level.
     pub(crate) classes_per_level: u8,
@@ -100,7 +101,7 @@ pub(crate) fn pipeline(
 }
 
 impl Case {
-    /// A 4-ary 2-tree with four lanes: change what a test is about.
+    /// A tree with four lanes per link: the base of most tests.
     pub(crate) fn tree(arity: u32, levels: u32) -> Case {
         Case {
             topology: Arc::new(FatTree { arity, levels }),
@@ -166,7 +167,7 @@ impl Case {
         }
     }
 
-    /// Service levels with traffic: one per lane unless `channels` says otherwise.
+    /// Returns the number of service levels with traffic: one per lane unless `channels` is set.
     pub(crate) fn n_sls(&self) -> u8 {
         match self.channels.len() {
             0 => self.vls,
@@ -192,8 +193,8 @@ impl Case {
         map
     }
 
-    /// Channel n becomes n + 8 and again n. Those from 8 on have their lanes in the opposite order, which a mere renaming of lanes would
-    /// not be: whoever forgets a change is seen.
+    /// Channel n becomes n + 8 and then n again. Channels from 8 on have their lanes in the
+    /// opposite order, which differs from a mere renaming of lanes: a missed change is detected.
     fn changing_rows(&self, topology: &Topology, usual: &LaneRow) -> LaneRows {
         let onward = SAME_CHANNELS.map(|sc| sc ^ 8);
         let mut rows = LaneRows::new(topology, *usual, onward);
@@ -377,7 +378,7 @@ pub(crate) fn two_tables(vls: u8, limit: u8) -> Arc<dyn Policy> {
     })
 }
 
-/// The same workload, ending after so many messages of each class at each NIC.
+/// Limits the workload to `messages` messages of each class at each NIC.
 pub(crate) fn ending(plan: &mut FabricPlan, messages: u32) {
     for class in &mut plan.classes {
         class.source = Arc::new(until::Until {
@@ -387,8 +388,8 @@ pub(crate) fn ending(plan: &mut FabricPlan, messages: u32) {
     }
 }
 
-/// Runs a finite workload to its end: everything arrives, in order where all packets of a flow go one way,
-/// and all room is free again.
+/// Runs a finite workload to its end. Everything arrives, in order if all packets of a flow take
+/// one path, and all buffers are empty again.
 pub(crate) fn drains(case: &Case, messages: u32) {
     let mut plan = case.plan();
     plan.count_reordering = true;
@@ -436,7 +437,8 @@ pub(crate) fn drains(case: &Case, messages: u32) {
     assert!(run.is_idle(), "credits and space are conserved");
 }
 
-/// So many random cases, or as many as PROPTEST_CASES says (a number written in a test would go before it).
+/// Number of random cases: `usual`, unless PROPTEST_CASES is set (a number in a test would take
+/// precedence).
 pub(crate) fn cases(usual: u32) -> proptest::test_runner::Config {
     let asked = std::env::var("PROPTEST_CASES").ok();
     proptest::test_runner::Config {
@@ -447,7 +449,7 @@ pub(crate) fn cases(usual: u32) -> proptest::test_runner::Config {
 }
 
 impl Case {
-    /// Whether lanes may cross beside each other.
+    /// Whether lanes may cross independently.
     #[allow(dead_code)] // Not every test file asks.
     pub(crate) fn may_cross_by_lane(&self) -> bool {
         self.architecture != Architecture::InputQueued
@@ -456,7 +458,7 @@ impl Case {
     }
 }
 
-/// How many packets of an input cross at once.
+/// How many packets of an input cross simultaneously.
 #[allow(dead_code)] // Not every test file draws it.
 pub(crate) fn input_ports(per_lane: bool) -> InputPorts {
     if per_lane {
@@ -466,7 +468,7 @@ pub(crate) fn input_ports(per_lane: bool) -> InputPorts {
     }
 }
 
-/// When a crossbar begins.
+/// When a crossbar starts.
 #[allow(dead_code)] // Not every test file draws it.
 pub(crate) fn central_start(awaits_tail: bool) -> CentralStart {
     match awaits_tail {

@@ -57,7 +57,7 @@ pub(crate) fn wfq() -> Arc<dyn Policy> {
     Arc::new(Wfq { weights: weights() })
 }
 
-/// SL0 and SL1 on two lanes each, SL2 on one of its own, SL3 on one of each.
+/// SL0 and SL1 on two lanes each, SL2 on its own lane, SL3 on one lane of SL0 and one of SL1.
 pub(crate) fn several_lanes_per_level() -> Vec<Vec<(u8, u8)>> {
     vec![
         vec![(0, 0), (7, 1)],

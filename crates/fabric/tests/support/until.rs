@@ -5,7 +5,7 @@ use std::sync::Arc;
 use netloom_packet::{Arrival, Cursor, Source};
 use netloom_units::NicId;
 
-/// The first so many messages of each NIC.
+/// The first messages of each NIC, up to a limit.
 pub(crate) struct Until {
     pub(crate) inner: Arc<dyn Source>,
     pub(crate) messages: u32,

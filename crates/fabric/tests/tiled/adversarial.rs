@@ -1,4 +1,5 @@
-//! Every group sends to the next one, so that minimal ways share one global link: what each routing makes of it.
+//! Every group sends to the next one, so that minimal paths share one global link: the effect on
+//! each routing.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use netloom_units::Tick;
 
 use crate::support::Case;
 
-/// Accepted load and mean latency of a message in ns, on the 72-endpoint dragonfly of spec 3.5.
+/// Returns accepted load and mean message latency in ns, on a 72-endpoint dragonfly.
 fn measure(routing: impl Routing + 'static, load: f64) -> (f64, f64) {
     let case = Case {
         flits: vec![vec![24]],
@@ -21,7 +22,7 @@ fn measure(routing: impl Routing + 'static, load: f64) -> (f64, f64) {
     let plan = case.plan();
     let mut fabric = build(&plan, Options::default());
     let mut recorded = vec![Row::default(); rows(&plan).len()];
-    // 20 us to settle, 30 us to be measured.
+    // 20 us to settle, 30 us of measurement.
     fabric.run_until(Tick(260_000));
     fabric.take_rows(&mut recorded);
     recorded.fill(Row::default());
@@ -41,7 +42,8 @@ fn ugal(knowledge: Knowledge) -> Ugal {
     }
 }
 
-/// Eight NICs of a group share the one link of their minimal ways; other ways have room for half of all.
+/// Eight NICs of a group share the one link of their minimal paths; other paths have capacity for
+/// half of the traffic.
 #[test]
 fn minimal_ways_saturate_early_and_others_do_not() {
     let (accepted, _) = measure(Minimal {}, 0.3);
@@ -56,9 +58,10 @@ fn minimal_ways_saturate_early_and_others_do_not() {
     }
 }
 
-/// A switch that sees only its own outputs learns of a full global link elsewhere in its group when packets have filled
-/// the buffers in between; told of it, or asked again there, it is as fast as J. Kim et al. (2008) and N. Jiang et al.
-/// (2009) say: lower latency at medium load and a later saturation.
+/// A switch that sees only its own outputs learns of a full global link elsewhere in its group when
+/// packets have filled the buffers in between. With announcements, or with a second decision at the
+/// next switch, it reaches the results of J. Kim et al. (2008) and N. Jiang et al. (2009): lower
+/// latency at medium load and later saturation.
 #[test]
 fn announced_queues_beat_local_ones() {
     let (local, global) = (ugal(Knowledge::Local), ugal(Knowledge::Global));

@@ -1,5 +1,5 @@
-//! The 72-endpoint dragonfly of spec 3.5 (CI scale): the same result for any split into partitions, any number of
-//! threads and either event queue.
+//! A 72-endpoint dragonfly gives the same result for any partitioning, any number of threads and
+//! either event queue.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ fn dragonfly72() -> Case {
     }
 }
 
-/// What a split must not change.
+/// Results that must not depend on the partitioning.
 fn outcome(case: &Case, options: Options) -> Vec<u64> {
     let mut fabric = build(&case.plan(), options);
     fabric.run_until(Tick(case.until));

@@ -1,4 +1,4 @@
-//! What holds whatever goes wrong.
+//! Invariants that hold despite errors.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use netloom_units::Tick;
 
 use crate::support::Case;
 
-/// Faults of all kinds at 1e-3 per packet and switch, over a million packets: every message arrives exactly once and in
-/// one piece, and the stashes drain.
+/// Faults of all kinds at 1e-3 per packet and switch, over a million packets: every message arrives
+/// exactly once and complete, and the stashes drain.
 #[test]
 fn a_million_packets_survive_faults() {
     // Messages of one and of three packets, two on average.
@@ -57,5 +57,5 @@ fn a_million_packets_survive_faults() {
     );
     assert_eq!(protocol.deleted, protocol.stashed, "each copy leaves once");
     assert!(fabric.stash_flits().iter().all(|&flits| flits == 0));
-    assert!(fabric.is_idle(), "all room is free again");
+    assert!(fabric.is_idle(), "all buffers are empty again");
 }

@@ -1,5 +1,6 @@
-//! The twin by itself: it must be right before anything is compared with it. Clocks are those of the paper: the
-//! core has an edge every 10 ticks, a flit takes 13 on a link, and links to NICs have a delay of 65.
+//! Tests of the reference implementation alone: it must be right before it is compared. Clocks are
+//! those of the paper: the core has an edge every 10 ticks, a flit takes 13 on a link, and links to
+//! NICs have a delay of 65.
 
 use crate::support::cases::{WINDOW, cases};
 use crate::support::random::{any_case, so_many};
@@ -8,12 +9,12 @@ use crate::twin::{Counts, Flow, Twin};
 use netloom_fabric::{CrossbarStart, Cuts, FabricPlan, StashUse, TileStages, Window};
 use proptest::prelude::*;
 
-/// Eight flits from one NIC to another, unless a test says otherwise.
+/// Eight flits from one NIC to another, unless a test sets something else.
 fn sending(script: &[Scripted]) -> Case {
     Case::single(8).scripted(script)
 }
 
-/// When the tail of each data packet arrived, in order: (source, tick).
+/// Returns when the tail of each data packet arrived, in order: (source, tick).
 fn arrivals(case: &Case) -> Vec<(u32, u64)> {
     let plan = case.plan();
     let twin = drained(&plan, "a script");
@@ -36,14 +37,14 @@ fn drained<'a>(plan: &'a FabricPlan, name: &str) -> Twin<'a> {
 #[test]
 fn a_packet_alone_takes_the_sum_of_its_parts() {
     let one = |flits| arrivals(&sending(&[scripted(0, 0, 5, flits)]));
-    // Received 13 + 65; the next edge is 80. Two cycles before the bus, one on it, three for the tile, one for the
-    // multiplexer, one for the output: on the link from 160 on.
+    // Received at 13 + 65; the next edge is 80. Two cycles before the bus, one on it, three for the
+    // tile, one for the multiplexer, one for the output: on the link from 160 on.
     let on_link = 80 + (2 + 1 + 3 + 1 + 1) * 10;
     assert_eq!(one(1), [(0, on_link + 13 + 65)]);
-    // The bus does not wait for the others, nor does anything behind it.
+    // The bus does not wait for the other flits, nor does any later stage.
     assert_eq!(one(24), [(0, on_link + 24 * 13 + 65)]);
-    // If it is not to run dry: the last flit of 24 comes 23 times 3 ticks later than the bus could take it. That is
-    // 147, so it waits for the edge at 150 instead of 100.
+    // To avoid running dry: the last flit of 24 comes 23 times 3 ticks later than the bus could
+    // take it. That is 147, so it waits for the edge at 150 instead of 100.
     let stored = Case {
         start: CrossbarStart::Stored,
         ..sending(&[scripted(0, 0, 5, 24)])
@@ -51,8 +52,8 @@ fn a_packet_alone_takes_the_sum_of_its_parts() {
     assert_eq!(arrivals(&stored), [(0, on_link + 50 + 24 * 13 + 65)]);
 }
 
-/// What a faster core costs a packet alone: nothing. A core that waits for what it is to pass costs the more, the
-/// faster it is.
+/// A faster core costs a single packet nothing. With stored starts, the cost grows with the speed
+/// of the core.
 #[test]
 fn a_faster_core_is_never_slower() {
     let latencies = |start| {
@@ -71,7 +72,7 @@ fn a_faster_core_is_never_slower() {
         "{at_once:?}"
     );
     let stored = latencies(CrossbarStart::Stored);
-    assert_eq!(stored[0], at_once[0], "alike where it is no faster");
+    assert_eq!(stored[0], at_once[0], "equal if it is not faster");
     assert!(stored[7] > stored[0], "{stored:?}");
 }
 
@@ -79,13 +80,14 @@ fn a_faster_core_is_never_slower() {
 #[test]
 fn two_packets_contend_for_a_tile_output() {
     let script = [scripted(0, 0, 5, 8), scripted(1, 0, 5, 8)];
-    // Bus at 100, tile at 110 and 190. The first is on the link from 160 to 264. The second is in the column buffer
-    // at 220, in the output buffer at 230, and follows the first on the link.
+    // Bus at 100, tile at 110 and 190. The first is on the link from 160 to 264. The second is in
+    // the column buffer at 220, in the output buffer at 230, and follows the first on the link.
     assert_eq!(
         arrivals(&sending(&script)),
         [(0, 264 + 65), (1, 264 + 104 + 65)]
     );
-    // With a link as fast as the core there is still one cycle of the link per flit: 80 ticks for the first.
+    // With a link as fast as the core there is still one cycle of the link per flit: 80 ticks for
+    // the first.
     let fast = Case {
         links: vec![netloom_fabric::LinkTiming {
             flit: 10,
@@ -108,11 +110,12 @@ fn two_packets_contend_for_a_multiplexer() {
         }],
         ..sending(&script)
     };
-    // Both in column buffers at 140; row 0 goes first, row 1 at 220. On the link from 160 and from 240.
+    // Both in column buffers at 140; row 0 goes first, row 1 at 220. On the link from 160 and from
+    // 240.
     assert_eq!(arrivals(&fast), [(0, 240 + 65), (4, 320 + 65)]);
 }
 
-/// The pointer of the multiplexer has moved past row 0: the next round begins with row 1.
+/// The pointer of the multiplexer has moved past row 0: the next round starts with row 1.
 #[test]
 fn rows_take_turns_at_a_multiplexer() {
     let script = [0, 4].map(|from| [scripted(from, 0, 5, 8), scripted(from, 0, 5, 8)]);
@@ -135,7 +138,7 @@ fn a_link_is_never_idle_while_packets_wait() {
     assert_eq!(tails, [first, first + 104, first + 208, first + 312]);
 }
 
-/// An input buffer of one packet: the second waits for the credit of the first.
+/// An input buffer of one packet: the second packet waits for the credit of the first.
 #[test]
 fn a_nic_waits_for_its_credit() {
     let script = [scripted(0, 0, 5, 8), scripted(0, 0, 6, 8)];
@@ -143,8 +146,8 @@ fn a_nic_waits_for_its_credit() {
         input: vec![0],
         ..sending(&script)
     };
-    // The bus is granted at 100, the credit is back at 100 + 10 + 65; the NIC's next edge is 182. Received at 260,
-    // the bus at 280, on the link 60 later.
+    // The bus is granted at 100, the credit is back at 100 + 10 + 65; the NIC's next edge is 182.
+    // Received at 260, the bus at 280, on the link 60 later.
     assert_eq!(arrivals(&tight), [(0, 264 + 65), (0, 280 + 60 + 104 + 65)]);
 }
 
@@ -160,8 +163,8 @@ fn an_output_buffer_is_held_for_a_round_trip() {
     assert_eq!(arrivals(&tight), [(0, 264 + 65), (1, 420 + 104 + 65)]);
 }
 
-/// A row buffer of one packet: what is behind a packet that waits for its output waits at the input, although
-/// its own output is free.
+/// A row buffer of one packet: a packet after one that waits for its output waits at the input,
+/// although its own output is free.
 #[test]
 fn a_row_buffer_holds_back_an_input() {
     let script = [
@@ -175,23 +178,25 @@ fn a_row_buffer_holds_back_an_input() {
             ..sending(&script)
         })
     };
-    // NIC 1 has the bus at 100, the tile output from 110 to 400 and the link from 160 to 472. Its last flit is received at
-    // 377, crosses the bus on the edge at 380 and the tile at 390. The first packet of NIC 0, sent at 78, has the bus at
-    // 180 and waits for that output. The second, sent at 182, has the bus at 280, the tile from 290 to 580 and its link
-    // from 340 on; then the first has the tile, and its link from 630 on.
+    // NIC 1 has the bus at 100, the tile output from 110 to 400 and the link from 160 to 472. Its
+    // last flit is received at 377, crosses the bus on the edge at 380 and the tile at 390. The
+    // first packet of NIC 0, sent at 78, has the bus at 180 and waits for that output. The second,
+    // sent at 182, has the bus at 280, the tile from 290 to 580 and its link from 340 on. Then the
+    // first has the tile, and its link from 630 on.
     assert_eq!(
         with(2),
         [(1, 537), (0, 340 + 312 + 65), (0, 630 + 104 + 65)]
     );
-    // With less room the first has the tile from 400 to 480 and the link from 472 on. The second has the bus at 410,
-    // the edge after the first has left the row buffer, the tile at 480 and the link from 530 on.
+    // With less space the first has the tile from 400 to 480 and the link from 472 on. The second
+    // has the bus at 410, the edge after the first has left the row buffer, the tile at 480 and the
+    // link from 530 on.
     assert_eq!(
         with(1),
         [(1, 537), (0, 472 + 104 + 65), (0, 530 + 312 + 65)]
     );
 }
 
-/// V002-12: the window after one, two, ... marks.
+/// The window after one, two, ... marks.
 #[test]
 fn v002_12_windows_after_marks() {
     let limit = Window {
@@ -214,7 +219,8 @@ fn v002_12_windows_after_marks() {
     assert_eq!(flow.window(limit, 9), 24 * 65_536, "never less than this");
 }
 
-/// One flit at every multiple of the step, whenever the window was cut, and never above the most.
+/// One flit at every multiple of the step, regardless of when the window was cut, and never above
+/// the maximum.
 #[test]
 fn a_window_grows_with_simulated_time() {
     let limit = Window {
@@ -231,7 +237,7 @@ fn a_window_grows_with_simulated_time() {
     assert_eq!((at(30 * 49), at(30 * 50), at(3_000)), (99, 100, 100));
 }
 
-/// Stash room in use just before and just after a tick.
+/// Returns the stash space in use just before and just after a tick.
 fn around(case: &Case, tick: u64) -> (u32, u32) {
     let plan = case.plan();
     let mut twin = Twin::new(&plan);
@@ -247,8 +253,8 @@ fn a_copy_is_kept_until_the_packet_is_acknowledged() {
     let case = sending(&[scripted(0, 0, 5, 7)]).reliable(&[48], None);
     // Bus at 100, tile at 110, multiplexer at 140: seven flits take eight.
     assert_eq!(around(&case, 140), (0, 8));
-    // Delivered at 160 + 91 + 65 = 316. The acknowledgement leaves at 325, is received at 403, has the bus at 430
-    // and is granted the link at 480; ten cycles later the copy is gone.
+    // Delivered at 160 + 91 + 65 = 316. The acknowledgement leaves at 325, is received at 403, has
+    // the bus at 430 and is granted the link at 480; ten cycles later the copy is gone.
     assert_eq!(around(&case, 580), (8, 0));
 }
 
@@ -268,7 +274,7 @@ fn an_acknowledgement_may_come_before_the_place_of_the_copy() {
     assert_eq!((twin.counts.early_verdicts, twin.counts.deletions), (1, 1));
 }
 
-/// The case with the first seed of faults for which something is true of what happened.
+/// Returns the case with the first seed of faults whose counts satisfy a condition.
 fn seeded(case: &Case, is_wanted: impl Fn(&Counts) -> bool) -> Case {
     let with_seed = |seed| {
         let mut case = case.clone();
@@ -282,7 +288,7 @@ fn seeded(case: &Case, is_wanted: impl Fn(&Counts) -> bool) -> Case {
     found.expect("a seed")
 }
 
-/// One corrupt data packet, and nothing else went wrong.
+/// Whether one data packet was corrupted and no other error occurred.
 fn is_rejected_once(counts: &Counts) -> bool {
     (counts.rejected, counts.retransmissions) == (1, 1) && counts.timeouts == 0
 }
@@ -293,12 +299,14 @@ fn a_negative_acknowledgement_leads_to_a_retransmission() {
         .reliable(&[48], Some(100_000))
         .faulty(0.3, 0.0, 0.0);
     let case = seeded(&case, is_rejected_once);
-    // Arrived at 329, answered at 338. The answer is received at 416, has the bus at 440 and the link at 490. The
-    // copy is told at 590, has the bus of its port at once, and the link 60 later.
+    // Arrived at 329, answered at 338. The answer is received at 416, has the bus at 440 and the
+    // link at 490. The message reaches the copy at 590, which has the bus of its port at once, and
+    // the link 60 later.
     assert_eq!(arrivals(&case), [(0, 590 + 60 + 104 + 65)]);
 }
 
-/// The copy that is sent again and the next packet of the NIC use the same bus: port 0 keeps its own copy.
+/// The copy that is sent again and the next packet of the NIC use the same bus: port 0 keeps its
+/// own copy.
 #[test]
 fn two_packets_contend_for_a_row_bus() {
     let case = sending(&[scripted(0, 0, 5, 8), scripted(0, 38, 6, 8)])
@@ -313,8 +321,8 @@ fn two_packets_contend_for_a_row_bus() {
         is_rejected_once(&counts) && is_first_rejected(&seeds)
     });
     seeds.faults.seed = found.expect("a seed");
-    // The copy has the bus from 590 to 670. The packet of the NIC, sent at 494, received at 572 and ready at 600,
-    // has it from 670 on.
+    // The copy has the bus from 590 to 670. The packet of the NIC, sent at 494, received at 572 and
+    // ready at 600, has it from 670 on.
     assert_eq!(
         arrivals(&seeds),
         [(0, 590 + 60 + 104 + 65), (0, 670 + 60 + 104 + 65)]
@@ -326,13 +334,14 @@ fn a_timeout_leads_to_a_retransmission() {
     let case = sending(&[scripted(0, 0, 5, 8)])
         .reliable(&[48], Some(1_995))
         .faulty(0.3, 0.0, 0.0);
-    // The answer is damaged, the packet is sent again and answered again.
+    // The answer is damaged, and the packet is sent and answered again.
     let case = seeded(&case, |counts| {
         (counts.discarded, counts.duplicates, counts.rejected) == (1, 1, 0) && counts.timeouts == 1
     });
     let plan = case.plan();
     let mut twin = Twin::new(&plan);
-    // The bus was granted at 100; 2,095 is not an edge, 2,100 is. Ten cycles later the copy is told.
+    // The bus was granted at 100; 2,095 is not an edge, 2,100 is. Ten cycles later the message
+    // reaches the copy.
     for (end, retransmissions) in [(2_200, 0), (2_201, 1)] {
         twin.run_until(end);
         assert_eq!(twin.counts.retransmissions, retransmissions);
@@ -357,7 +366,7 @@ fn a_link_sends_a_damaged_packet_again() {
     assert_eq!(later % (104 + 130), 0);
 }
 
-/// A finite workload arrives whole and leaves nothing behind.
+/// A finite workload arrives complete and leaves nothing behind.
 #[test]
 fn every_case_drains() {
     for (name, case) in cases() {
@@ -379,14 +388,14 @@ fn every_case_drains() {
         if case.acknowledgement.is_some() && case.faults.are_off() {
             let arrived = counts.delivered + counts.duplicates;
             assert_eq!(counts.acknowledgements, arrived, "{name}");
-            // Only a timeout has a packet sent again.
+            // Only a timeout causes a retransmission.
             let may_time_out = name.contains("timeouts");
             assert!(may_time_out || counts.duplicates == 0, "{name}");
         }
     }
 }
 
-/// What a named case is about happens in it.
+/// Every named case shows the behaviour that it is named after.
 #[test]
 fn cases_are_about_what_they_say() {
     type Subject = fn(&Counts) -> u64;
@@ -415,7 +424,7 @@ fn cases_are_about_what_they_say() {
     }
 }
 
-/// A window of paper 002 makes sources of a hot spot wait at their NICs, and cuts are never without marks.
+/// A window of paper 002 makes sources of a hot spot wait at their NICs, and every cut has a mark.
 #[test]
 fn marks_come_before_cuts() {
     let case = Case::single(8).marking(&[16], WINDOW).hot(3);
@@ -429,9 +438,9 @@ fn marks_come_before_cuts() {
     assert!((0..8).any(|nic| twin.window(nic, 3).is_some_and(|window| window < most)));
 }
 
-/// Where stashes are full, a data packet at the head of an end port waits for an acknowledgement. It comes, since
-/// acknowledgements pass such packets on a channel of their own; in the queue of data they would wait behind them in a
-/// circle, and nothing would move any more.
+/// If stashes are full, a data packet at the head of an end port waits for an acknowledgement. It
+/// arrives, since acknowledgements pass such packets on a separate channel. In the queue of data,
+/// they would wait for each other in a cycle, and nothing would move any more.
 #[test]
 fn full_stashes_do_not_hold_acknowledgements() {
     let case = Case {
@@ -447,7 +456,8 @@ proptest! {
     #[test]
     fn any_case_drains(mut case in any_case()) {
         case.messages = Some(4);
-        // Below the round trip every packet is sent again and again: such a storm may outlast any bound.
+        // Below the round trip every packet is sent again and again; such a storm may outlast any
+        // bound.
         let longest = case.links.iter().map(|link| link.delay).max().unwrap_or(0);
         if let Some(StashUse::Reliability { timeout: Some(timeout) }) = &mut case.stash_use {
             *timeout = (*timeout).max(8 * longest);

@@ -1,4 +1,4 @@
-//! The model against its twin: the same packets at the same ticks.
+//! The model delivers the same packets at the same ticks as its reference implementation.
 
 use netloom_fabric::CrossbarStart;
 use proptest::prelude::*;
@@ -18,7 +18,9 @@ fn every_case_is_as_its_twin() {
                 ..case.clone()
             };
             if let Err(place) = compare::difference(&case) {
-                parted.push(format!("{name}, {start:?}: model and twin part {place}"));
+                parted.push(format!(
+                    "{name}, {start:?}: model and reference diverge {place}"
+                ));
             }
         }
     }

@@ -1,10 +1,10 @@
-//! Acknowledgements: every data packet is answered, and answers go before data.
+//! Acknowledgements: every data packet is answered, and answers precede data.
 
 use super::Twin;
 use super::state::{Answer, Kind, Packet, Sender};
 
 impl Twin<'_> {
-    /// A data packet has wholly arrived and is to be answered, where endpoints acknowledge.
+    /// Queues the acknowledgement of a data packet that has arrived, if endpoints acknowledge.
     pub(super) fn owe_answer(&mut self, nic: usize, packet: Packet) {
         if self.plan.endpoints.acknowledgement.is_none() {
             return;
@@ -24,7 +24,8 @@ impl Twin<'_> {
         });
     }
 
-    /// The first answer of a NIC leaves if there is room for it. Whether there is one: nothing goes before it.
+    /// Sends the first answer of a NIC if there is space for it. Returns whether there is an
+    /// answer, since nothing is sent before it.
     pub(super) fn answer(&mut self, nic: usize) -> bool {
         let Some(&answer) = self.nics[nic].answers.front() else {
             return false;

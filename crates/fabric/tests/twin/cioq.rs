@@ -1,4 +1,4 @@
-//! Who crosses a switch with buffers at inputs and outputs.
+//! Allocation in a switch with buffers at inputs and outputs.
 
 use netloom_fabric::{Allocation, CrossbarStart, Pace};
 use netloom_units::{Port, SwitchId};
@@ -7,7 +7,7 @@ use super::Twin;
 use super::state::{Occurrence, room, turn};
 
 impl Twin<'_> {
-    /// Whether the output buffer of a packet has room for it.
+    /// Whether the output buffer of a packet has space for it.
     pub(super) fn fits_output(&self, s: usize, p: usize, id: usize) -> bool {
         let packet = &self.packets[id];
         let sizes = &self.plan.switch.crossbar().output_buffer;
@@ -24,7 +24,7 @@ impl Twin<'_> {
         }
     }
 
-    /// Whether the first packet of a queue could cross now, and where to.
+    /// Returns the output of the first packet of a queue, if it could cross now.
     fn may_cross(&self, s: usize, p: usize, queue: usize) -> Option<usize> {
         let id = self.joined(s, p, queue)?;
         let output = self.packets[id].output;
@@ -116,7 +116,7 @@ impl Twin<'_> {
         self.enter_output(s, id, passes, false);
     }
 
-    /// Room in the output buffer is taken for a packet granted now.
+    /// Takes space in the output buffer for a packet granted now.
     pub(super) fn take_output(&mut self, s: usize, id: usize) {
         let packet = self.packets[id];
         self.uncommit(s, packet.output, packet.flits);
@@ -128,7 +128,7 @@ impl Twin<'_> {
         self.ports[s][packet.output].space_used[usize::from(packet.next_vl)] += units;
     }
 
-    /// When the flits of a packet come into its input buffer.
+    /// Returns when the flits of a packet come into its input buffer.
     pub(super) fn at_input(&self, s: usize, p: usize, id: usize) -> Vec<u64> {
         let (flit, _) = self.flit_of(s, p);
         let packet = &self.packets[id];
@@ -137,8 +137,8 @@ impl Twin<'_> {
             .collect()
     }
 
-    /// When the flits of a packet granted now leave the buffer into which they come at these times: at the pace of
-    /// the crossbar, until that finds one missing; from then on as they come.
+    /// Returns when the flits of a packet granted now leave the buffer that they enter at these
+    /// times: at the pace of the crossbar until a flit is missing, and from then on as they come.
     pub(super) fn passes(&self, pace: Pace, id: usize, comes: Vec<u64>) -> Vec<u64> {
         let switch = self.plan.switch.crossbar();
         let begin = self.now + switch.pipeline.allocation * switch.period;
@@ -156,8 +156,8 @@ impl Twin<'_> {
         passes
     }
 
-    /// When the crossbar ports of a packet granted now are free again: the last flit has its own time on them, and
-    /// the next packet its allocation before it.
+    /// Returns when the crossbar ports of a packet granted now are free again. The last flit
+    /// occupies them for its own time, and the next packet passes its allocation first.
     pub(super) fn held_until(&self, pace: Pace, passes: &[u64]) -> u64 {
         let switch = self.plan.switch.crossbar();
         let period = switch.period;
@@ -167,8 +167,8 @@ impl Twin<'_> {
         whole.max(last + pace.occupancy(1) - begin)
     }
 
-    /// A packet granted now comes into its output buffer, and joins its queue on the first edge from which its
-    /// link would find every flit in time.
+    /// Moves a packet granted now into its output buffer. It joins its queue on the first edge from
+    /// which its link would find every flit in time.
     pub(super) fn enter_output(
         &mut self,
         s: usize,

@@ -1,4 +1,4 @@
-//! Flows: all that a NIC has for a destination on a channel, taking turns packet by packet within windows.
+//! Flows: the packets of a NIC for a destination on a channel, which take turns within windows.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -16,7 +16,7 @@ struct Flow {
     messages: VecDeque<Message>,
     /// Flits that were sent and not acknowledged.
     in_flight: u32,
-    /// How much the window has lost by cuts and not won back, in 1/65536 flit, as of `changed`.
+    /// The part of the window lost by cuts and not regained, in 1/65536 flit, as of `changed`.
     missing: u64,
     changed: u64,
     /// Packets from this number on were sent after the last cut.
@@ -28,7 +28,7 @@ struct Flow {
 const ONE: u64 = 65_536;
 
 impl Flow {
-    /// The window, grown to now.
+    /// Returns the current window, growth included.
     fn window(&self, limit: Window, now: u64) -> u64 {
         let grown = (now / limit.step - self.changed / limit.step) * ONE;
         u64::from(limit.most) * ONE - self.missing.saturating_sub(grown)
@@ -46,7 +46,7 @@ impl Flow {
 /// The flows of a NIC.
 pub(super) struct Flows {
     of: BTreeMap<Key, Flow>,
-    /// By queue: flows with something to send that are not held back, in turn.
+    /// By queue: flows with packets to send that are not held back, in turn.
     rings: Vec<VecDeque<Key>>,
     /// Flows that join their rings at this tick.
     joining: BTreeSet<Key>,
@@ -75,10 +75,10 @@ impl Twin<'_> {
 
     fn window_of_plan(&self) -> Option<Window> {
         let control = self.plan.endpoints.control.as_ref()?;
-        Some(control.window().expect("the window that is built in"))
+        Some(control.window().expect("the built-in window"))
     }
 
-    /// The queue of a NIC for a channel.
+    /// Returns the queue of a NIC for a channel.
     pub(super) fn slot_of(&self, sc: Sc) -> usize {
         if self.plan.endpoints.queues == NicQueues::SendQueues {
             return 0;
@@ -87,26 +87,26 @@ impl Twin<'_> {
         slot.expect("a queue per channel")
     }
 
-    /// A message joins its flow.
+    /// Adds a message to its flow.
     pub(super) fn join_flow(&mut self, nic: usize, message: Message) {
         let key = (message.destination, self.slot_of(message.sc));
         let flows = &mut self.nics[nic].flows;
         let flow = flows.of.entry(key).or_default();
         if flow.messages.is_empty() {
-            assert!(!flow.is_parked, "who has nothing to send is not held back");
+            assert!(!flow.is_parked, "a flow without messages is not held back");
             flows.joining.insert(key);
         }
         flow.messages.push_back(message);
     }
 
-    /// The next packet of a flow.
+    /// Returns the next packet of a flow.
     fn next_of_flow(&self, nic: usize, key: Key) -> Ready {
         let flow = &self.nics[nic].flows.of[&key];
         let mut message = *flow.messages.front().expect("something to send");
         message.cut(self.plan)
     }
 
-    /// Whether the window of a flow lets its next packet go.
+    /// Whether the window of a flow admits its next packet.
     fn is_admitted(&self, nic: usize, key: Key) -> bool {
         let Some(limit) = self.window_of_plan() else {
             return true;
@@ -116,7 +116,7 @@ impl Twin<'_> {
         u64::from(flow.in_flight + flits) * ONE <= flow.window(limit, self.now)
     }
 
-    /// A flow that was held back returns if its window lets it.
+    /// Returns a parked flow to its ring if its window admits its next packet.
     fn unpark(&mut self, nic: usize, key: Key) {
         if self.nics[nic].flows.of[&key].is_parked && self.is_admitted(nic, key) {
             let flows = &mut self.nics[nic].flows;
@@ -125,7 +125,7 @@ impl Twin<'_> {
         }
     }
 
-    /// An acknowledgement has arrived at the NIC that sent the packet.
+    /// Handles an acknowledgement at the NIC that sent the packet.
     pub(super) fn acknowledged(&mut self, nic: usize, answer: Packet) {
         let Kind::Acknowledgement {
             of,
@@ -143,7 +143,7 @@ impl Twin<'_> {
         let (now, limit) = (self.now, self.window_of_plan());
         let next = self.nics[nic].sequence;
         let flow = self.nics[nic].flows.of.get_mut(&key);
-        let flow = flow.expect("what is acknowledged was sent");
+        let flow = flow.expect("an acknowledged packet was sent");
         let left = flow.in_flight.checked_sub(flits);
         flow.in_flight = left.expect("a packet is acknowledged once");
         if let Some(limit) = limit {
@@ -157,7 +157,7 @@ impl Twin<'_> {
         self.unpark(nic, key);
     }
 
-    /// Windows grow, and what came to have something to send, or may send again, joins its ring.
+    /// Grows windows, and adds flows that have new messages, or may send again, to their rings.
     pub(super) fn join_rings(&mut self, nic: usize) {
         if !self.has_flows() {
             return;
@@ -177,7 +177,8 @@ impl Twin<'_> {
         }
     }
 
-    /// What the flow whose turn it is on a queue would send; flows before it that may not are held back.
+    /// Returns the packet of the flow whose turn it is on a queue, and parks flows before it that
+    /// may not send.
     pub(super) fn first_admitted(&mut self, nic: usize, slot: usize) -> Option<Ready> {
         loop {
             let &key = self.nics[nic].flows.rings[slot].front()?;
@@ -191,7 +192,7 @@ impl Twin<'_> {
         }
     }
 
-    /// The packet of the flow whose turn it is on a queue is sent.
+    /// Sends the packet of the flow whose turn it is on a queue.
     pub(super) fn take_from_flow(&mut self, nic: usize, slot: usize) {
         let plan = self.plan;
         let flows = &mut self.nics[nic].flows;

@@ -1,4 +1,4 @@
-//! Who crosses a switch of MPorts around a buffered central crossbar.
+//! Allocation in a switch of MPorts around a buffered central crossbar.
 
 use netloom_fabric::{Architecture, CentralStart, CrossbarStart, Hierarchy, Pace};
 
@@ -45,7 +45,7 @@ impl Twin<'_> {
         p / ports == output / ports
     }
 
-    /// Which crossbar output a packet at a port needs.
+    /// Returns the crossbar output that a packet at a port needs.
     fn way(&self, p: usize, output: usize) -> To {
         let h = self.hierarchy();
         let (ports, links) = (
@@ -59,7 +59,7 @@ impl Twin<'_> {
         }
     }
 
-    /// The packet that would cross from a queue to a crossbar output, and whether it may now.
+    /// Whether a packet may cross to a crossbar output now.
     fn has_room(&self, s: usize, from: From, to: To, id: usize) -> bool {
         let packet = &self.packets[id];
         let guarded = self.is_slotted(s, packet.output, true);
@@ -71,9 +71,9 @@ impl Twin<'_> {
                 let free = room(sizes, used, usize::from(packet.next_vl));
                 u64::from(free) >= packet.flits && (!guarded || self.fits_output(s, p, id))
             }
-            // Its slot has been taken before it came to the centre; who asks from where matters to rings only.
+            // Its slot was taken before it came to the centre; its origin matters to rings only.
             (From::Link(_), To::Central(output)) => guarded || self.fits_output(s, output, id),
-            _ => unreachable!("no such way"),
+            _ => unreachable!("an existing path"),
         }
     }
 
@@ -85,7 +85,7 @@ impl Twin<'_> {
         }
     }
 
-    /// What the first packet of a queue asks for, if it could cross now.
+    /// Returns the request of the first packet of a queue, if it could cross now.
     fn request(&self, s: usize, from: From, queue: usize) -> Option<(To, usize)> {
         let (id, to) = match from {
             From::Port(p) => {
@@ -104,7 +104,7 @@ impl Twin<'_> {
         may.then_some((to, id))
     }
 
-    /// The request of a way of an input: its first queue that could cross.
+    /// Returns the request of an input connection: its first queue that could cross.
     fn asks(&self, s: usize, from: From, way: usize) -> Option<(To, usize, usize)> {
         let (ways, n) = match from {
             From::Port(p) => (&self.ports[s][p].ways, self.ports[s][p].queues.len()),
@@ -146,7 +146,7 @@ impl Twin<'_> {
             };
             let own = requests.iter().filter(|r| r.0 == to);
             let winner = own.min_by_key(|r| turn(number(r.1), first));
-            let &(_, by, queue, id) = winner.expect("somebody asks");
+            let &(_, by, queue, id) = winner.expect("a request");
             let (from, _) = by;
             if !self.has_room(s, from, to, id) {
                 continue;
@@ -160,7 +160,7 @@ impl Twin<'_> {
                 (From::Port(p), To::Local(o)) => self.cross_locally(s, p, queue, o),
                 (From::Port(p), To::Link(link)) => self.cross_to_centre(s, p, queue, link),
                 (From::Link(link), To::Central(o)) => self.cross_from_centre(s, link, queue, o),
-                _ => unreachable!("no such way"),
+                _ => unreachable!("an existing path"),
             }
         }
     }
@@ -258,7 +258,7 @@ impl Twin<'_> {
             assert!(there <= *read, "a flit is in the centre when it is read");
             let left = read + period;
             self.at(left, Occurrence::LeftCentre(s, link, packet.next_vl));
-            // Later than the flit itself, or at the same tick behind it.
+            // Later than the flit itself, or at the same tick but after it.
             let free = left + cycles.credit * period;
             self.at(free, Occurrence::CentreSpace(s, link, packet.next_vl));
         }

@@ -36,7 +36,7 @@ impl Twin<'_> {
         }
     }
 
-    /// The output and the lane of a packet are decided, and it joins its queue.
+    /// Adds a packet with known output and lane to its queue.
     pub(super) fn route(&mut self, s: usize, p: usize, id: usize) {
         let mut packet = self.packets[id];
         let occasion = Occasion {
@@ -81,7 +81,7 @@ impl Twin<'_> {
         self.packets[id] = packet;
     }
 
-    /// The pace at which a packet leaves its input buffer.
+    /// Returns the pace at which a packet leaves its input buffer.
     pub(super) fn input_pace(&self, s: usize, p: usize, output: usize) -> Pace {
         match &self.plan.switch.crossbar().architecture {
             Architecture::Hierarchical(h) if !self.is_local(p, output) => {
@@ -101,8 +101,9 @@ impl Twin<'_> {
         }
     }
 
-    /// The first edge on which the header of a packet has passed the input and routing stages, one header
-    /// per cycle, and the crossbar, starting from it, would find every flit in time, unless it starts at once.
+    /// Returns the first edge on which the header of a packet has passed the input and routing
+    /// stages, one header per cycle, and the crossbar, starting from it, would find every flit in
+    /// time, unless it starts at once.
     fn allocatable(&mut self, s: usize, p: usize, id: usize) -> u64 {
         let pace = self.input_pace(s, p, self.packets[id].output);
         let mut edge = self.fed(s, p, id, pace);
@@ -113,7 +114,7 @@ impl Twin<'_> {
         edge
     }
 
-    /// The same as far as stages and feed are concerned, at one pace of the crossbar.
+    /// Returns the same as far as stages and feed are concerned, at one pace of the crossbar.
     pub(super) fn fed(&self, s: usize, p: usize, id: usize, pace: Pace) -> u64 {
         let switch = self.plan.switch.crossbar();
         let packet = &self.packets[id];
@@ -133,8 +134,8 @@ impl Twin<'_> {
         edge
     }
 
-    /// The edge on which a header has passed its stages: where paces differ, as if it took the one that lets
-    /// it go earliest.
+    /// Returns the edge on which a header has passed its stages: if paces differ, with the one that
+    /// releases it earliest.
     fn head_edge(&mut self, s: usize, p: usize, id: usize) -> u64 {
         let mut paces = vec![self.plan.switch.crossbar().crossbar_pace()];
         if let Architecture::Hierarchical(h) = &self.plan.switch.crossbar().architecture {
@@ -149,13 +150,13 @@ impl Twin<'_> {
         edge
     }
 
-    /// The first packet of a queue, if it has passed the stages of its input.
+    /// Returns the first packet of a queue, if it has passed the stages of its input.
     pub(super) fn joined(&self, s: usize, p: usize, queue: usize) -> Option<usize> {
         let id = *self.ports[s][p].queues[queue].front()?;
         (self.packets[id].allocatable <= self.now).then_some(id)
     }
 
-    /// The queues of a way of an input in the order of its pointer.
+    /// Returns the queues of an input connection in the order of its pointer.
     pub(super) fn queues_in_turn(&self, s: usize, p: usize, way: usize) -> Vec<usize> {
         let n = self.ports[s][p].queues.len();
         let first = self.ports[s][p].ways[way].next_queue;
@@ -165,7 +166,8 @@ impl Twin<'_> {
             .collect()
     }
 
-    /// The ways of all inputs into a crossbar that are free: each with its number, its input and its own number there.
+    /// Returns the free input connections of all inputs: each with its number, its input and its
+    /// own number there.
     pub(super) fn free_ways(&self, s: usize) -> Vec<(usize, usize, usize)> {
         let n_ways = self.n_ways();
         let all = (0..self.ports[s].len() * n_ways).map(|n| (n, n / n_ways, n % n_ways));
@@ -173,7 +175,7 @@ impl Twin<'_> {
             .collect()
     }
 
-    /// Takes a granted packet from its queue; its input is held.
+    /// Takes a granted packet from its queue; its input is occupied.
     pub(super) fn dequeue(&mut self, s: usize, p: usize, q: usize, until: u64) -> usize {
         let way = self.way_of(q);
         let state = &mut self.ports[s][p];

@@ -1,4 +1,4 @@
-//! Who crosses a switch with buffers at inputs only: the arbiter of the link behind an output chooses the
+//! Allocation in a switch with buffers at inputs only: the arbiter of an output's link chooses the
 //! lane, then inputs take turns.
 
 use netloom_arbitration::{Grant, Head, View};
@@ -62,7 +62,8 @@ impl Twin<'_> {
         }
     }
 
-    /// The lane that the arbiter of an output chooses, and the first input that asks for it.
+    /// Returns the lane that the arbiter of an output chooses, and the first input that requests
+    /// it.
     fn chosen(&self, s: usize, o: usize, asking: &[Vec<Asking>]) -> Option<(usize, Asking, Grant)> {
         let first = self.ports[s][o].next_input;
         let mut heads = Box::new([Head::default(); 32]);
@@ -126,7 +127,7 @@ impl Twin<'_> {
         }
     }
 
-    /// A packet crosses to its link; credits at the other end are taken at once.
+    /// Sends a packet to its link; credits at the other end are taken at once.
     fn cross_and_go(&mut self, s: usize, p: usize, asked: Asking) {
         let switch = self.plan.switch.crossbar();
         let cycles = switch.pipeline;

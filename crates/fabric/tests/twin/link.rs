@@ -1,4 +1,4 @@
-//! A packet on a link, and what its sender knows of the other end.
+//! A packet on a link, and the sender's view of the other end.
 
 use netloom_fabric::{Architecture, FlowControl};
 use netloom_routing::Occasion;
@@ -23,7 +23,7 @@ impl Twin<'_> {
         }
     }
 
-    /// Who is at the other end.
+    /// Returns the other end of a link.
     pub(super) fn receiver(&self, sender: Sender) -> Peer {
         match sender {
             Sender::Switch(s, p) => self.peer(s, p),
@@ -34,7 +34,7 @@ impl Twin<'_> {
         }
     }
 
-    /// Who sends to an input.
+    /// Returns the sender of an input.
     pub(super) fn sender_to(&self, s: usize, p: usize) -> Sender {
         match self.peer(s, p) {
             Peer::Switch(up, port) => Sender::Switch(up.index(), usize::from(port.0)),
@@ -43,7 +43,7 @@ impl Twin<'_> {
         }
     }
 
-    /// The lane that a routing sees.
+    /// Returns the lane that a routing sees.
     pub(super) fn routing_lane(&self, vl: u8) -> u8 {
         if self.plan.forwarding.lanes() > 1 {
             vl / self.plan.lanes_per_level()
@@ -52,8 +52,8 @@ impl Twin<'_> {
         }
     }
 
-    /// Where a packet that a sender sends on a lane will be counted, looking ahead where that is a queue.
-    /// `packet.hops` is the number of switches it has been through by then.
+    /// Returns the class of a packet that a sender sends on a lane, looking ahead if that is a
+    /// queue. `packet.hops` is the number of switches that it has passed by then.
     pub(super) fn class_ahead(&self, sender: Sender, packet: &Packet, vl: u8) -> Class {
         let Peer::Switch(at, from) = self.receiver(sender) else {
             return Class::Lane(vl);
@@ -65,7 +65,7 @@ impl Twin<'_> {
         }
     }
 
-    /// The queue that a packet will join at an input.
+    /// Returns the queue that a packet will join at an input.
     pub(super) fn queue_ahead(&self, at: SwitchId, from: Port, packet: &Packet, vl: u8) -> usize {
         let occasion = Occasion {
             source: NicId(packet.source),
@@ -113,20 +113,21 @@ impl Twin<'_> {
         }
     }
 
-    /// A NIC has no queues to hold credits for: where credits are per queue, it takes whatever comes.
+    /// Whether the receiver accepts every packet: a NIC has no queues to hold credits for, so it
+    /// does if credits are per queue.
     pub(super) fn takes_all(&self, receiver: Peer) -> bool {
         let needs_no_credits = self.plan.flow_control == FlowControl::QueueCredits
             || self.plan.switch.crossbar().architecture == Architecture::InputQueued;
         matches!(receiver, Peer::Nic(_)) && needs_no_credits
     }
 
-    /// Flits of one queue.
+    /// Returns the flits of one queue.
     pub(super) fn queue_limit(&self, queue: u32) -> u32 {
         let (per_vl, _) = self.scheme();
         self.plan.switch.crossbar().queue_flits[queue as usize / per_vl]
     }
 
-    /// Credits for a whole packet are taken.
+    /// Takes the credits of a whole packet.
     pub(super) fn take_credits(&mut self, sender: Sender, class: Class, flits: u64) {
         if self.plan.flow_control.stops_senders() {
             return;
@@ -139,7 +140,7 @@ impl Twin<'_> {
         *self.far_mut(sender).credit_used.entry(class).or_default() += units;
     }
 
-    /// A packet is put on a link, its first flit at `start`.
+    /// Puts a packet on a link, its first flit at `start`.
     pub(super) fn transmit(&mut self, sender: Sender, id: usize, start: u64) {
         let (flit, delay) = match sender {
             Sender::Switch(s, p) => self.flit_of(s, p),
@@ -181,7 +182,8 @@ impl Twin<'_> {
         }
     }
 
-    /// A packet granted now leaves its input buffer at these times, and its credits go back.
+    /// Returns the credits of a packet granted now, whose flits leave its input buffer at these
+    /// times.
     pub(super) fn leave_input(&mut self, s: usize, p: usize, id: usize, passes: &[u64]) {
         let switch = self.plan.switch.crossbar();
         let (period, cycles) = (switch.period, switch.pipeline);

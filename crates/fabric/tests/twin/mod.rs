@@ -1,16 +1,16 @@
-//! The slow twin: the same switch, flit by flit and cycle by cycle.
+//! The reference implementation of crossbar switches: flit by flit and cycle by cycle.
 //!
-//! It shares with the model what is pure and tested elsewhere (routing, arbiters, workloads) and nothing
-//! else. Every flit is an occurrence of its own, every component looks at all its queues on every clock
-//! edge, and buffers are counted flit by flit with their limits asserted.
+//! It shares only pure code that is tested elsewhere with the model (routing, arbiters, workloads).
+//! Every flit is a separate occurrence, every component checks all its queues on every clock edge,
+//! and buffers are counted flit by flit with their limits asserted.
 //!
 //! - `state`: packets, ports, central links, NICs
-//! - `link`: a packet on a link, and what a sender knows of the other end
+//! - `link`: a packet on a link, and the sender's view of the other end
 //! - `pause`: priority flow control
 //! - `input`: a header is received, routed and queued
-//! - `sight`: what routings see of queues, and what inputs mark
-//! - `cioq`, `input_queued`, `hierarchical`: who crosses a switch
-//! - `output`: who is next on a link behind an output buffer
+//! - `sight`: the view of adaptive routings, and marking at inputs
+//! - `cioq`, `input_queued`, `hierarchical`: allocation
+//! - `output`: scheduling of links after output buffers
 //! - `nic`: arrivals, admittance and injection
 //! - `flows`: flows that take turns within their windows
 //! - `answers`: acknowledgements
@@ -45,7 +45,7 @@ use netloom_units::{NicId, Port, Sc, Sl, SwitchId, Tick, Vl};
 use flows::Flows;
 use state::{CentralLink, Far, Injection, NicState, Occurrence, Packet, PortState, Sender, Way};
 
-/// What has happened so far, beyond packets.
+/// Counts of events so far, other than packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) answers: u64,
@@ -53,7 +53,8 @@ pub(crate) struct Counts {
     pub(crate) marks: u64,
     pub(crate) cuts: u64,
     pub(crate) parked: u64,
-    /// Headers routed by what waits, and how many of them go another way than with empty queues.
+    /// Headers routed by queue lengths, and how many of them take another path than with empty
+    /// queues.
     pub(crate) seeing: u64,
     pub(crate) diverted: u64,
     pub(crate) announced: u64,
@@ -78,7 +79,7 @@ pub(crate) struct Twin<'a> {
     nic_arbiters: Vec<Box<dyn Arbiter>>,
     /// By switch: inputs and headers that have passed their stages at this tick.
     headers: Vec<Vec<(usize, usize)>>,
-    /// By switch: it will look at the outputs that it announces.
+    /// By switch: whether a check of its announced outputs is pending.
     is_awaited: Vec<bool>,
     pub(crate) counts: Counts,
     /// Inputs whose buffers were written, and senders whose counts changed, at this tick.
@@ -89,7 +90,7 @@ pub(crate) struct Twin<'a> {
     pub(crate) delivered_flits: u64,
     pub(crate) injected: u64,
     pub(crate) packet_hops: u64,
-    /// By packet: when its flits left, or come into, the buffer of the crossbar that it has crossed last.
+    /// By packet: when its flits left, or enter, the buffer of the crossbar that it crossed last.
     passed: BTreeMap<usize, Vec<u64>>,
     /// Every delivery in the order of its tick.
     pub(crate) deliveries: Vec<Delivery>,
@@ -237,7 +238,7 @@ impl<'a> Twin<'a> {
         self.plan.endpoints.acknowledgement.is_some()
     }
 
-    /// Whether nothing is under way or waiting, and all room is free.
+    /// Whether nothing is in transit or waiting, and all buffers are empty.
     pub(crate) fn is_idle(&self) -> bool {
         let far = |far: &Far| {
             far.credit_used.values().all(|&n| n == 0) && far.counted.iter().all(|&n| n == 0)
@@ -324,7 +325,7 @@ impl<'a> Twin<'a> {
         self.plan.topology.peer(SwitchId(s as u32), Port(p as u16))
     }
 
-    /// One flit on the link behind a port, and its delay.
+    /// Returns one flit on the link of a port, and its delay.
     fn flit_of(&self, s: usize, p: usize) -> (u64, u64) {
         let class = self
             .plan
@@ -345,7 +346,7 @@ impl<'a> Twin<'a> {
             }) != 0
     }
 
-    /// Queues of a lane, and whether lanes are kept apart.
+    /// Returns the queues of a lane, and whether lanes are separate.
     fn scheme(&self) -> (usize, bool) {
         let t = &self.plan.topology;
         match self.plan.switch.crossbar().queues {
@@ -359,7 +360,7 @@ impl<'a> Twin<'a> {
         }
     }
 
-    /// Ways of an input into its crossbar.
+    /// Returns the connections of an input to its crossbar.
     fn n_ways(&self) -> usize {
         match self.plan.switch.crossbar().input_ports {
             InputPorts::One => 1,
@@ -367,7 +368,7 @@ impl<'a> Twin<'a> {
         }
     }
 
-    /// The way of a queue.
+    /// Returns the connection of a queue.
     fn way_of(&self, queue: usize) -> usize {
         let (per_vl, _) = self.scheme();
         queue / per_vl % self.n_ways()
@@ -380,7 +381,8 @@ impl<'a> Twin<'a> {
         }
     }
 
-    /// The queue of an input for a packet of a lane that goes to an output and a destination.
+    /// Returns the queue of an input for a packet of a lane that goes to an output and a
+    /// destination.
     fn queue_of(&self, vl: u8, output: usize, destination: u32) -> usize {
         let (per_vl, by_lane) = self.scheme();
         let residue = match self.plan.switch.crossbar().queues {

@@ -50,7 +50,7 @@ impl Twin<'_> {
         }
     }
 
-    /// The recorder's row of a class.
+    /// Returns the recorder's row of a class.
     pub(super) fn row_of(&self, class: usize) -> u8 {
         let sl = self.plan.classes[class].sl;
         let rows = netloom_fabric::rows(self.plan);
@@ -58,12 +58,12 @@ impl Twin<'_> {
         row.expect("a row per class and level") as u8
     }
 
-    /// The channel with which packets of a flow begin.
+    /// Returns the initial channel of the packets of a flow.
     pub(super) fn channel(&self, sl: u8, from: u32, to: u32) -> Sc {
         self.plan.channels.choose(Sl(sl), NicId(from), NicId(to))
     }
 
-    /// A message is created and joins its queue.
+    /// Creates a message and adds it to its queue.
     pub(super) fn create(&mut self, nic: usize, class: usize, destination: u32, bytes: u32) {
         let (row, sl) = (self.row_of(class), self.plan.classes[class].sl);
         let sc = self.channel(sl.0, nic as u32, destination);
@@ -103,7 +103,7 @@ impl Twin<'_> {
         waiting.push_back(message);
     }
 
-    /// The queue of the first switch that packets of a channel to a destination take.
+    /// Returns the queue of the first switch that packets of a channel to a destination take.
     fn first_queue(&self, nic: usize, sc: Sc, destination: u32) -> usize {
         assert!(
             !self.plan.forwarding.needs_occasion(),
@@ -155,7 +155,7 @@ impl Twin<'_> {
         }
     }
 
-    /// Whether a packet could be sent now, and where it would be counted.
+    /// Returns the class of a packet, if it could be sent now.
     fn may_inject(&self, nic: usize, ready: Ready) -> Option<Class> {
         let vl = self.plan.channels.at_nic(NicId(nic as u32), ready.sc);
         let packet = Packet {
@@ -169,7 +169,7 @@ impl Twin<'_> {
             .then_some(class)
     }
 
-    /// What a slot would send now.
+    /// Returns the packet that a slot would send now.
     fn candidate(&mut self, nic: usize, slot: usize) -> Option<Candidate> {
         if self.has_flows() {
             let ready = self.first_admitted(nic, slot)?;
@@ -202,7 +202,7 @@ impl Twin<'_> {
         })
     }
 
-    /// Takes a packet that is sent off its queue.
+    /// Removes a packet that is sent from its queue.
     fn take(&mut self, nic: usize, slot: usize, candidate: Candidate) {
         let state = &mut self.nics[nic];
         match candidate.from {
@@ -281,7 +281,7 @@ impl Twin<'_> {
         self.launch(nic, packet);
     }
 
-    /// A packet takes the link of its NIC.
+    /// Puts a packet on the link of its NIC.
     pub(super) fn launch(&mut self, nic: usize, packet: Packet) {
         self.nics[nic].sequence += 1;
         self.injected += 1;

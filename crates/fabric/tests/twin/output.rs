@@ -1,4 +1,4 @@
-//! Who is next on a link behind an output buffer.
+//! Scheduling of links after output buffers.
 
 use netloom_arbitration::{Head, View};
 
@@ -17,7 +17,7 @@ impl Twin<'_> {
         self.packets[id].joined_output = (self.now, from_centre);
         let queue = &mut self.ports[s][p].out_queues[usize::from(vl)];
         queue.push_back(id);
-        // At the same tick one of the own MPort goes before one from the centre.
+        // At the same tick a packet of the own MPort precedes one from the centre.
         for at in (1..queue.len()).rev() {
             let key = |at: usize| self.packets[queue[at]].joined_output;
             if key(at) < key(at - 1) {
@@ -37,8 +37,9 @@ impl Twin<'_> {
         (0..packet.flits).all(|k| passed[k as usize] + crossbar <= earliest + k * flit)
     }
 
-    /// The arbiter of an output is told once of every packet, on the first edge on which the packet could
-    /// be scheduled if the link were free; of those from the own MPort before those from the centre.
+    /// Announces every packet to the arbiter of its output once, on the first edge on which it
+    /// could be scheduled if the link were free. Packets from the own MPort precede those from the
+    /// centre.
     fn announce(&mut self, s: usize, p: usize) {
         let mut news = vec![];
         for (vl, queue) in self.ports[s][p].out_queues.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Priority flow control: receivers stop lanes, senders act on it between packets.
+//! Priority flow control: receivers stop lanes, senders react between packets.
 
 use netloom_fabric::{FlowControl, Thresholds};
 use netloom_topology::Peer;
@@ -8,8 +8,8 @@ use super::Twin;
 use super::state::{Class, Occurrence, Sender, assert_holds};
 
 impl Twin<'_> {
-    /// A change of what a receiver counts, made at tick `when`, is known to the sender on an edge of its
-    /// own clock.
+    /// Reports a change of a receiver's count, made at tick `when`, to the sender on an edge of its
+    /// clock.
     pub(super) fn learn(&mut self, sender: Sender, when: u64, delay: u64, vl: u8, change: i64) {
         let switch = self.plan.switch.crossbar();
         let clock = match sender {
@@ -22,7 +22,7 @@ impl Twin<'_> {
 
     fn thresholds(&self, sender: Sender, vl: usize) -> Thresholds {
         let Peer::Switch(switch, port) = self.receiver(sender) else {
-            unreachable!("NICs do not stop anybody");
+            unreachable!("NICs stop no lanes");
         };
         let class = self.plan.topology.link_class(switch, port);
         match &self.plan.flow_control {
@@ -32,7 +32,7 @@ impl Twin<'_> {
         }
     }
 
-    /// After all changes of a tick: which lanes are stopped.
+    /// Evaluates which lanes are stopped, after all changes of a tick.
     pub(super) fn pause(&mut self) {
         for sender in std::mem::take(&mut self.changed) {
             for vl in 0..usize::from(self.plan.n_vls) {
@@ -62,7 +62,7 @@ impl Twin<'_> {
         }
     }
 
-    /// After all changes of a tick: input buffers hold what they can.
+    /// Checks that input buffers do not overflow, after all changes of a tick.
     pub(super) fn check_inputs(&mut self) {
         let sizes = &self.plan.switch.crossbar().input_buffer;
         for (s, p) in std::mem::take(&mut self.written) {
@@ -87,7 +87,7 @@ impl Twin<'_> {
             if self.plan.flow_control.stops_senders() {
                 holds(&state.whole, "an input, in whole packets");
                 for (vl, &whole) in state.whole.iter().enumerate() {
-                    assert!(present[vl] <= whole, "what is there is counted");
+                    assert!(present[vl] <= whole, "the count covers all flits");
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Programs: ranks that send, receive and wait, one step after another.
+//! Programs: ranks that send, receive and wait, step by step.
 
 use netloom_packet::Op;
 use netloom_units::NicId;
@@ -7,7 +7,7 @@ use super::Twin;
 use super::state::Packet;
 
 impl Twin<'_> {
-    /// A data packet has arrived, and with it perhaps the rest of its message.
+    /// Handles a data packet that has arrived and may complete its message.
     pub(super) fn complete(&mut self, nic: usize, packet: Packet) {
         let state = &mut self.nics[nic];
         let key = (packet.source, packet.row, packet.message);
@@ -22,7 +22,7 @@ impl Twin<'_> {
         }
     }
 
-    /// Every program of a NIC goes on as far as it can.
+    /// Runs every program of a NIC as far as it can.
     pub(super) fn run_programs(&mut self, nic: usize) {
         let plan = self.plan;
         for (class, of_class) in plan.classes.iter().enumerate() {
@@ -52,8 +52,8 @@ impl Twin<'_> {
         }
     }
 
-    /// Whether the rank of a class still computes before its next step, which begins when this is asked first and
-    /// ends on an edge of the NIC.
+    /// Whether the rank of a class still computes before its next step. Computing starts with the
+    /// first call and ends on an edge of the NIC.
     fn is_computing(&mut self, nic: usize, class: usize, cycles: u64) -> bool {
         let flit = self.plan.nic_link(NicId(nic as u32)).flit;
         let now = self.now;

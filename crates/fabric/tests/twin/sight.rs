@@ -1,7 +1,7 @@
-//! What routings see of queues, and what inputs mark.
+//! The view of adaptive routings, and marking at inputs.
 //!
-//! A routing that looks at queues decides on the edge on which its header has passed the stages of its input,
-//! before anything is granted; headers of one edge in order of their inputs.
+//! An adaptive routing decides on the edge on which its header has passed the stages of its input,
+//! before anything is granted. Headers of one edge are routed in order of their inputs.
 
 use netloom_fabric::FlowControl;
 use netloom_routing::{Occupancy, QueueView};
@@ -11,11 +11,11 @@ use netloom_units::{Port, Sc, SwitchId};
 use super::Twin;
 use super::state::{Class, Kind, Occurrence, Sender};
 
-/// What a routing may know at a switch.
+/// The view of a routing at a switch.
 pub(super) struct Sight<'a> {
     pub(super) twin: &'a Twin<'a>,
     pub(super) s: usize,
-    /// The input and the service channel of the packet that is routed.
+    /// The input and the service channel of the packet being routed.
     pub(super) from: Port,
     pub(super) sc: Sc,
     /// Its flits.
@@ -23,7 +23,7 @@ pub(super) struct Sight<'a> {
 }
 
 impl Sight<'_> {
-    /// The lane of the link on which the packet would leave.
+    /// Returns the lane of the link on which the packet would leave.
     fn vl(&self, output: Port, lane: u8) -> u8 {
         let plan = self.twin.plan;
         let at = SwitchId(self.s as u32);
@@ -31,7 +31,8 @@ impl Sight<'_> {
         level + lane * plan.lanes_per_level()
     }
 
-    /// The queues behind an output that credits tell apart and a lane has, and the flits of each.
+    /// Returns the queues of a lane after an output that have separate credits, and the flits of
+    /// each.
     fn queues(&self, vl: u8) -> Vec<(Class, u32)> {
         let (per_vl, is_per_vl) = self.twin.scheme();
         let first = if is_per_vl {
@@ -103,7 +104,7 @@ impl QueueView for Sight<'_> {
 }
 
 impl Twin<'_> {
-    /// A header has passed the stages of its input.
+    /// Handles a header that has passed the stages of its input.
     pub(super) fn head_is_here(&mut self, s: usize, p: usize, id: usize) {
         self.ports[s][p].occupancy += self.packets[id].flits as u32;
         if self.plan.forwarding.is_adaptive() {
@@ -111,7 +112,8 @@ impl Twin<'_> {
         }
     }
 
-    /// What waits for an output, here and, as far as its sender knows, at the other end of its link.
+    /// Returns what waits for an output, here and, as far as its sender knows, at the other end of
+    /// its link.
     fn waiting(&self, s: usize, output: usize) -> u32 {
         let state = &self.ports[s][output];
         let inside = state.committed + state.space_used.iter().sum::<u32>();
@@ -130,16 +132,16 @@ impl Twin<'_> {
         inside + there.saturating_sub(under_way)
     }
 
-    /// The crossbar into an output buffer (or to a link without one) is granted.
+    /// Records that the crossbar into an output buffer (or to a link without one) is granted.
     pub(super) fn uncommit(&mut self, s: usize, output: usize, flits: u64) {
         if self.plan.forwarding.is_adaptive() {
             let state = &mut self.ports[s][output];
             let left = state.committed.checked_sub(flits as u32);
-            state.committed = left.expect("what is granted was routed");
+            state.committed = left.expect("a granted packet was routed");
         }
     }
 
-    /// Routes the headers of this edge, and says what waits where that is asked for.
+    /// Routes the headers of this edge, and records queue lengths if needed.
     pub(super) fn route_headers(&mut self, s: usize) {
         if !self.plan.forwarding.is_adaptive() {
             return;
@@ -151,7 +153,7 @@ impl Twin<'_> {
             self.route(s, p, id);
             let output = self.packets[id].output;
             self.ports[s][output].committed += self.packets[id].flits as u32;
-            // Its way may be the slower one.
+            // Its path may be the slower one.
             let pace = self.input_pace(s, p, output);
             self.packets[id].allocatable = self.fed(s, p, id, pace).max(self.now);
         }
@@ -162,7 +164,8 @@ impl Twin<'_> {
         }
     }
 
-    /// On the edges for it, a switch that is awaited says how much waits for its outputs, where that has changed.
+    /// Announces the queue lengths of the outputs of a switch that have changed, on the edges for
+    /// it, if a check is pending.
     fn announce_queues(&mut self, s: usize) {
         let f = &self.plan.forwarding;
         let switch = self.plan.switch.crossbar();
@@ -201,7 +204,7 @@ impl Twin<'_> {
         }
     }
 
-    /// A packet is granted the way out of its input, which marks it if it is congested.
+    /// Marks a packet that is granted the way out of its input, if the input is congested.
     pub(super) fn mark(&mut self, s: usize, p: usize, id: usize) {
         let class = self
             .plan
@@ -216,6 +219,6 @@ impl Twin<'_> {
             self.counts.marks += 1;
         }
         let left = state.occupancy.checked_sub(packet.flits as u32);
-        state.occupancy = left.expect("what is granted was counted");
+        state.occupancy = left.expect("a granted packet was counted");
     }
 }

@@ -1,4 +1,4 @@
-//! What the twin knows of packets, ports, central links and NICs.
+//! State of packets, ports, central links and NICs in the reference implementation.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -21,19 +21,19 @@ pub(super) struct Packet {
     pub(super) sc: Sc,
     pub(super) vl: u8,
     pub(super) hops: u8,
-    /// What its routing remembers of it.
+    /// The routing word.
     pub(super) word: u8,
     /// Number of its message among those of its NIC and row, and its own number in that message.
     pub(super) message: u32,
     pub(super) index: u32,
     pub(super) is_last: bool,
     pub(super) kind: Kind,
-    /// A congested input has marked it.
+    /// Whether a congested input has marked it.
     pub(super) is_marked: bool,
-    /// Where it is counted at its present input.
+    /// Its class at the current input.
     pub(super) class: Class,
-    /// At its present input: when the header was received and may be allocated, where it goes, on which
-    /// lane, and where it will be counted at the other end of that link.
+    /// At its current input: when the header was received and may be allocated, its output and
+    /// lane, and its class at the other end of that link.
     pub(super) received: u64,
     pub(super) allocatable: u64,
     pub(super) output: usize,
@@ -41,7 +41,8 @@ pub(super) struct Packet {
     pub(super) next_class: Class,
     /// In a central buffer: when it may be allocated there.
     pub(super) central: u64,
-    /// At its present output: when the header was there, and whether the arbiter has been told.
+    /// At its current output: when the header was there, and whether it has been announced to the
+    /// arbiter.
     pub(super) buffered: u64,
     pub(super) is_announced: bool,
     pub(super) joined_output: (u64, bool),
@@ -51,7 +52,7 @@ pub(super) struct Packet {
 pub(super) enum Kind {
     #[default]
     Data,
-    /// Of which packet, of how many flits, and whether that one was marked.
+    /// The acknowledged packet, its flits, and whether it was marked.
     Acknowledgement {
         of: u32,
         flits: u32,
@@ -88,11 +89,11 @@ pub(super) enum Sender {
     Nic(usize),
 }
 
-/// Something that happens to a single flit (or slot), or a change of what a sender counts.
+/// An occurrence of a single flit (or slot), or a change of a sender's count.
 #[derive(Clone, Copy)]
 pub(super) enum Occurrence {
-    /// Flit `k` of a packet is wholly received at (switch, port) in a class. By the time of its last flit
-    /// the header may be two switches further on another lane.
+    /// Flit `k` of a packet is completely received at (switch, port) in a class. By the time of its
+    /// last flit the header may be two switches further on another lane.
     Received(usize, usize, usize, u64, Class),
     /// The same at a NIC.
     ReceivedByNic(usize, usize, u64),
@@ -100,31 +101,32 @@ pub(super) enum Occurrence {
     LeftInput(usize, usize, Class),
     /// A credit is back.
     Credit(Sender, Class),
-    /// So many flits more (less) of a lane are counted, as a sender learns.
+    /// The sender learns of this change of a lane's count, in flits.
     Counted(Sender, u8, i64),
     /// A whole packet of a lane has left the input buffer of (switch, port).
     PacketLeft(usize, usize, u8, u32),
     /// A flit comes into the central buffer of (switch, link, lane); the first one joins its queue.
     InCentre(usize, usize, u8, usize, u64),
-    /// A flit leaves it; its room is known to be free.
+    /// A flit leaves the central buffer; its space is known to be free.
     LeftCentre(usize, usize, u8),
     CentreSpace(usize, usize, u8),
     /// A flit comes into the output buffer of (switch, port, lane).
     Buffered(usize, usize, u8),
-    /// A packet in the output buffer of (switch, port, lane) could be scheduled from now on: it joins its queue,
-    /// at the same tick one from the own MPort before one from the centre.
+    /// A packet in the output buffer of (switch, port, lane) could be scheduled from now on and
+    /// joins its queue. At the same tick one from the own MPort precedes one from the centre.
     Joined(usize, usize, u8, usize, bool),
-    /// A flit has left it.
+    /// A flit has left the output buffer.
     LeftOutput(usize, usize, u8),
-    /// Room has come free in the output buffer of (switch, port, lane).
+    /// Space has been freed in the output buffer of (switch, port, lane).
     Space(usize, usize, u8),
     /// A header has passed the stages of its input (switch, port).
     Head(usize, usize, usize),
-    /// What waits for an output of the switch at the other end of (switch, port), as that one says.
+    /// The queue length of an output of the switch at the other end of (switch, port), as announced
+    /// by that switch.
     Announced(usize, usize, usize, u32),
 }
 
-/// One end of a link as the sender sees the other.
+/// A sender's view of the other end of its link.
 #[derive(Default)]
 pub(super) struct Far {
     pub(super) credit_used: Counts,
@@ -140,30 +142,31 @@ pub(super) struct PortState {
     pub(super) last_header: Option<u64>,
     /// The same at the end of the routing stage, which does not know yet where the packet goes.
     pub(super) last_head: Option<u64>,
-    /// Flits of packets whose header has passed the stages of this input and that have not been granted.
+    /// Flits of packets whose header has passed the stages of this input and that have not been
+    /// granted.
     pub(super) occupancy: u32,
-    /// By way into the crossbar: one, or one for each lane.
+    /// The connections to the crossbar: one, or one for each lane.
     pub(super) ways: Vec<Way>,
     pub(super) in_buffer: Counts,
     /// Flits of packets whose header has come and whose tail has not left, by lane.
     pub(super) whole: Vec<u32>,
     pub(super) output_until: u64,
     pub(super) next_input: usize,
-    /// The second writer of an output buffer, where there is one.
+    /// The second writer of an output buffer, if there is one.
     pub(super) central_until: u64,
     pub(super) next_link: usize,
     pub(super) space_used: Vec<u32>,
     pub(super) in_output: Vec<u32>,
     pub(super) out_queues: Vec<VecDeque<usize>>,
-    /// Flits routed to this output and not granted the way into its buffer.
+    /// Flits routed to this output and not granted the path into its buffer.
     pub(super) committed: u32,
-    /// What was last said of this output, and heard of outputs at the other end.
+    /// The last announcement of this output, and announcements of outputs at the other end.
     pub(super) told: u32,
     pub(super) heard: BTreeMap<usize, u32>,
     pub(super) far: Far,
 }
 
-/// A way from an input into a crossbar.
+/// A connection from an input to a crossbar.
 #[derive(Clone, Default)]
 pub(super) struct Way {
     pub(super) until: u64,
@@ -192,15 +195,15 @@ pub(super) struct Message {
     pub(super) left: u32,
     pub(super) sc: Sc,
     pub(super) sl: Sl,
-    /// Of the recorder.
+    /// The recorder's row.
     pub(super) row: u8,
-    /// Among the messages of its NIC and row, and how many packets have been cut off.
+    /// Number among the messages of its NIC and row, and packets cut so far.
     pub(super) number: u32,
     pub(super) index: u32,
 }
 
 impl Message {
-    /// Its next packet, which is cut off if the caller keeps what is left.
+    /// Returns its next packet, which is cut off if the caller keeps what is left.
     pub(super) fn cut(&mut self, plan: &FabricPlan) -> Ready {
         let cut = plan.segmentation.of(self.sl).cut(self.left);
         self.left -= cut.payload;
@@ -269,9 +272,9 @@ pub(super) struct NicState {
     pub(super) computes_since: Vec<Option<u64>>,
     /// By row: messages created so far.
     pub(super) numbers: Vec<u32>,
-    /// By source, row and message: packets that have arrived, and how many there are once that is known.
+    /// By source, row and message: packets that have arrived, and the total once it is known.
     pub(super) arriving: BTreeMap<(u32, u8, u32), (u32, Option<u32>)>,
-    /// Messages that have arrived and that no program has received.
+    /// Messages that have arrived and have not been received by a program.
     pub(super) complete: BTreeSet<(u32, u8, u32)>,
     pub(super) far: Far,
     pub(super) sequence: u32,
@@ -279,7 +282,7 @@ pub(super) struct NicState {
     pub(super) next: Vec<Option<(u64, u32, u32)>>,
 }
 
-/// Room of a lane in a buffer.
+/// Returns the space of a lane in a buffer.
 pub(super) fn room(sizes: &Sizes, used: &[u32], vl: usize) -> u32 {
     match sizes {
         Sizes::Static(sizes) => sizes[vl].checked_sub(used[vl]).expect("no overflow"),
@@ -298,7 +301,7 @@ pub(super) fn room(sizes: &Sizes, used: &[u32], vl: usize) -> u32 {
     }
 }
 
-/// The flits that are really there fit.
+/// Checks that the actual flits fit.
 pub(super) fn assert_holds(sizes: &Sizes, present: &[u32], place: &str) {
     for (vl, &flits) in present.iter().enumerate() {
         assert!(flits <= sizes.most(vl), "no overflow of {place}, lane {vl}");
@@ -311,7 +314,7 @@ pub(super) fn assert_holds(sizes: &Sizes, present: &[u32], place: &str) {
     }
 }
 
-/// How far `x` is from `first`, going round.
+/// Returns the cyclic distance of `x` from `first`.
 pub(super) fn turn(x: usize, first: usize) -> usize {
     (x + 10_000 - first) % 10_000
 }

@@ -1,15 +1,17 @@
-//! The numbers that a panel reads.
+//! The data files of panels.
 
 use crate::model::{Line, Mark};
 
 use super::tex::number;
 
-/// The columns of the `n`-th line: places, the line itself, its band, and its points by what must be known of them.
+/// The columns of the `n`-th line: x, the line itself, its band, and its points by status.
 const COLUMNS: [&str; 7] = ["x", "y", "low", "high", "ok", "saturated", "unsure"];
 
-/// A table with seven columns for every line; shorter lines are filled with `nan`, which is not drawn.
+/// Returns a table with seven columns for every line; shorter lines are filled with `nan`, which is
+/// not drawn.
 ///
-/// The mark of a saturated point beyond the axis stands at its upper end; the point itself does not.
+/// The mark of a saturated point beyond the axis is drawn at its upper end; the point itself is not
+/// moved.
 pub(super) fn of_lines(lines: &[Line], highest: f64) -> String {
     let header = (0..lines.len()).flat_map(|n| COLUMNS.map(|name| format!("{name}{n}")));
     let mut text = header.collect::<Vec<_>>().join(" ");
@@ -39,7 +41,7 @@ pub(super) fn of_lines(lines: &[Line], highest: f64) -> String {
                     Mark::Saturated => f64::NAN,
                     _ => end.unwrap_or(f64::NAN),
                 };
-                // No line goes to what is printed.
+                // Printed points are not joined.
                 let joined = match point.mark {
                     Mark::Printed => f64::NAN,
                     _ => point.y,

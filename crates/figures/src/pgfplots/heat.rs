@@ -46,7 +46,7 @@ pub(super) fn cells(
     }
 }
 
-/// The bar that says what colours mean, upwards and to the right of the origin, in inches.
+/// Draws the colour bar, upwards and to the right of the origin, in inches.
 pub(super) fn bar(tex: &mut String, gauge: &Gauge) {
     let steps = 20;
     for step in 0..steps {
@@ -66,7 +66,7 @@ pub(super) fn bar(tex: &mut String, gauge: &Gauge) {
     );
 }
 
-/// The drawings of fabrics, one below the other.
+/// Draws fabrics, one below another.
 pub(super) fn maps(tex: &mut String, figure: &Figure, width_in: f64) {
     for panel in &figure.panels {
         let Chart::Map(map) = &panel.chart else {

@@ -1,7 +1,8 @@
-//! Figures for LaTeX: PGFPlots draws them in the letters of the paper.
+//! Figures for LaTeX, drawn by PGFPlots in the fonts of the paper.
 //!
-//! A figure is one `.tex` file to be read with `\input`, and a `.dat` file per panel with the numbers of its lines,
-//! so that an author can restyle, drop or relabel a series by hand. A paper needs in its preamble
+//! A figure is one `.tex` file, to be read with `\input`, and a `.dat` file per panel with the data
+//! of its lines, so that an author can restyle, drop or relabel a series by hand. The preamble of a
+//! paper must contain
 //!
 //! ```tex
 //! \usepackage{pgfplots}
@@ -27,11 +28,11 @@ use tex::{escaped, length, number};
 pub struct Pgfplots {
     /// The text of `ID.tex`.
     pub tex: String,
-    /// Names and texts of the files it reads.
+    /// Names and contents of the data files.
     pub data: Vec<(String, String)>,
 }
 
-/// A figure for LaTeX, as wide as given.
+/// Returns a figure for LaTeX with the given width.
 pub fn pgfplots(figure: &Figure, width_in: f64) -> Pgfplots {
     let sheet = Sheet::new(figure, width_in);
     let mut tex = header(figure);
@@ -95,7 +96,7 @@ fn header(figure: &Figure) -> String {
     tex
 }
 
-/// Where panels stand.
+/// The layout of panels.
 struct Sheet<'f> {
     figure: &'f Figure,
     columns: usize,
@@ -140,7 +141,7 @@ impl<'f> Sheet<'f> {
         }
     }
 
-    /// Width and height of a cell of a heat map.
+    /// Returns width and height of a cell of a heat map.
     fn cell_in(&self) -> (f64, f64) {
         let share = |whole: f64, axis: &Axis| whole / axis.categories().len().max(1) as f64;
         (
@@ -149,7 +150,7 @@ impl<'f> Sheet<'f> {
         )
     }
 
-    /// Lines of the longest title; letters of 7 pt are 0.055 in wide.
+    /// Returns the number of lines of the longest title; letters of 7 pt are 0.055 in wide.
     fn title_lines(&self) -> usize {
         let letters = self
             .figure
@@ -185,7 +186,7 @@ impl<'f> Sheet<'f> {
         if !figure.y.categories().is_empty() {
             *tex += "  y dir=reverse,\n";
         } else if figure.y.scale == Scale::Linear {
-            // TeX knows no lengths beyond 5.7 m: what is far above the frame is brought nearer.
+            // TeX does not support lengths beyond 5.7 m: values far above the frame are clamped.
             let (low, high) = (figure.y.low, figure.y.high);
             let far = |by: f64| number(low + by * (high - low));
             let _ = writeln!(tex, "  restrict y to domain*={}:{},", far(-40.0), far(40.0));
@@ -203,7 +204,7 @@ impl<'f> Sheet<'f> {
         *tex += "  every axis plot/.append style={line join=round},\n]\n";
     }
 
-    /// The options of a panel: numbers and titles stand at the outer sides only.
+    /// Writes the options of a panel; numbers and titles are at the outer sides only.
     fn next(&self, tex: &mut String, n: usize) {
         let (row, column) = (n / self.columns, n % self.columns);
         let is_lowest = n + self.columns >= self.figure.panels.len();
@@ -266,7 +267,7 @@ impl<'f> Sheet<'f> {
     }
 }
 
-/// The scale, the ends and the ticks of an axis.
+/// Writes scale, ends and ticks of an axis.
 fn axis(tex: &mut String, letter: &str, axis: &Axis, length_in: f64, tick_in: f64) {
     let at_most = (length_in / tick_in) as usize;
     if axis.scale == Scale::Log {
@@ -308,7 +309,7 @@ fn axis(tex: &mut String, letter: &str, axis: &Axis, length_in: f64, tick_in: f6
     }
 }
 
-/// Every which name is written: all, unless they are numbers that would touch.
+/// Returns the distance between labelled names: 1, unless the names are numbers that would touch.
 fn every(names: &[String], length_in: f64) -> usize {
     if !names.iter().all(|name| name.parse::<f64>().is_ok()) {
         return 1;

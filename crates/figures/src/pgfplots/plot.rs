@@ -1,4 +1,4 @@
-//! Lines, stairs and boxes of a panel, and the legend of all.
+//! Lines, steps and boxes of a panel, and the legend of the figure.
 
 use std::fmt::Write;
 
@@ -35,7 +35,7 @@ pub(super) fn lines(tex: &mut String, lines: &[Line], file: &str, is_steps: bool
                 stroke(line.style)
             );
         }
-        // Points over a category stand side by side.
+        // Points over a category are drawn side by side.
         let aside = if line.joined {
             0.0
         } else {
@@ -63,7 +63,7 @@ pub(super) fn lines(tex: &mut String, lines: &[Line], file: &str, is_steps: bool
             (Mark::Saturated, "saturated", "white".to_owned()),
         ];
         for (mark, column, fill) in kinds {
-            // Both are hollow and stand in the same column.
+            // Both are hollow and share a column.
             let is_hollow = mark == Mark::Saturated && line.printed().next().is_some();
             let is_there = line.marked && line.points.iter().any(|point| point.mark == mark);
             if is_there || is_hollow {
@@ -99,7 +99,7 @@ pub(super) fn boxes(tex: &mut String, boxes: &[BoxPlot]) {
     }
 }
 
-/// Whether there is anything to tell apart.
+/// Whether the figure needs a legend.
 pub(super) fn has_legend(figure: &Figure) -> bool {
     !entries(figure).is_empty()
 }
@@ -114,7 +114,7 @@ pub(super) fn legend(tex: &mut String, figure: &Figure) {
     }
 }
 
-/// Looks and names.
+/// Returns styles and names.
 fn entries(figure: &Figure) -> Vec<(String, String)> {
     let lines = || {
         figure.panels.iter().flat_map(|panel| match &panel.chart {

@@ -1,17 +1,17 @@
-//! Texts and numbers as TeX reads them.
+//! Formats texts and numbers for TeX.
 
 use netloom_results::view::number::decimals;
 
 use crate::style::{Color, Marker, Style};
 
-/// A text with everything that means something to TeX made plain.
+/// Escapes the special characters of TeX in a text.
 pub(super) fn escaped(text: &str) -> String {
     let plain = |c: char| match c {
         '\\' => "\\textbackslash{}".to_owned(),
         '{' | '}' | '$' | '&' | '#' | '_' | '%' => format!("\\{c}"),
         '~' => "\\textasciitilde{}".to_owned(),
         '^' => "\\textasciicircum{}".to_owned(),
-        // As mathematics: the upright letter may be a bitmap (Type 3), which publishers refuse.
+        // In math mode: the upright letter may be a bitmap (Type 3), which publishers reject.
         'µ' => "$\\mu$".to_owned(),
         // Not `\to`, which separates lists within PGFPlots.
         '→' => "$\\rightarrow$".to_owned(),
@@ -24,7 +24,7 @@ pub(super) fn escaped(text: &str) -> String {
     text.chars().map(plain).collect()
 }
 
-/// A number with as many digits as a figure shows.
+/// Formats a number with the digits that a figure shows.
 pub(super) fn number(x: f64) -> String {
     if !x.is_finite() {
         return "nan".to_owned();
@@ -39,7 +39,7 @@ pub(super) fn number(x: f64) -> String {
     }
 }
 
-/// A number of an axis: powers of ten as such.
+/// Formats a number of an axis; powers of ten as powers.
 pub(super) fn tick(value: f64) -> String {
     let magnitude = value.abs();
     if value == 0.0 || (0.999e-3..1e6).contains(&magnitude) {
@@ -53,12 +53,12 @@ pub(super) fn tick(value: f64) -> String {
     }
 }
 
-/// A length given in inches.
+/// Formats a length in inches.
 pub(super) fn length(inches: f64) -> String {
     format!("{inches:.3}in")
 }
 
-/// The name under which a colour is defined.
+/// Returns the name of a colour.
 pub(super) fn color(color: Color) -> &'static str {
     match color {
         Color::Blue => "netloomblue",
@@ -71,7 +71,7 @@ pub(super) fn color(color: Color) -> &'static str {
     }
 }
 
-/// Colour and dashes of a line.
+/// Returns the options for colour and dashes of a line.
 pub(super) fn stroke(style: Style) -> String {
     let mut text = format!("{}, line width=0.8pt", color(style.color));
     let pattern = style.dash.pattern();
@@ -84,7 +84,7 @@ pub(super) fn stroke(style: Style) -> String {
     text
 }
 
-/// The marker of a point, filled with a colour.
+/// Returns the options for the marker of a point, filled with a colour.
 pub(super) fn marker(style: Style, fill: &str) -> String {
     let (mark, turn) = match style.marker {
         Marker::Circle => ("*", ""),

@@ -1,4 +1,4 @@
-//! Strokes, fills and letters.
+//! Draws strokes, fills and texts.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use super::SvgStyle;
 use crate::model::Figure;
 use crate::style::{Marker, Style};
 
-/// Which part of a text is at its place.
+/// The part of a text at its position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Anchor {
     Start,
@@ -27,18 +27,18 @@ impl Anchor {
     }
 }
 
-/// What has been drawn.
+/// The elements drawn so far.
 pub(super) struct Canvas {
     body: String,
 }
 
-/// How the marker of a point is filled.
+/// The fill of a marker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Fill {
     Full,
     Hollow,
     Pale,
-    /// What is below shines through.
+    /// Transparent.
     None,
 }
 
@@ -69,7 +69,7 @@ impl Canvas {
         ));
     }
 
-    /// A line through points; `more` are further attributes.
+    /// Draws a line through points; `more` are further attributes.
     pub(super) fn path(&mut self, points: &[(f64, f64)], more: &str) {
         let mut d = String::new();
         let mut before: Option<(String, String)> = None;
@@ -99,7 +99,7 @@ impl Canvas {
         self.colored_text((x, y), anchor, size, "", text);
     }
 
-    /// A text in another colour than black.
+    /// Draws a text in another colour than black.
     pub(super) fn colored_text(
         &mut self,
         at: (f64, f64),
@@ -123,7 +123,7 @@ impl Canvas {
         ));
     }
 
-    /// A text turned around its place, by degrees clockwise.
+    /// Draws a text rotated around its position, in degrees clockwise.
     pub(super) fn turned(
         &mut self,
         x: f64,
@@ -144,7 +144,7 @@ impl Canvas {
         ));
     }
 
-    /// The marker of a point.
+    /// Draws the marker of a point.
     pub(super) fn marker(&mut self, (x, y): (f64, f64), style: Style, fill: Fill, radius: f64) {
         let color = style.color.hex();
         let look = match fill {
@@ -221,7 +221,7 @@ impl Canvas {
     }
 }
 
-/// The attributes of the line of a series.
+/// Returns the attributes of the line of a series.
 pub(super) fn stroke(style: Style, width: f64) -> String {
     let dashes: Vec<String> = style
         .dash
@@ -240,12 +240,12 @@ pub(super) fn stroke(style: Style, width: f64) -> String {
     )
 }
 
-/// A number with two digits after the point at most.
+/// Formats a number with at most two decimal places.
 pub(super) fn num(x: f64) -> String {
     decimals(x, 2)
 }
 
-/// How wide a text is in the letters of Helvetica, nearly.
+/// Returns the approximate width of a text in Helvetica.
 pub(super) fn text_width(text: &str, size: f64) -> f64 {
     let width = |c: char| match c {
         'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | 'I' | '·' => 0.27,
@@ -258,7 +258,7 @@ pub(super) fn text_width(text: &str, size: f64) -> f64 {
     text.chars().map(width).sum::<f64>() * size
 }
 
-/// A text of so many letters at most.
+/// Truncates a text to at most `at_most` letters.
 pub(super) fn cut_text(text: &str, at_most: usize) -> String {
     if text.chars().count() <= at_most {
         return text.to_owned();
@@ -267,7 +267,8 @@ pub(super) fn cut_text(text: &str, at_most: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// A text as lines that fit a width, broken after commas if that is enough, else at blanks; a longer word is cut.
+/// Wraps a text to a width, after commas if possible, otherwise at spaces; a longer word is
+/// truncated.
 pub(super) fn wrapped(text: &str, size: f64, width: f64) -> Vec<String> {
     let fits = |line: &String| text_width(line, size) <= width;
     if text.is_empty() {
@@ -289,7 +290,7 @@ pub(super) fn wrapped(text: &str, size: f64, width: f64) -> Vec<String> {
     lines.iter().map(cut).collect()
 }
 
-/// Parts put together as long as they fit.
+/// Joins parts as long as they fit.
 fn joined_to_fit<'t>(parts: impl Iterator<Item = &'t str>, size: f64, width: f64) -> Vec<String> {
     let mut lines: Vec<String> = vec![];
     for part in parts {

@@ -1,4 +1,4 @@
-//! Lines with bands, stairs, and boxes.
+//! Lines with bands, steps, and boxes.
 
 use super::canvas::{Canvas, Fill, num, stroke};
 use super::frame::Frame;
@@ -6,12 +6,12 @@ use crate::model::{BoxPlot, Chart, Line, Mark, Panel, Point};
 
 /// Radius of a marker and width of a line, in points.
 const RADIUS: f64 = 1.9;
-/// The same of what a paper prints: it is seen around a measured point.
+/// Radius of the marker of a printed point: it is visible around that of a measured point.
 pub(super) const PRINTED: f64 = 2.9;
 const WIDTH: f64 = 1.0;
 
 pub(super) fn draw(canvas: &mut Canvas, nth: usize, panel: &Panel, frame: &Frame<'_>) {
-    // What leaves the frame is clipped, markers are not: they may sit on the border.
+    // Lines are clipped at the frame; markers are not, since they may be on the border.
     let (x, y, width, height) = (frame.left, frame.top, frame.width, frame.height);
     canvas.add(&format!(r#"<clipPath id="panel-{nth}">"#));
     canvas.rect(x, y, width, height, "");
@@ -58,7 +58,7 @@ pub(super) fn draw(canvas: &mut Canvas, nth: usize, panel: &Panel, frame: &Frame
     }
 }
 
-/// The attributes of lines to compare with.
+/// The attributes of reference lines.
 pub(super) const REFERENCE: &str =
     r##"fill="none" stroke="#888" stroke-width="0.7" stroke-dasharray="2 1.5""##;
 
@@ -67,7 +67,7 @@ fn place(frame: &Frame<'_>, point: &Point) -> (f64, f64) {
 }
 
 fn band(canvas: &mut Canvas, line: &Line, frame: &Frame<'_>) {
-    // The interval of a saturated point says nothing.
+    // The interval of a saturated point is meaningless.
     let sure = line
         .measured()
         .filter(|point| point.mark != Mark::Saturated);
@@ -104,7 +104,7 @@ fn stairs(line: &Line, frame: &Frame<'_>) -> Vec<(f64, f64)> {
     points
 }
 
-/// What a paper prints stands above all that was measured.
+/// Whether a point is printed in a paper; those are drawn on top of measured points.
 fn is_printed(_: &Line, point: &Point) -> bool {
     point.mark == Mark::Printed
 }
@@ -117,7 +117,7 @@ fn markers(
 ) {
     let n = lines.iter().filter(|line| !line.joined).count();
     for (nth, line) in lines.iter().enumerate() {
-        // Points over a category stand side by side.
+        // Points over a category are drawn side by side.
         let aside = if line.joined {
             0.0
         } else {
@@ -127,7 +127,7 @@ fn markers(
         for point in line.points.iter().filter(|point| is_marked(line, point)) {
             let (x, y) = place(frame, point);
             let x = if line.joined { x } else { x + slot };
-            // Where a line leaves for saturation is told by its mark on the border.
+            // A line that leaves the frame at saturation has its mark on the border.
             let y = match point.mark {
                 Mark::Saturated => y.max(frame.top),
                 _ => y,

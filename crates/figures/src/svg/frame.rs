@@ -1,4 +1,4 @@
-//! The rectangle of a panel: where values are, and the grid behind them.
+//! The rectangle of a panel: positions of values, and the grid.
 
 use super::canvas::Canvas;
 use crate::model::{Axis, Scale};
@@ -15,12 +15,13 @@ pub(super) struct Frame<'f> {
 }
 
 impl Frame<'_> {
-    /// Where a value of the x axis is.
+    /// Returns the position of a value on the x axis.
     pub(super) fn px(&self, value: f64) -> f64 {
         self.left + self.width * share(self.x, value)
     }
 
-    /// Where a value of the y axis is: categories from the top down, quantities from the bottom up.
+    /// Returns the position of a value on the y axis: categories from the top down, quantities from
+    /// the bottom up.
     pub(super) fn py(&self, value: f64) -> f64 {
         let share = share(self.y, value);
         let down = if self.y.categories().is_empty() {
@@ -31,7 +32,7 @@ impl Frame<'_> {
         self.top + self.height * down
     }
 
-    /// Whether a place is in the frame, a hair beyond its border included.
+    /// Whether a position is in the frame, with a small tolerance at its border.
     pub(super) fn holds(&self, (x, y): (f64, f64)) -> bool {
         let within =
             |at: f64, from: f64, length: f64| at >= from - 0.5 && at <= from + length + 0.5;
@@ -46,12 +47,12 @@ impl Frame<'_> {
         (self.height / (small * 2.2)).floor().clamp(2.0, 7.0) as usize
     }
 
-    /// The labelled places of the x axis.
+    /// Returns the labelled positions of the x axis.
     pub(super) fn x_ticks(&self, small: f64) -> Vec<(f64, String)> {
         named(self.x, self.n_x_ticks(small))
     }
 
-    /// The labelled places of the y axis.
+    /// Returns the labelled positions of the y axis.
     pub(super) fn y_ticks(&self, small: f64) -> Vec<(f64, String)> {
         named(self.y, self.n_y_ticks(small))
     }
@@ -99,10 +100,10 @@ impl Frame<'_> {
     }
 }
 
-/// The share of an axis that lies before a value.
+/// Returns the position of a value as a fraction of the axis.
 fn share(axis: &Axis, value: f64) -> f64 {
     match &axis.scale {
-        // What lies below the axis stays below it: a logarithm of zero would be nowhere.
+        // A value below the axis stays below it: the logarithm of zero is infinite.
         Scale::Log => {
             let value = value.max(axis.low * 1e-6);
             (value / axis.low).ln() / (axis.high / axis.low).ln()

@@ -1,4 +1,4 @@
-//! Coloured cells and cables, and the bar that says what the colours mean.
+//! Coloured cells and cables, and the colour bar.
 
 use netloom_results::view::number::rounded;
 
@@ -42,12 +42,12 @@ pub(super) fn map(canvas: &mut Canvas, map: &Map, gauge: Option<&Gauge>, frame: 
     let scale = (frame.width / map.width).min(frame.height / map.height);
     let left = frame.left + (frame.width - map.width * scale) / 2.0;
     let at = |(x, y): (f64, f64)| (left + x * scale, frame.top + y * scale);
-    // The busiest on top.
+    // Draw the busiest on top.
     let mut links: Vec<&MapLink> = map.links.iter().collect();
     links.sort_by(|a, b| a.value.total_cmp(&b.value));
     for link in links {
         let share = share(gauge, link.value);
-        // The palest colour of cells would not be seen as a line.
+        // The palest colour of cells would be invisible as a line.
         let ink = color(0.15 + 0.85 * share);
         let width = 0.4 + 1.0 * share.clamp(0.0, 1.0);
         for line in &link.lines {
@@ -72,7 +72,7 @@ pub(super) fn map(canvas: &mut Canvas, map: &Map, gauge: Option<&Gauge>, frame: 
     }
 }
 
-/// Width and height of the bar with its words.
+/// Returns width and height of the bar with its label.
 pub(super) fn bar_size(gauge: &Gauge, font: f64) -> (f64, f64) {
     (
         text_width(&gauge.title(), font) + 6.0 + BAR + font,
@@ -82,7 +82,7 @@ pub(super) fn bar_size(gauge: &Gauge, font: f64) -> (f64, f64) {
 
 const BAR: f64 = 80.0;
 
-/// The bar, from its left end.
+/// Draws the bar from its left end.
 pub(super) fn bar(canvas: &mut Canvas, gauge: &Gauge, left: f64, top: f64, font: f64) {
     let small = font * 0.875;
     let title = gauge.title();

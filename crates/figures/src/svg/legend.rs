@@ -5,7 +5,7 @@ use super::{chart, has, heat};
 use crate::model::{Chart, Figure, Gauge, LegendEntry, Mark};
 use crate::style::Style;
 
-/// Length of the line beside a name, and blanks.
+/// Length of the line next to a name, and spaces.
 const SAMPLE: f64 = 17.0;
 const AFTER_SAMPLE: f64 = 3.0;
 const BETWEEN: f64 = 9.0;
@@ -14,21 +14,21 @@ pub(super) struct Legend<'f> {
     rows: Vec<Vec<Entry>>,
     gauge: Option<&'f Gauge>,
     font: f64,
-    /// Height with the room below it; zero if there is nothing to say.
+    /// Height with the space below it; zero if the legend is empty.
     pub(super) height: f64,
 }
 
 enum Entry {
-    /// What the series are.
+    /// What distinguishes series.
     Title(String),
     Series {
         entry: LegendEntry,
         has_line: bool,
         has_marker: bool,
-        /// Whether a paper prints it and nothing was measured.
+        /// Whether it is only printed in a paper, not measured.
         is_printed: bool,
     },
-    /// What hollow or pale markers mean.
+    /// The meaning of hollow or pale markers.
     Mark(Fill, &'static str),
     Reference(String),
 }
@@ -195,7 +195,7 @@ fn entries(figure: &Figure) -> Vec<Entry> {
             }
         }));
     }
-    // But what is printed is told from it.
+    // With printed points, the only series needs a name too.
     let series = figure.legend();
     if let ([only], true) = (series.as_slice(), has(figure, Mark::Printed)) {
         entries.push(Entry::Series {

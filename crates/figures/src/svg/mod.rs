@@ -1,8 +1,8 @@
-//! Figures as SVG, ready for print: vector, no scripts, letters of the size of a caption.
+//! Figures as SVG, ready for print: vector graphics, no scripts, letters of the size of a caption.
 //!
-//! Panels stand in rows and columns over shared axes; numbers stand at the outer sides only. The legend is above the
-//! panels, so it covers nothing. Lengths are in points (72 to the inch). Widths of texts are estimated, as
-//! whoever shows the picture chooses the letters.
+//! Panels are arranged in rows and columns over shared axes; numbers are at the outer sides only.
+//! The legend is above the panels, so that it covers nothing. Lengths are in points (72 to the
+//! inch). Widths of texts are estimates, since the viewer of the picture chooses the fonts.
 
 mod canvas;
 mod chart;
@@ -17,19 +17,19 @@ use canvas::{Anchor, Canvas, cut_text, text_width, wrapped};
 use frame::Frame;
 use legend::Legend;
 
-/// How wide a figure is and how it is lettered.
+/// Width and fonts of a figure.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SvgStyle {
     /// Width of the picture in inches.
     pub width_in: f64,
-    /// Size of letters in points; those of ticks and panels are an eighth smaller.
+    /// Font size in points; that of ticks and panels is an eighth smaller.
     pub font_pt: f64,
-    /// Families of letters, the first that is there.
+    /// Font families in order of preference.
     pub font_family: String,
 }
 
 impl Default for SvgStyle {
-    /// One column of a paper.
+    /// Returns the style for one column of a paper.
     fn default() -> SvgStyle {
         SvgStyle {
             width_in: 3.5,
@@ -41,7 +41,7 @@ impl Default for SvgStyle {
 }
 
 impl SvgStyle {
-    /// Both columns of a paper.
+    /// Returns the style for both columns of a paper.
     pub fn two_columns() -> SvgStyle {
         SvgStyle {
             width_in: 7.16,
@@ -50,19 +50,19 @@ impl SvgStyle {
     }
 }
 
-/// Between panels, and around the figure.
+/// Gap between panels, and around the figure.
 const GAP: f64 = 8.0;
 const MARGIN: f64 = 3.0;
-/// The narrowest panel that is still read, in points: by itself, and where the figure asks for its columns.
+/// Minimum width of a panel in points: in general, and if the figure sets its columns.
 const NARROW: f64 = 88.0;
 const NARROWEST: f64 = 56.0;
-/// The widest cell of a heat map.
+/// Maximum width of a cell of a heat map.
 const WIDEST_CELL: f64 = 60.0;
-/// The longest names beside or below an axis, in letters: longer ones only where names would be cut until they are
-/// equal.
+/// Maximum lengths of names next to an axis, in letters. A longer limit is used only if truncated
+/// names would be equal.
 const NAME: [usize; 4] = [22, 30, 40, 60];
 
-/// How many letters of the names of an axis are kept.
+/// Returns the number of letters to keep of the names of an axis.
 fn kept_letters(axis: &Axis) -> usize {
     let names = axis.categories();
     let are_distinct = |letters: &&usize| {
@@ -72,7 +72,7 @@ fn kept_letters(axis: &Axis) -> usize {
     *NAME.iter().find(are_distinct).unwrap_or(&NAME[0])
 }
 
-/// A figure as SVG.
+/// Draws a figure as SVG.
 pub fn svg(figure: &Figure, style: &SvgStyle) -> String {
     let sheet = Sheet::new(figure, style);
     let mut canvas = Canvas::new();
@@ -85,7 +85,7 @@ pub fn svg(figure: &Figure, style: &SvgStyle) -> String {
     canvas.finish(figure, style, sheet.width, sheet.height)
 }
 
-/// Where everything is.
+/// The layout of a figure.
 struct Sheet<'f> {
     figure: &'f Figure,
     legend: Legend<'f>,
@@ -99,16 +99,16 @@ struct Sheet<'f> {
     top: f64,
     panel: (f64, f64),
     title_lines: usize,
-    /// Height of the numbers or names below a panel.
+    /// Numbers or names below a panel.
     x_names: Names,
 }
 
-/// How the names below an axis are set.
+/// The layout of names below an axis.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Names {
     height: f64,
     turned: bool,
-    /// Every which name is written.
+    /// Distance between labelled names.
     every: usize,
 }
 
@@ -133,13 +133,14 @@ impl<'f> Sheet<'f> {
             Some(columns) if columns <= fit(NARROWEST) => columns,
             _ => {
                 let most = fit(NARROW).min(n);
-                // As many as fit, but the same number of rows with fewer columns is wider.
+                // Prefer fewer columns if the number of rows stays the same, since panels are wider
+                // then.
                 n.div_ceil(n.div_ceil(most))
             }
         };
         let rows = n.div_ceil(columns);
         let mut panel_width = (room - GAP * (columns - 1) as f64) / columns as f64;
-        // Cells wider than their numbers need are no better.
+        // Cells need not be wider than their numbers.
         if figure.heat.is_some() && !is_map {
             panel_width = panel_width.min(WIDEST_CELL * figure.x.categories().len().max(1) as f64);
         }
@@ -270,7 +271,7 @@ impl<'f> Sheet<'f> {
                     &text,
                 );
             } else {
-                // Numbers at the sides of neighbouring panels would touch.
+                // Otherwise numbers at the sides of neighbouring panels would touch.
                 let anchor = match (is_name || self.columns == 1, x - frame.left) {
                     (false, at) if at < 1.0 => Anchor::Start,
                     (false, at) if at > frame.width - 1.0 => Anchor::End,
@@ -310,7 +311,7 @@ impl<'f> Sheet<'f> {
         }
     }
 
-    /// One title for all panels, in the middle of each side.
+    /// Draws one title per side for all panels, centred.
     fn axis_titles(&self, canvas: &mut Canvas) {
         let bottom = self.top + self.row_step() * (self.rows - 1) as f64 + self.panel.1;
         let middle = self.left
@@ -339,7 +340,7 @@ impl<'f> Sheet<'f> {
     }
 }
 
-/// Room for the numbers or names and the title of the y axis.
+/// Returns the width of the numbers or names and the title of the y axis.
 fn left_margin(y: &Axis, font: f64, small: f64) -> f64 {
     let title = if y.label.is_empty() { 0.0 } else { font * 1.35 };
     let widest = match &y.scale {
@@ -348,7 +349,7 @@ fn left_margin(y: &Axis, font: f64, small: f64) -> f64 {
             .map(|name| text_width(&cut_text(name, kept_letters(y)), small))
             .fold(0.0, f64::max),
         _ => {
-            // More ticks than will be drawn: the widest of those that may be.
+            // The widest of all ticks that may be drawn.
             let ticks = [3, 4, 5, 6, 8].into_iter().flat_map(|n| crate::ticks(y, n));
             ticks
                 .map(|tick| text_width(&crate::tick_text(tick), small))
@@ -388,7 +389,7 @@ fn x_names(x: &Axis, small: f64, panel_width: f64) -> Names {
     if widest <= slot - 2.0 {
         return plain;
     }
-    // Numbers are left out before they are turned.
+    // Omit numbers rather than rotate them.
     let are_numbers = names.iter().all(|name| name.parse::<f64>().is_ok());
     if are_numbers {
         return Names {
@@ -404,7 +405,7 @@ fn x_names(x: &Axis, small: f64, panel_width: f64) -> Names {
     }
 }
 
-/// Whether points of this kind are in the figure and need a word in the legend.
+/// Whether the figure has points with this mark, which then needs an entry in the legend.
 fn has(figure: &Figure, mark: Mark) -> bool {
     if mark == Mark::Printed {
         return figure.has_mark(mark);

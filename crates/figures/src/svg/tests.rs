@@ -1,4 +1,4 @@
-//! Small figures letter by letter, and laws for large ones.
+//! Snapshots of small figures, and properties of large ones.
 
 use crate::synthetic::Synthetic;
 use crate::{
@@ -174,13 +174,13 @@ fn numbers_behind_figures() {
     ");
 }
 
-/// The value of an attribute of an element.
+/// Returns the value of an attribute of an element.
 fn attribute<'s>(element: &'s str, name: &str) -> Option<&'s str> {
     let from = element.find(&format!(" {name}=\""))? + name.len() + 3;
     element[from..].split('"').next()
 }
 
-/// Left, right and base line of every text that is not turned, with its size.
+/// Returns left, right and base line of every text that is not rotated, with its size.
 fn texts(picture: &str) -> Vec<(f64, f64, f64, f64, String)> {
     let lines = picture.lines().filter(|line| line.starts_with("<text x="));
     lines

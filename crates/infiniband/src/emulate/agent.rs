@@ -1,4 +1,4 @@
-//! The subnet management agent: which attribute is answered by which table.
+//! The subnet management agent: dispatches attributes to their handlers.
 
 use std::fmt;
 
@@ -6,14 +6,14 @@ use super::device::Device;
 use super::mad::{Attribute64, Status};
 use super::{extended_port_info, forwarding, node_info, port_info, port_tables, switch_info};
 
-/// What an agent is asked.
+/// A request to an agent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked {
-    /// Whether it shall change the attribute, not only say it.
+    /// Whether the request changes the attribute (Set) or only reads it (Get).
     pub(super) is_set: bool,
-    /// The port that the packet came in by; 0 of a switch if from itself.
+    /// The port by which the packet arrived; 0 for a packet from the switch itself.
     pub(super) arrival: u8,
-    /// Which part of the attribute.
+    /// The attribute modifier, which selects a part of the attribute.
     pub(super) modifier: u32,
 }
 
@@ -32,7 +32,7 @@ pub enum Attribute {
     VlArbitration,
     LinearForwarding,
     MulticastForwarding,
-    /// One that the agents do not have.
+    /// Any attribute that the agents do not support.
     Other,
 }
 
@@ -45,7 +45,7 @@ impl fmt::Display for Attribute {
 
 type Answer = fn(&mut Device, &Asked, &mut Attribute64) -> Status;
 
-/// What agents answer: number, attribute, the standard's name, and how.
+/// The supported attributes: number, attribute, the standard's name, and handler.
 const ATTRIBUTES: [(u64, Attribute, &str, Answer); 11] = {
     use Attribute::*;
     [
@@ -93,7 +93,7 @@ const ATTRIBUTES: [(u64, Attribute, &str, Answer); 11] = {
     ]
 };
 
-/// Does what is asked with the attribute of this number. Without such an attribute nothing is changed.
+/// Handles a request for the attribute with this number. An unknown number changes nothing.
 pub(super) fn answer(
     device: &mut Device,
     number: u64,

@@ -1,37 +1,38 @@
 //! The two datagrams between libumad2sim and its server.
 //!
-//! Both are C structures of the machine that both run on. Numbers of the control datagram are in the order of that
-//! machine. Addresses and queue pairs of the data datagram are network order inside a machine's word, because the
-//! library copies them out of such fields; they are only swapped or put back here, and read by [`lid_of`].
+//! Both are C structures on the same machine. Numbers of the control datagram are in native byte
+//! order. Addresses and queue pairs of the data datagram are in network order inside a native word,
+//! because the library copies them from such fields. They are only swapped or copied here, and read
+//! by [`lid_of`].
 
 use super::mad::MAD_BYTES;
 
-/// The bytes of a control datagram: magic, client, type, length, data.
+/// Size of a control datagram: magic, client, type, length, data.
 pub(super) const CONTROL_BYTES: usize = 80;
-/// The bytes of its data.
+/// The data of a control datagram.
 pub(super) const CONTROL_DATA: std::ops::Range<usize> = 16..80;
-/// The bytes of a data datagram: addresses, queue pairs, status, length, and the management datagram.
+/// Size of a data datagram: addresses, queue pairs, status, length, and the management datagram.
 pub(super) const DATA_BYTES: usize = 32 + MAD_BYTES;
 
 /// The first word of a control datagram.
 pub(super) const MAGIC: u32 = 0xdead_beef;
 
-/// Words of the control datagram, by their place.
+/// Offsets of words in the control datagram.
 pub(super) mod control {
     pub(in crate::emulate) const MAGIC: usize = 0;
     pub(in crate::emulate) const CLIENT: usize = 4;
     pub(in crate::emulate) const TYPE: usize = 8;
 }
 
-/// Words of the data of a connection, by their place in that data. The name of a node follows them.
+/// Offsets of words in the data of a connection. The name of a node follows them.
 pub(super) mod connection {
-    /// The process in the question, the client's number in the answer.
+    /// The process in the request, the client number in the answer.
     pub(in crate::emulate) const ID: usize = 0;
     pub(in crate::emulate) const IS_MANAGER: usize = 8;
     pub(in crate::emulate) const NODE: std::ops::Range<usize> = 12..44;
 }
 
-/// Words of the data datagram, by their place.
+/// Offsets of words in the data datagram.
 pub(super) mod data {
     pub(in crate::emulate) const TO_LID: usize = 0;
     pub(in crate::emulate) const FROM_LID: usize = 4;
@@ -42,7 +43,7 @@ pub(super) mod data {
     pub(in crate::emulate) const MAD: usize = 32;
 }
 
-/// What a client asks of the server itself.
+/// A request to the server itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Control {
     Connect,
@@ -54,10 +55,10 @@ pub(super) enum Control {
     PartitionKeys,
 }
 
-/// The type of the answer that says no.
+/// The type of an answer to a rejected request.
 pub(super) const REFUSED: u32 = 0;
 
-/// Their numbers. 3, 5 and 6 (port, GID, GUID) are never asked by the library.
+/// The type numbers. The library never sends 3, 5 and 6 (port, GID, GUID).
 const CONTROLS: [(u32, Control); 7] = [
     (1, Control::Connect),
     (2, Control::Disconnect),
@@ -69,36 +70,36 @@ const CONTROLS: [(u32, Control); 7] = [
 ];
 
 impl Control {
-    /// The one with this number.
+    /// Returns the request type with this number.
     pub(super) fn from_type(number: u32) -> Option<Control> {
         let found = CONTROLS.iter().find(|(n, _)| *n == number);
         found.map(|(_, control)| *control)
     }
 }
 
-/// What the library is told of a packet that nobody answered: `ETIMEDOUT` of Linux. The library has no clock, so a
-/// client that is told nothing waits for ever.
+/// The status for a packet without an answer: `ETIMEDOUT` of Linux. The library has no timeout, so
+/// a client without this status would wait forever.
 pub(super) const NO_ANSWER: u32 = 110;
 
-/// The machine's word at a place.
+/// Reads the native word at an offset.
 #[inline]
 pub(super) fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_ne_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
 }
 
-/// Writes the machine's word at a place.
+/// Writes the native word at an offset.
 #[inline]
 pub(super) fn set_word(bytes: &mut [u8], at: usize, value: u32) {
     bytes[at..at + 4].copy_from_slice(&value.to_ne_bytes());
 }
 
-/// The address in a word of the data datagram.
+/// Returns the address in a word of the data datagram.
 #[inline]
 pub(super) fn lid_of(word: u32) -> u16 {
     u16::from_be(word as u16)
 }
 
-/// The word of the data datagram for an address.
+/// Returns the word of the data datagram for an address.
 #[inline]
 pub(super) fn word_of(lid: u16) -> u32 {
     u32::from(lid.to_be())

@@ -1,4 +1,4 @@
-//! One emulated node: what its subnet management agent holds.
+//! The state of one emulated node.
 
 use crate::{Node, NodeKind};
 
@@ -10,16 +10,15 @@ use super::port_tables::{ArbitrationBytes, DEFAULT_KEYS, LaneBytes, PartitionKey
 use super::profile::Profile;
 use super::{extended_port_info, node_info, port_info};
 
-/// A port of a device, and the device.
+/// A port of a device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct At {
-    /// Index of the device, that of its node in the subnet.
+    /// Index of the device, equal to the index of its node in the subnet.
     pub(super) device: u32,
-    /// Its port.
     pub(super) port: u8,
 }
 
-/// What a port holds.
+/// The state of a port.
 #[derive(Clone, Debug)]
 pub(super) struct PortAgent {
     pub(super) info: Attribute64,
@@ -27,40 +26,40 @@ pub(super) struct PortAgent {
     pub(super) guid: u64,
     /// The other end of its cable.
     pub(super) peer: Option<At>,
-    /// Whether a manager has turned its link off.
+    /// Whether a manager has disabled its link.
     pub(super) is_disabled: bool,
     pub(super) partition_keys: PartitionKeys,
     pub(super) low: ArbitrationBytes,
     pub(super) high: ArbitrationBytes,
 }
 
-/// What a manager asks of a link, beside its logical state.
+/// A command of a manager to a link, in addition to its logical state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum LinkOrder {
-    /// Go down and come up again, as far as both ends let it.
+    /// Take the link down and up again, if both ends allow it.
     Train,
-    /// Go down and stay so.
+    /// Take the link down and keep it down.
     Disable,
 }
 
-/// A node, as its agent knows it.
+/// The state of a node.
 #[derive(Clone, Debug)]
 pub(super) struct Device {
     pub(super) kind: NodeKind,
     pub(super) description: Attribute64,
     pub(super) node_info: Attribute64,
-    /// By number; the first of a node that is no switch is unused.
+    /// Ports by number; port 0 is unused except on switches.
     pub(super) ports: Vec<PortAgent>,
-    /// Lanes of service levels: of a switch by output and input, of others by port.
+    /// SL-to-VL tables: of a switch by output and input, of other nodes by port.
     pub(super) sl_to_vl: Vec<LaneBytes>,
-    /// The tables that only switches have.
+    /// Tables of a switch.
     pub(super) switch: Option<SwitchTables>,
-    /// What the last Set asked of a link; the fabric does it, since a link has two ends.
+    /// The link command of the last Set. The fabric executes it, since a link has two ends.
     pub(super) link_order: Option<(u8, LinkOrder)>,
 }
 
 impl Device {
-    /// A node that no manager has seen, but for the addresses that its file gives it.
+    /// Creates an unconfigured node, with the addresses that its file gives it.
     pub(super) fn new(node: &Node, profile: Profile) -> Device {
         let is_switch = node.kind.is_switch();
         let speeds = || node.ports.iter().filter_map(|p| p.cable?.speed);
@@ -118,18 +117,19 @@ impl Device {
         }
     }
 
-    /// Whether a port has an address of its own.
+    /// Returns whether a port has its own address.
     pub(super) fn is_addressed(&self, port: u8) -> bool {
         self.switch.is_none() || port == 0
     }
 
-    /// The number for life of the port that a packet came in by; all ports of a switch have that of port 0.
+    /// Returns the GUID of the port by which a packet arrived. All ports of a switch have that of
+    /// port 0.
     pub(super) fn port_guid(&self, arrival: u8) -> u64 {
         let number = if self.switch.is_some() { 0 } else { arrival };
         self.ports[usize::from(number)].guid
     }
 
-    /// The port that a modifier names: of a switch its number; of others the port that was asked, if it is 0.
+    /// Returns the port that a modifier names. On nodes other than switches, 0 is the queried port.
     pub(super) fn port_of_modifier(&self, asked: &Asked, number: u32) -> Option<u8> {
         if self.switch.is_none() && number == 0 {
             return Some(asked.arrival);
@@ -138,7 +138,7 @@ impl Device {
         is_port.then_some(number as u8)
     }
 
-    /// Whether an address is one of a port.
+    /// Returns whether an address belongs to a port.
     pub(super) fn owns(&self, port: u8, lid: u16) -> bool {
         let info = &self.ports[usize::from(port)].info;
         let first = port_info::LID.get(info) as u16;
@@ -147,7 +147,7 @@ impl Device {
     }
 }
 
-/// A description as NodeDescription has it: 64 bytes, cut between characters.
+/// Encodes a description for NodeDescription: 64 bytes, truncated between characters.
 fn description(text: &str) -> Attribute64 {
     let mut bytes = [0; 64];
     let end = text.floor_char_boundary(64);

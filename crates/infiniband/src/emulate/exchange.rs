@@ -1,4 +1,4 @@
-//! What becomes of each datagram. No sockets here: bytes in, bytes out, and to whom.
+//! Processes datagrams without sockets: takes bytes, and returns bytes and their recipient.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
@@ -14,50 +14,50 @@ use super::fabric::Fabric;
 use super::mad::{self, Attribute64, Status};
 use super::{node_info, port_info, port_tables};
 
-/// A program that is attached, by the number that the server gave it.
+/// The number that the server gave to an attached program.
 pub(super) type ClientId = u16;
 
-/// The address that means: whoever is at the end of the path.
+/// The permissive LID, which matches any port at the end of the path.
 const PERMISSIVE_LID: u16 = 0xffff;
 
-/// What the server knows of a client.
+/// An attached client.
 #[derive(Clone, Copy, Debug)]
 struct Client {
-    /// Its process; its sockets are named after it.
+    /// The process id, which is part of its socket names.
     process: u32,
-    /// The port that its packets leave by.
+    /// The port by which its packets leave.
     at: At,
     /// Whether it is a subnet manager.
     is_manager: bool,
 }
 
-/// What the server does after a control datagram.
+/// The action of the server after a control datagram.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Controlled {
-    /// Sends back the datagram as it is now.
+    /// Sends the datagram back.
     Answer,
-    /// Makes a socket for a new client of a process, and then sends back the datagram.
+    /// Creates a socket for a new client of a process, then sends the datagram back.
     Attached(ClientId, u32),
-    /// Closes the socket of a client that said goodbye, and sends back the datagram.
+    /// Closes the socket of a client that disconnected, then sends the datagram back.
     Detached(ClientId),
-    /// Nothing.
+    /// Does nothing.
     Ignore,
 }
 
-/// The emulated nodes and the clients that are attached to them.
+/// The emulated nodes and their attached clients.
 #[derive(Clone, Debug)]
 pub(super) struct Exchange {
     pub(super) fabric: Fabric,
     clients: BTreeMap<ClientId, Client>,
     next_client: ClientId,
     pub(super) counters: Counters,
-    /// Loses the n-th packet to an agent, again and again.
+    /// Drops every n-th packet to an agent.
     pub(super) lose_every: Option<NonZeroU64>,
     n_to_agents: u64,
 }
 
 impl Exchange {
-    /// Nodes without clients.
+    /// Creates an exchange without clients.
     pub(super) fn new(fabric: Fabric) -> Exchange {
         Exchange {
             fabric,
@@ -69,18 +69,18 @@ impl Exchange {
         }
     }
 
-    /// How many clients are attached.
+    /// Returns the number of attached clients.
     pub(super) fn n_clients(&self) -> usize {
         self.clients.len()
     }
 
-    /// Whether a client is attached.
+    /// Returns whether a client is attached.
     #[cfg(test)]
     pub(super) fn is_attached(&self, id: ClientId) -> bool {
         self.clients.contains_key(&id)
     }
 
-    /// One of the attached clients, whatever the number; the number itself if there is none.
+    /// Maps any number to an attached client, or returns the number if there is no client.
     #[cfg(test)]
     pub(super) fn known_client(&self, number: u16) -> ClientId {
         let nth = usize::from(number) % self.clients.len().max(1);
@@ -88,7 +88,7 @@ impl Exchange {
         found.copied().unwrap_or(number)
     }
 
-    /// Another client of the same process: an earlier one, since a process has its sockets only once.
+    /// Returns an earlier client of the same process. A process has only one set of sockets.
     pub(super) fn twin_of(&self, id: ClientId) -> Option<ClientId> {
         let process = self.clients.get(&id)?.process;
         let mut clients = self.clients.iter();
@@ -96,13 +96,13 @@ impl Exchange {
         found.map(|(twin, _)| *twin)
     }
 
-    /// Forgets a client. Its port is no longer that of a manager, if it was.
+    /// Removes a client. Its port is no longer marked as a manager's port.
     pub(super) fn detach(&mut self, id: ClientId) {
         self.set_manager(id, false);
         self.clients.remove(&id);
     }
 
-    /// Does what a control datagram says, and writes the answer over it.
+    /// Processes a control datagram, and overwrites it with the answer.
     pub(super) fn control(&mut self, datagram: &mut [u8]) -> Controlled {
         if datagram.len() != CONTROL_BYTES || word(datagram, control::MAGIC) != MAGIC {
             self.counters.malformed += 1;
@@ -143,8 +143,8 @@ impl Exchange {
                 bytes.copy_from_slice(&device.node_info);
                 node_info::LOCAL_PORT.set(bytes, u64::from(at.port));
                 node_info::PORT_GUID.set(bytes, port.guid);
-                // The library counts GUIDs of ports on from that of the node, whatever PortGUID says, and a manager
-                // looks for its own port by that sum. It comes out right if the node's is told to fit.
+                // The library ignores PortGUID and adds the port number to the node GUID. A manager
+                // finds its own port by that sum, so a matching node GUID is returned.
                 let fitting = port.guid.wrapping_sub(u64::from(at.port));
                 node_info::NODE_GUID.set(bytes, fitting);
             }
@@ -158,7 +158,7 @@ impl Exchange {
         Some(Controlled::Answer)
     }
 
-    /// Attaches a client to the port of the node that it names, or to the first.
+    /// Attaches a client to the port of the node that it names, or to the first port.
     fn attach(&mut self, bytes: &mut [u8]) -> Option<Controlled> {
         let process = word(bytes, connection::ID);
         let name = &mut bytes[connection::NODE];
@@ -184,7 +184,8 @@ impl Exchange {
         Some(Controlled::Attached(id, process))
     }
 
-    /// A number that no client has, and as few as possible had: late packets to a client that went meet nobody.
+    /// Returns a free client number. Numbers are reused late, so that late packets do not reach a
+    /// new client.
     fn free_id(&mut self) -> Option<ClientId> {
         for _ in 0..=ClientId::MAX {
             let id = self.next_client;
@@ -196,7 +197,7 @@ impl Exchange {
         None
     }
 
-    /// Marks a client as a manager or not, and its port if any manager is left there.
+    /// Sets whether a client is a manager, and marks its port if any manager is there.
     fn set_manager(&mut self, id: ClientId, is_manager: bool) {
         let Some(client) = self.clients.get_mut(&id) else {
             return;
@@ -215,7 +216,7 @@ impl Exchange {
         port_info::CAPABILITIES.set(info, others | own);
     }
 
-    /// The manager at the node of a place. Packets for it come by any port of a switch.
+    /// Returns the manager at a port, or at any port of a switch.
     fn manager_at(&self, at: At) -> Option<ClientId> {
         let is_switch = self.fabric.device(at).switch.is_some();
         let is_there = |client: &Client| {
@@ -226,7 +227,8 @@ impl Exchange {
         found.map(|(id, _)| *id)
     }
 
-    /// Carries a data datagram to its agent or client, and writes over it what is sent on. Says to whom.
+    /// Delivers a data datagram to its agent or client. Overwrites it with the datagram to send,
+    /// and returns the recipient.
     pub(super) fn data(&mut self, from: ClientId, datagram: &mut [u8]) -> Option<ClientId> {
         let (Some(client), DATA_BYTES) = (self.clients.get(&from), datagram.len()) else {
             self.counters.malformed += 1;
@@ -254,11 +256,11 @@ impl Exchange {
         if to.is_none() {
             set_word(head, data::STATUS, NO_ANSWER.to_be());
         }
-        // The library has no clock: it is told at once of what a real one would wait for.
+        // The library has no timeout, so the timeout status is sent at once.
         Some(to.unwrap_or(from))
     }
 
-    /// Answers a request or sends it on to a manager; nobody, if it gets nowhere.
+    /// Answers a request, or forwards it to a manager. Returns `None` if it is not deliverable.
     fn request(
         &mut self,
         from: ClientId,
@@ -302,7 +304,7 @@ impl Exchange {
         Some(from)
     }
 
-    /// Where a request comes out. A directed one may go the first part of its way by address.
+    /// Returns the destination of a request. The first part of a directed route may be by address.
     fn destination(
         &self,
         start: At,
@@ -324,7 +326,7 @@ impl Exchange {
         self.fabric.by_path(start, path, return_path)
     }
 
-    /// Lets the agent at a place answer a packet.
+    /// Lets the agent at a port answer a packet.
     fn answer(&mut self, at: At, packet: &mut [u8]) {
         let versions = (
             mad::BASE_VERSION.get(packet),
@@ -360,13 +362,13 @@ impl Exchange {
         self.counters.refused += u64::from(status != Status::Good);
     }
 
-    /// The first address of a client's port.
+    /// Returns the first address of a client's port.
     fn lid_at(&self, at: At) -> u16 {
         let info = &self.fabric.device(at).ports[usize::from(at.port)].info;
         port_info::LID.get(info) as u16
     }
 
-    /// Whether it is the turn of the next packet to be lost.
+    /// Returns whether the next packet is dropped on purpose.
     fn is_lost(&mut self) -> bool {
         self.n_to_agents += 1;
         let n = self.n_to_agents;
@@ -381,5 +383,5 @@ fn swap_words(bytes: &mut [u8], a: usize, b: usize) {
     set_word(bytes, b, of_a);
 }
 
-/// The keys that a client is told fit into its datagram.
+/// A port has at least the 32 partition keys of a datagram.
 const _: () = assert!(port_tables::N_PARTITION_KEYS >= 32);

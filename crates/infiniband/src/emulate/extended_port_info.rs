@@ -1,7 +1,7 @@
-//! MLNXExtendedPortInfo: whether a link runs at FDR10, a speed that PortInfo has no code for.
+//! MLNXExtendedPortInfo: whether a link runs at FDR10, which has no code in PortInfo.
 //!
-//! A vendor's attribute, which OpenSM and ibnetdiscover ask devices of that vendor for. A port at FDR10 says QDR in PortInfo
-//! and FDR10 here; all other speeds have no bit here.
+//! This is a vendor attribute that OpenSM and ibnetdiscover query on devices of that vendor. A port
+//! at FDR10 has QDR in PortInfo and FDR10 here. Other speeds have no bit here.
 
 use crate::Speed;
 
@@ -10,17 +10,17 @@ use super::device::Device;
 use super::mad::{Attribute64, Status};
 
 super::field::layout! {
-    /// Asks for the link to train again with what a Set enables.
+    /// Requests that the link trains again with the speeds that a Set enables.
     STATE_CHANGE_ENABLE: 3, 0, 8;
     SPEED_SUPPORTED: 7, 0, 8;
     SPEED_ENABLED: 11, 0, 8;
     SPEED_ACTIVE: 15, 0, 8;
 }
 
-/// The bit of FDR10 in the speeds.
+/// The bit of FDR10 in the speed fields.
 const FDR10: u64 = 1;
 
-/// What a port says before a manager came.
+/// Returns the initial attribute of a port.
 pub(super) fn initial(speed: Option<Speed>) -> Attribute64 {
     let mut info = [0; 64];
     if speed == Some(Speed::Fdr10) {
@@ -31,7 +31,7 @@ pub(super) fn initial(speed: Option<Speed>) -> Attribute64 {
     info
 }
 
-/// Reads what a port says, or changes the enabled speeds among the supported ones.
+/// Reads the attribute, or changes the enabled speeds among the supported ones.
 pub(super) fn answer(device: &mut Device, asked: &Asked, data: &mut Attribute64) -> Status {
     let Some(number) = device.port_of_modifier(asked, asked.modifier & 0xff) else {
         return Status::BadValue;

@@ -1,7 +1,8 @@
-//! All emulated nodes, the cables between them, and how packets find their way.
+//! All emulated nodes, the cables between them, and the routing of packets.
 //!
-//! Packets pass in no time, and management passes links that are up whatever their logical state. A packet by address goes
-//! through the forwarding tables as they are programmed, so a wrong table loses it here as it would in the machine.
+//! Packets take no time. Management packets pass all links that are up, whatever their logical
+//! state. A packet by address follows the programmed forwarding tables, so a wrong table loses it,
+//! as in real hardware.
 
 use crate::{NodeKind, Subnet};
 
@@ -10,10 +11,10 @@ use super::port_info::{self, physical, state};
 use super::profile::Profiles;
 use super::switch_info;
 
-/// Switches that a packet passes before it is taken to be in a loop.
+/// Number of switches after which a packet counts as looping.
 const MAX_HOPS: usize = 64;
 
-/// The nodes of a subnet at work.
+/// The emulated nodes of a subnet.
 #[derive(Clone, Debug)]
 pub(super) struct Fabric {
     /// In the order of the subnet.
@@ -21,7 +22,7 @@ pub(super) struct Fabric {
 }
 
 impl Fabric {
-    /// Nodes that no manager has seen, or a sentence on what is wrong with the subnet or a profile.
+    /// Creates unconfigured nodes. Returns a message if the subnet or a profile is invalid.
     pub(super) fn new(subnet: &Subnet, profiles: &Profiles) -> Result<Fabric, String> {
         check(subnet, profiles)?;
         let device = |node: &crate::Node| Device::new(node, profiles.of(node.guid, node.kind));
@@ -30,19 +31,19 @@ impl Fabric {
         })
     }
 
-    /// The device at a place.
+    /// Returns the device of a port.
     pub(super) fn device(&self, at: At) -> &Device {
         &self.devices[at.device as usize]
     }
 
-    /// The other end of the cable at a port, if its link is up.
+    /// Returns the other end of the cable at a port, if its link is up.
     fn across(&self, at: At) -> Option<At> {
         let port = self.device(at).ports.get(usize::from(at.port))?;
         let is_up = port_info::STATE.get(&port.info) != state::DOWN;
         port.peer.filter(|_| is_up)
     }
 
-    /// Where a packet comes out that leaves `from` for an address.
+    /// Returns the port where a packet from `from` to an address arrives.
     pub(super) fn by_lid(&self, from: At, lid: u16) -> Option<At> {
         let mut at = from;
         for hop in 0..MAX_HOPS {
@@ -50,7 +51,7 @@ impl Fabric {
             let output = match &device.switch {
                 Some(switch) => switch.output(lid)?,
                 None if device.owns(at.port, lid) => return Some(at),
-                // Only at its start does a packet leave a node that is no switch.
+                // A node other than a switch only sends packets of its own.
                 None if hop == 0 => at.port,
                 None => return None,
             };
@@ -62,8 +63,8 @@ impl Fabric {
         None
     }
 
-    /// Where a packet comes out that leaves `from` by the ports of a list, each hop taking the next; entry 0 is unused.
-    /// `return_path` is told the port of each arrival.
+    /// Returns the port where a packet from `from` arrives after a list of output ports, one per
+    /// hop. Entry 0 is unused. Writes the arrival ports to `return_path`.
     pub(super) fn by_path(&self, from: At, path: &[u8], return_path: &mut [u8]) -> Option<At> {
         let mut at = from;
         return_path.fill(0);
@@ -81,7 +82,7 @@ impl Fabric {
         Some(at)
     }
 
-    /// Does what the last Set at a device asked of a link.
+    /// Executes the link command of the last Set at a device.
     pub(super) fn settle(&mut self, device: u32) {
         let Some((port, order)) = self.devices[device as usize].link_order.take() else {
             return;
@@ -111,15 +112,15 @@ impl Fabric {
         &mut self.devices[at.device as usize].ports[usize::from(at.port)]
     }
 
-    /// The port that a client gets that names no node: of the first channel adapter with a cable.
+    /// Returns the default port of a client: the first channel adapter with a cable.
     pub(super) fn first_port(&self) -> Option<At> {
         let adapters = || self.places(|device| device.kind == NodeKind::ChannelAdapter);
         let with_cable = adapters().find(|at| self.across(*at).is_some());
         with_cable.or_else(|| self.places(|_| true).next())
     }
 
-    /// The port that a client gets that names a node: its description, or its GUID as `0x` and hexadecimal digits or as
-    /// the ids of ibnetdiscover (`H-0002c90300000001`).
+    /// Returns the port of a named node. The name is a description, or a GUID in the form `0x` and
+    /// digits or in the form of ibnetdiscover (`H-0002c90300000001`).
     pub(super) fn port_of_name(&self, name: &[u8]) -> Option<At> {
         let text = std::str::from_utf8(name).ok();
         let digits = |text: &'_ str| -> Option<String> {
@@ -141,8 +142,8 @@ impl Fabric {
         self.places(is_it).next()
     }
 
-    /// Ports with an address of devices that a question is true of: port 0 of switches, all with a cable of others, or
-    /// their first.
+    /// Returns a port with an address for each selected device: port 0 of a switch. On other nodes,
+    /// it is the first port with a cable, or else the first port.
     fn places(&self, of: impl Fn(&Device) -> bool) -> impl Iterator<Item = At> {
         let numbered = (0..).zip(&self.devices);
         numbered
@@ -164,23 +165,23 @@ impl Fabric {
     }
 }
 
-/// Whether a subnet and its profiles can be emulated, or a sentence on what cannot.
+/// Checks that a subnet and its profiles can be emulated. Returns a message otherwise.
 fn check(subnet: &Subnet, profiles: &Profiles) -> Result<(), String> {
     for (index, node) in subnet.nodes.iter().enumerate() {
         let name = format!("node {} \"{}\"", node.guid, node.description);
         if node.ports.is_empty() || node.ports.len() > 255 {
             let n_ports = node.ports.len();
             return Err(format!(
-                "{name} has {n_ports} ports with port 0; 1 to 255 are possible"
+                "{name}: expected 1 to 255 ports including port 0, found {n_ports}"
             ));
         }
         let profile = profiles.of(node.guid, node.kind);
         if profile.lanes_at_start > profile.lanes {
-            return Err(format!("{name} starts with more lanes than it has"));
+            return Err(format!("{name} uses more lanes at start than it has"));
         }
         if profile.high_cap.max(profile.low_cap) > 64 {
             return Err(format!(
-                "{name} has room for more than 64 entries of arbitration"
+                "{name}: expected at most 64 arbitration entries per table"
             ));
         }
         for (number, port) in node.ports.iter().enumerate() {
@@ -192,13 +193,13 @@ fn check(subnet: &Subnet, profiles: &Profiles) -> Result<(), String> {
                 .is_some_and(|back| back.node.index() == index && usize::from(back.port) == number);
             if !is_back || number == 0 || cable.port == 0 {
                 return Err(format!(
-                    "the cable at port {number} of {name} does not lead back"
+                    "the cable at port {number} of {name} is not listed at its other end"
                 ));
             }
         }
         if port_beyond_lids(node) {
             return Err(format!(
-                "{name} has an address that no single port can have"
+                "{name} has an address that is not a unicast address"
             ));
         }
     }
@@ -219,7 +220,7 @@ mod tests {
     use super::super::nonsense::fabric;
     use super::*;
 
-    /// Hosts are devices 0 to 3, two at each of switches 4 and 5; addresses are one more.
+    /// Hosts are devices 0 to 3, two at each of switches 4 and 5. The address of device n is n + 1.
     fn at(device: u32, port: u8) -> At {
         At { device, port }
     }
@@ -233,7 +234,7 @@ mod tests {
         assert_eq!(
             fabric.by_lid(host, 6),
             Some(at(5, 3)),
-            "a switch, and where it came in"
+            "a switch, and the arrival port"
         );
         assert_eq!(fabric.by_lid(host, 7), None, "above the top");
         let set = |fabric: &mut Fabric, device: usize, output: u8| {

@@ -1,6 +1,7 @@
-//! Runs of bits at fixed places, as the standard writes its attributes.
+//! Bit fields at fixed offsets, as the standard defines attributes.
 
-/// A run of bits, counted as the standard does: bit 0 is the high bit of byte 0, and the first bit weighs most.
+/// A bit field, numbered as in the standard: bit 0 is the high bit of byte 0. The first bit is the
+/// most significant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Field {
     first: usize,
@@ -8,7 +9,8 @@ pub(super) struct Field {
 }
 
 impl Field {
-    /// `bits` bits from bit `bit` of byte `byte` on. A field stays in its byte, or it is whole bytes, at most eight.
+    /// Creates a field of `bits` bits starting at bit `bit` of byte `byte`. It lies within a byte,
+    /// or covers up to eight whole bytes.
     pub(super) const fn new(byte: usize, bit: usize, bits: usize) -> Field {
         let in_a_byte = bit + bits <= 8;
         let whole_bytes = bit == 0 && bits.is_multiple_of(8) && bits <= 64;
@@ -19,7 +21,7 @@ impl Field {
         }
     }
 
-    /// The value in `data`.
+    /// Returns the value in `data`.
     #[inline]
     pub(super) fn get(self, data: &[u8]) -> u64 {
         let (start, end, shift) = self.place();
@@ -28,7 +30,7 @@ impl Field {
         value >> shift & self.largest()
     }
 
-    /// Writes the low bits of `value` and leaves all others of `data` as they are.
+    /// Writes the low bits of `value`, and leaves all other bits of `data` unchanged.
     #[inline]
     pub(super) fn set(self, data: &mut [u8], value: u64) {
         let (start, end, shift) = self.place();
@@ -41,19 +43,20 @@ impl Field {
         }
     }
 
-    /// Writes what `from` has here into `to`.
+    /// Copies the field of `from` to `to`.
     #[inline]
     pub(super) fn copy(self, from: &[u8], to: &mut [u8]) {
         self.set(to, self.get(from));
     }
 
-    /// The largest value that fits: all ones.
+    /// Returns the largest value that fits: all ones.
     #[inline]
     pub(super) const fn largest(self) -> u64 {
         u64::MAX >> (64 - self.bits)
     }
 
-    /// First byte, byte behind the last, and bits of the last byte behind the field.
+    /// Returns the first byte, the byte after the last, and the number of bits after the field in
+    /// the last byte.
     #[inline]
     const fn place(self) -> (usize, usize, usize) {
         let behind = self.first + self.bits;
@@ -62,12 +65,13 @@ impl Field {
     }
 }
 
-/// The layout of an attribute: a constant for each field (byte, bit in it, number of bits), and for tests all of them.
+/// Defines the layout of an attribute: a constant per field (byte, bit in it, number of bits), and
+/// a list of all fields for tests.
 macro_rules! layout {
     ($($(#[$doc:meta])* $name:ident: $byte:literal, $bit:literal, $bits:literal;)*) => {
         $(
             $(#[$doc])*
-            #[allow(dead_code, reason = "a layout is written down whole")]
+            #[allow(dead_code, reason = "a layout lists all fields of the standard")]
             pub(in crate::emulate) const $name: $crate::emulate::field::Field =
                 $crate::emulate::field::Field::new($byte, $bit, $bits);
         )*
@@ -80,8 +84,8 @@ macro_rules! layout {
 }
 pub(super) use layout;
 
-/// Laws of any layout: fields follow each other without overlap, each reads what was written to it, and writing it
-/// changes no bit outside it.
+/// Checks a layout: fields do not overlap, a field reads what was written, and a write does not
+/// change other bits.
 #[cfg(test)]
 pub(super) fn check_layout(fields: &[(&str, Field)], n_bytes: usize) {
     let mut behind = 0;

@@ -1,4 +1,4 @@
-//! Forwarding tables of a switch: by address, and by multicast group.
+//! Unicast and multicast forwarding tables of a switch.
 
 use std::collections::BTreeMap;
 
@@ -7,27 +7,27 @@ use super::device::Device;
 use super::mad::{Attribute64, Status};
 use super::switch_info::{self, N_LINEAR, N_MULTICAST};
 
-/// The entry that says: no output.
+/// The entry for an address without an output.
 pub(super) const NO_OUTPUT: u8 = 0xff;
 
 /// Addresses in one block.
 const LINEAR_BLOCK: usize = 64;
-/// Groups in one block of multicast; each has 16 ports of a position.
+/// Multicast groups in one block; each has the 16 ports of a position.
 const MULTICAST_BLOCK: usize = 32;
 
-/// What a switch holds beside its ports.
+/// The state of a switch, except for its ports.
 #[derive(Clone, Debug)]
 pub(super) struct SwitchTables {
     /// SwitchInfo.
     pub(super) info: Attribute64,
-    /// The output of each address, as far as anything was written; the rest has none.
+    /// The output of each address, up to the last written block; other addresses have no output.
     pub(super) linear: Vec<u8>,
-    /// Blocks of the multicast table that were written, by their modifier. Packets do not use them.
+    /// Written blocks of the multicast table, by modifier. Packets do not use them.
     pub(super) multicast: BTreeMap<u32, Attribute64>,
 }
 
 impl SwitchTables {
-    /// A switch that nobody has programmed.
+    /// Creates an unconfigured switch.
     pub(super) fn new(has_enhanced_port_0: bool) -> SwitchTables {
         SwitchTables {
             info: switch_info::initial(has_enhanced_port_0),
@@ -36,7 +36,7 @@ impl SwitchTables {
         }
     }
 
-    /// The output of an address; none above LinearFDBTop.
+    /// Returns the output of an address; `None` above LinearFDBTop.
     pub(super) fn output(&self, lid: u16) -> Option<u8> {
         if u64::from(lid) > switch_info::LINEAR_TOP.get(&self.info) {
             return None;
@@ -46,7 +46,7 @@ impl SwitchTables {
     }
 }
 
-/// LinearForwardingTable: the outputs of 64 addresses.
+/// Handles LinearForwardingTable: the outputs of 64 addresses.
 pub(super) fn linear(device: &mut Device, asked: &Asked, data: &mut Attribute64) -> Status {
     let Some(switch) = &mut device.switch else {
         return Status::BadAttribute;
@@ -70,7 +70,8 @@ pub(super) fn linear(device: &mut Device, asked: &Asked, data: &mut Attribute64)
     Status::Good
 }
 
-/// MulticastForwardingTable: 16 ports of 32 groups; the position of the ports is in the highest four bits.
+/// Handles MulticastForwardingTable: 16 ports of 32 groups, with the port position in the highest
+/// four bits of the modifier.
 pub(super) fn multicast(device: &mut Device, asked: &Asked, data: &mut Attribute64) -> Status {
     let n_ports = device.ports.len();
     let Some(switch) = &mut device.switch else {

@@ -1,17 +1,17 @@
-//! Speeds and widths of links in the codes of PortInfo.
+//! PortInfo codes for the speeds and widths of links.
 
 use crate::{Speed, Width};
 
-/// How PortInfo writes the width of a link.
+/// The PortInfo code of a link width.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct WidthCode {
     /// The width in use: one bit.
     pub(super) active: u64,
-    /// The widths that a port has that can use it.
+    /// The supported widths of a port that can use this width.
     pub(super) supported: u64,
 }
 
-/// By lanes.
+/// Lanes, active code, supported codes.
 const WIDTHS: [(u8, u64, u64); 5] = [
     (1, 0x01, 0x01),
     (2, 0x10, 0x11),
@@ -21,7 +21,7 @@ const WIDTHS: [(u8, u64, u64); 5] = [
 ];
 
 impl WidthCode {
-    /// That of a cable; one of unknown width has four lanes, as nearly all have.
+    /// Returns the code of a width. An unknown width counts as 4x, the most common one.
     pub(super) fn of(width: Option<Width>) -> WidthCode {
         let lanes = width.map_or(4, Width::lanes);
         let found = WIDTHS.iter().find(|(n, _, _)| *n == lanes);
@@ -30,21 +30,22 @@ impl WidthCode {
     }
 }
 
-/// How PortInfo writes the speed of a link: two fields, the second for FDR and faster.
+/// The PortInfo code of a link speed: two fields, the second for FDR and faster.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct SpeedCode {
     /// The speed in use, up to QDR: one bit.
     pub(super) active: u64,
-    /// The speeds that a port has that can use it, up to QDR.
+    /// The supported speeds of a port that can use this speed, up to QDR.
     pub(super) supported: u64,
-    /// The extended speed in use: one bit, or none.
+    /// The extended speed in use: one bit, or 0.
     pub(super) extended: u64,
-    /// The extended speeds of the port.
+    /// The supported extended speeds of the port.
     pub(super) extended_supported: u64,
 }
 
-/// By speed. FDR10 is in its vendor's own attribute and reads as QDR here. XDR is in a field that the tools of 2024 do not
-/// know yet, and reads as NDR, the last of the four bits that all know.
+/// Codes by speed. FDR10 is in a vendor attribute and has the code of QDR here. XDR uses a field
+/// that tools of 2024 do not support, and has the code of NDR, the highest one that all tools
+/// support.
 const SPEEDS: [(Speed, u64, u64, u64, u64); 9] = [
     (Speed::Sdr, 1, 1, 0, 0),
     (Speed::Ddr, 2, 3, 0, 0),
@@ -58,7 +59,8 @@ const SPEEDS: [(Speed, u64, u64, u64, u64); 9] = [
 ];
 
 impl SpeedCode {
-    /// That of a cable; one of unknown speed is QDR, the fastest that needs no extension.
+    /// Returns the code of a speed. An unknown speed counts as QDR, the fastest without extended
+    /// speeds.
     pub(super) fn of(speed: Option<Speed>) -> SpeedCode {
         let speed = speed.unwrap_or(Speed::Qdr);
         let found = SPEEDS.iter().find(|row| row.0 == speed);

@@ -1,18 +1,18 @@
-//! Management datagrams: their header, and the words they are written in.
+//! The header and the constants of management datagrams.
 
-/// The bytes of a management datagram.
+/// Size of a management datagram in bytes.
 pub(super) const MAD_BYTES: usize = 256;
 
-/// The bytes of an attribute in a subnet management packet.
+/// An attribute in a subnet management packet.
 pub(super) type Attribute64 = [u8; 64];
 
-/// Where the attribute is.
+/// The bytes of the attribute.
 pub(super) const ATTRIBUTE_DATA: std::ops::Range<usize> = 64..128;
 
-/// Where a directed packet says by which ports it goes. Entry 0 is unused.
+/// The output ports of a directed packet. Entry 0 is unused.
 pub(super) const INITIAL_PATH: std::ops::Range<usize> = 128..192;
 
-/// Where a directed packet is told at which ports it came in.
+/// The arrival ports of a directed packet.
 pub(super) const RETURN_PATH: std::ops::Range<usize> = 192..256;
 
 super::field::layout! {
@@ -20,11 +20,11 @@ super::field::layout! {
     CLASS: 1, 0, 8;
     CLASS_VERSION: 2, 0, 8;
     METHOD: 3, 0, 8;
-    /// Its first bit is the direction of a directed packet: 1 on the way back.
+    /// The first bit is the direction of a directed packet: 1 on the way back.
     STATUS: 4, 0, 16;
     HOP_POINTER: 6, 0, 8;
     HOP_COUNT: 7, 0, 8;
-    /// The part of the transaction id that libumad2sim leaves to the server: which client asked.
+    /// The part of the transaction id that libumad2sim leaves to the server: the requesting client.
     ASKING_CLIENT: 8, 0, 16;
     /// The rest of the transaction id.
     TRANSACTION: 10, 0, 48;
@@ -35,36 +35,36 @@ super::field::layout! {
 
 /// Subnet management by address.
 pub(super) const CLASS_BY_LID: u64 = 0x01;
-/// Subnet management by a list of ports.
+/// Subnet management by directed route.
 pub(super) const CLASS_DIRECTED: u64 = 0x81;
 
-/// Asks for an attribute.
+/// Reads an attribute.
 pub(super) const GET: u64 = 0x01;
 /// Changes an attribute.
 pub(super) const SET: u64 = 0x02;
-/// Tells a sender of traps to be quiet; nobody answers.
+/// Stops a sender from repeating a trap; has no answer.
 pub(super) const TRAP_REPRESS: u64 = 0x07;
-/// The answer to both.
+/// The answer to Get and Set.
 pub(super) const GET_RESPONSE: u64 = 0x81;
-/// The bit of a method that says: this is an answer.
+/// The bit of a method that marks an answer.
 pub(super) const IS_RESPONSE: u64 = 0x80;
 
-/// The direction of a directed packet on its way back.
+/// The direction bit of a directed packet on its way back.
 pub(super) const RETURNING: u64 = 0x8000;
 
-/// The attribute that managers, not agents, answer.
+/// The attribute that managers answer instead of agents.
 pub(super) const SM_INFO: u64 = 0x20;
 
-/// What an agent says of a request, in the code of the standard.
+/// The status of an answer, with the standard's codes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Status {
-    /// Done.
+    /// Success.
     Good = 0x00,
-    /// The version of the base or of the class is not supported.
+    /// The base or class version is not supported.
     BadVersion = 0x04,
-    /// The method is not supported with this attribute.
+    /// The method is not supported for this attribute.
     BadAttribute = 0x0c,
-    /// A field of the attribute, or its modifier, has a value that it cannot have. Nothing was changed.
+    /// A field of the attribute or its modifier has an invalid value. Nothing was changed.
     BadValue = 0x1c,
 }
 

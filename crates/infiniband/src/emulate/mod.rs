@@ -6,21 +6,23 @@
 //!  ibnetdiscover ────────┘  (threads)   (bytes, no sockets)   └─ Device: …, SwitchInfo, forwarding
 //! ```
 //!
-//! Every node of a [`Subnet`] gets a subnet management agent. The programs are the distribution's own, with the library
-//! libumad2sim (of ibsim) loaded before them, which carries their packets over sockets instead of a device. So what
-//! a manager would program into a machine is known before there is one, with all lanes and entries that the standard
-//! allows, where ibsim has eight of each and forgets VLHighLimit.
+//! Every node of a [`Subnet`] gets a subnet management agent. The programs are those of the
+//! distribution. The preloaded library libumad2sim (of ibsim) sends their packets over sockets
+//! instead of a device. This shows what a manager would program before the hardware exists. Devices
+//! can have all lanes and entries of the standard, while ibsim has eight of each and does not store
+//! VLHighLimit.
 //!
-//! | emulated | left out |
+//! | emulated | not emulated |
 //! |---|---|
 //! | NodeDescription, NodeInfo, SwitchInfo, GUIDInfo, PortInfo, MLNXExtendedPortInfo, P_Key, SLtoVL, VLArb, LFT, MFT | other attributes: status 0x0c |
-//! | directed packets, packets by address through the LFTs, both in one | multicast, traps, M_Keys, performance counters |
-//! | managers answer SMInfo and SA, several at once | SA answers longer than one datagram: libumad2sim has none |
-//! | links go down and up as a manager asks | time: nothing takes any |
-//! | speeds to NDR, and FDR10 | XDR reads as NDR |
+//! | packets by directed route, by LID, or both | multicast, traps, M_Keys, performance counters |
+//! | several managers at once, answering SMInfo and SA | SA answers longer than one datagram |
+//! | links that a manager takes down and up | time: every operation is instant |
+//! | speeds up to NDR, and FDR10 | XDR, which reads as NDR |
 //!
-//! Learned from the behaviour of libumad2sim 0.10; layouts are those of the InfiniBand Architecture Specification, volume 1,
-//! chapter 14. Linux only, as the library is.
+//! The protocol follows the behaviour of libumad2sim 0.10. Layouts are those of the InfiniBand
+//! Architecture Specification, volume 1, chapter 14. The library, and so this module, is Linux
+//! only.
 
 mod agent;
 mod counters;
@@ -61,7 +63,7 @@ use exchange::Exchange;
 use fabric::Fabric;
 use server::Server;
 
-/// Where distributions put the library that programs attach by: Debian (package libumad2sim0) and Fedora (libumad2sim).
+/// Paths of the preloaded library on Debian (package libumad2sim0) and Fedora (libumad2sim).
 const LIBRARIES: [&str; 4] = [
     "/usr/lib/x86_64-linux-gnu/umad2sim/libumad2sim.so",
     "/usr/lib/aarch64-linux-gnu/umad2sim/libumad2sim.so",
@@ -69,18 +71,18 @@ const LIBRARIES: [&str; 4] = [
     "/usr/lib/umad2sim/libumad2sim.so",
 ];
 
-/// The library that programs attach by, if it is installed.
+/// Returns the path of libumad2sim, if it is installed.
 pub fn library() -> Option<&'static Path> {
     let mut paths = LIBRARIES.iter().map(Path::new);
     paths.find(|path| path.exists())
 }
 
-/// Why an emulator does not start.
+/// The reason why an emulator does not start.
 #[derive(Debug)]
 pub enum StartError {
-    /// The subnet or a profile cannot be emulated, and why.
+    /// The subnet or a profile cannot be emulated, with the reason.
     Subnet(String),
-    /// The sockets cannot be had. `AddrInUse`: another server has the name.
+    /// The sockets cannot be opened. `AddrInUse` means that another server has this name.
     Socket(io::Error),
 }
 
@@ -88,7 +90,7 @@ impl fmt::Display for StartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StartError::Subnet(why) => f.write_str(why),
-            StartError::Socket(error) => write!(f, "the sockets of the emulator: {error}"),
+            StartError::Socket(error) => write!(f, "cannot open the emulator's sockets: {error}"),
         }
     }
 }
@@ -102,7 +104,7 @@ impl std::error::Error for StartError {
     }
 }
 
-/// A subnet at work, in threads of its own, until [`Emulator::stop`] or until it is dropped.
+/// An emulated subnet that runs in its own threads until [`Emulator::stop`] or drop.
 pub struct Emulator {
     name: String,
     subnet: Subnet,
@@ -110,8 +112,9 @@ pub struct Emulator {
 }
 
 impl Emulator {
-    /// Starts an agent for every node. Ports have the addresses of the subnet, if it gives any, and nothing else that
-    /// a manager writes. Programs find the emulator by `name`, which no other on the machine may have.
+    /// Starts an agent for every node. Ports have the addresses of the subnet, if any, but nothing
+    /// else that a manager writes. Programs find the emulator by `name`, which must be unique on
+    /// the machine.
     pub fn start(subnet: &Subnet, profiles: &Profiles, name: &str) -> Result<Emulator, StartError> {
         let fabric = Fabric::new(subnet, profiles).map_err(StartError::Subnet)?;
         let server = Server::start(name, Exchange::new(fabric)).map_err(StartError::Socket)?;
@@ -122,13 +125,14 @@ impl Emulator {
         })
     }
 
-    /// The name that programs find it by.
+    /// Returns the name by which programs find the emulator.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Lets a program attach: sets its environment. `library` is that of [`library`]. A program writes `sys-<process>`
-    /// into its current directory and removes it when it ends in peace.
+    /// Sets the environment of a program so that it attaches. `library` is the result of
+    /// [`library`]. A program writes `sys-<process>` to its current directory, and removes it on a
+    /// regular exit.
     pub fn attach(&self, library: &Path, command: &mut Command) {
         command
             .env("LD_PRELOAD", library)
@@ -137,40 +141,40 @@ impl Emulator {
             .env_remove("IBSIM_SERVER_PORT");
     }
 
-    /// Lets a program attach at a node: by its description, or its GUID as `0x` and digits. Otherwise it is at the
-    /// first channel adapter.
+    /// Sets the environment of a program so that it attaches at a node, given by its description or
+    /// GUID (`0x` and digits). The default is the first channel adapter.
     pub fn attach_at(&self, node: &str, library: &Path, command: &mut Command) {
         self.attach(library, command);
         command.env("SIM_HOST", node);
     }
 
-    /// What the ports and switches hold now.
+    /// Returns what is programmed in the ports and switches now.
     pub fn programmed(&self) -> Programmed {
         programmed::programmed(&self.server.exchange().fabric)
     }
 
-    /// The subnet with the addresses that its ports have now.
+    /// Returns the subnet with the current addresses of its ports.
     pub fn subnet(&self) -> Subnet {
         programmed::addressed(&self.server.exchange().fabric, &self.subnet)
     }
 
-    /// What has passed until now.
+    /// Returns the packet counters.
     pub fn counters(&self) -> Counters {
         self.server.exchange().counters.clone()
     }
 
-    /// How many programs are attached.
+    /// Returns the number of attached programs.
     pub fn n_clients(&self) -> usize {
         self.server.exchange().n_clients()
     }
 
-    /// Loses every n-th packet to an agent from now on, or none. The program that sent it is told that nobody answered,
+    /// Drops every n-th packet to an agent from now on, or no packets. The sender gets a timeout,
     /// as after all retries of a real device.
     pub fn lose_every(&self, n: Option<NonZeroU64>) {
         self.server.exchange().lose_every = n;
     }
 
-    /// Stops it. Programs that are still attached wait for ever.
+    /// Stops the emulator. Programs that are still attached wait forever.
     pub fn stop(self) {}
 }
 
@@ -187,7 +191,7 @@ impl fmt::Debug for Emulator {
     }
 }
 
-/// Where a program of the InfiniBand tools is, which distributions put where not every user looks.
+/// Returns the path of an InfiniBand tool, from `PATH` and from the system directories.
 pub fn program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/bin".into()]);

@@ -1,4 +1,4 @@
-//! NodeInfo, NodeDescription and GUIDInfo: who a node is. Nobody can change them.
+//! NodeInfo, NodeDescription and GUIDInfo: the identity of a node, which is read-only.
 
 use crate::{Node, NodeKind};
 
@@ -21,13 +21,13 @@ super::field::layout! {
     VENDOR_ID: 37, 0, 24;
 }
 
-/// Who made a node whose file does not say: no real vendor has 0.
+/// Vendor and device of a node if the file does not give them. No real vendor has 0.
 const UNKNOWN: u32 = 0;
 
 /// GUIDs in one block of GUIDInfo.
 const GUIDS_OF_BLOCK: u32 = 8;
 
-/// What NodeInfo says of a node, but for the port that was asked.
+/// Returns NodeInfo of a node, except for the fields about the queried port.
 pub(super) fn initial(node: &Node) -> Attribute64 {
     let mut info = [0; 64];
     let node_type = match node.kind {
@@ -53,7 +53,7 @@ pub(super) fn initial(node: &Node) -> Attribute64 {
     info
 }
 
-/// NodeInfo as the port says it that was asked.
+/// Handles NodeInfo, with the fields of the queried port.
 pub(super) fn answer(device: &mut Device, asked: &Asked, data: &mut Attribute64) -> Status {
     if asked.is_set {
         return Status::BadAttribute;
@@ -64,7 +64,7 @@ pub(super) fn answer(device: &mut Device, asked: &Asked, data: &mut Attribute64)
     Status::Good
 }
 
-/// NodeDescription.
+/// Handles NodeDescription.
 pub(super) fn describe(device: &mut Device, asked: &Asked, data: &mut Attribute64) -> Status {
     if asked.is_set {
         return Status::BadAttribute;
@@ -73,7 +73,7 @@ pub(super) fn describe(device: &mut Device, asked: &Asked, data: &mut Attribute6
     Status::Good
 }
 
-/// GUIDInfo: the first GUID is the port's for life; there is no room for others.
+/// Handles GUIDInfo. The first GUID is the permanent one of the port; there are no others.
 pub(super) fn guids(device: &mut Device, asked: &Asked, data: &mut Attribute64) -> Status {
     if asked.modifier >= GUIDS_OF_BLOCK * 4 {
         return Status::BadValue;

@@ -1,6 +1,6 @@
-//! Datagrams that no program sends, and packets with any field at all: nothing breaks, and no port says what it cannot be.
+//! Random datagrams and packets: the emulator does not panic, and ports stay in a valid state.
 //!
-//! `NETLOOM_DRAWS=1000000 cargo test -p netloom-infiniband nonsense` draws more than CI does.
+//! `NETLOOM_DRAWS=1000000 cargo test -p netloom-infiniband nonsense` runs more cases than CI does.
 
 use std::cell::RefCell;
 
@@ -72,10 +72,10 @@ fn subnet() -> Subnet {
 /// The outputs of addresses 0 to 6 at the two switches.
 const ROUTES: [[u8; 7]; 2] = [[NO_OUTPUT, 1, 2, 3, 4, 0, 3], [NO_OUTPUT, 3, 4, 1, 2, 4, 0]];
 
-/// Draws after which nodes start anew; most of their links are off by then.
+/// Cases after which the nodes are reset; most of their links are down by then.
 const ONE_LIFE: u32 = 128;
 
-/// The nodes of [`subnet`], with addresses and routes.
+/// Returns the nodes of [`subnet`], with addresses and routes.
 pub(super) fn fabric() -> Fabric {
     let profile = Profile {
         lanes: Lanes::Eight,
@@ -97,7 +97,7 @@ pub(super) fn fabric() -> Fabric {
     fabric
 }
 
-/// Bytes that a seed gives; many are 0, as in real packets.
+/// Fills bytes from a seed. Many are 0, as in real packets.
 fn fill(bytes: &mut [u8], mut seed: u64) {
     let is_sparse = seed.is_multiple_of(2);
     for byte in bytes {
@@ -107,12 +107,12 @@ fn fill(bytes: &mut [u8], mut seed: u64) {
     }
 }
 
-/// One of a few values that mean something, or any.
+/// Draws one of a few valid values, or any value.
 fn few_or_any(few: &'static [u32]) -> impl Strategy<Value = u32> {
     prop_oneof![9 => prop::sample::select(few), 1 => any::<u32>()]
 }
 
-/// A control datagram: length, magic, client, type, data.
+/// Draws a control datagram: length, magic, client, type, data.
 fn control_datagram() -> impl Strategy<Value = Vec<u8>> {
     let parts = (
         few_or_any(&[MAGIC]),
@@ -136,7 +136,7 @@ fn control_datagram() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// A data datagram, and the client that it comes from.
+/// Draws a data datagram and its sender.
 fn data_datagram() -> impl Strategy<Value = (u16, Vec<u8>)> {
     let address = (
         few_or_any(&[0, 0, 0, 0xffff, 0xffff, 1, 2, 3, 4, 5, 6]),
@@ -190,7 +190,7 @@ fn data_datagram() -> impl Strategy<Value = (u16, Vec<u8>)> {
     )
 }
 
-/// What is true of every port, whatever was written to it.
+/// Checks invariants of every port.
 fn check_laws(exchange: &Exchange) -> Result<(), TestCaseError> {
     let devices = &exchange.fabric.devices;
     for device in devices {
@@ -224,7 +224,7 @@ fn check_laws(exchange: &Exchange) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Control and data, one after the other at the same nodes.
+/// Processes a control and a data datagram.
 fn one(
     exchange: &mut Exchange,
     said: &mut [u8],

@@ -1,7 +1,7 @@
 //! PortInfo: the address of a port, its link, its lanes.
 //!
-//! A Set is done whole or not at all. Not checked: M_Keys. Not kept: the request to register again
-//! (ClientReregister), which is for the operating system of a host.
+//! A Set is executed completely or not at all. M_Keys are not checked. The request to register
+//! again (ClientReregister) is not stored, since it is for the operating system of a host.
 
 use super::agent::Asked;
 use super::device::{Device, LinkOrder};
@@ -88,23 +88,23 @@ pub(super) mod physical {
     pub(in crate::emulate) const LINK_UP: u64 = 5;
 }
 
-/// What a port starts with.
+/// The initial state of a port.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Start {
     pub(super) number: u8,
-    /// Whether it has an address: the ports of channel adapters and routers, and port 0 of a switch.
+    /// Whether it has an address: ports of channel adapters and routers, and port 0 of a switch.
     pub(super) is_addressed: bool,
     pub(super) is_up: bool,
     pub(super) lid: u16,
     pub(super) lmc: u8,
     pub(super) width: WidthCode,
     pub(super) speed: SpeedCode,
-    /// Whether any port of the node is FDR or faster; said by the ports that have an address.
+    /// Whether any port of the node is FDR or faster. Ports with an address report this.
     pub(super) has_extended_speeds: bool,
     pub(super) profile: Profile,
 }
 
-/// What a port says before a manager came.
+/// Returns the initial PortInfo of a port.
 pub(super) fn initial(start: &Start) -> Attribute64 {
     let (state, physical) = match start.is_up {
         true => (state::INITIALIZE, physical::LINK_UP),
@@ -154,20 +154,21 @@ pub(super) fn initial(start: &Start) -> Attribute64 {
     info
 }
 
-/// How a Set treats a field.
+/// The effect of a Set on a field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Rule {
     /// Written at every port.
     Written,
-    /// Written at ports that have an address, ignored at others.
+    /// Written at ports with an address, ignored at others.
     Addressed,
-    /// 0 leaves it; any other value is written if it is at most that of this field.
+    /// 0 leaves it unchanged. Other values must be at most the value of this field.
     UpTo(Field),
-    /// 0 leaves it, all ones mean all of this field; other values must be among its bits.
+    /// 0 leaves it unchanged, and all ones mean all bits of this field. Other values must be among
+    /// its bits.
     Among(Field),
 }
 
-/// What a manager can change, but for the state of the link.
+/// The fields that a manager can change, except for the link state.
 const SETTABLE: &[(Field, Rule)] = &[
     (M_KEY, Rule::Addressed),
     (GID_PREFIX, Rule::Addressed),
@@ -198,10 +199,10 @@ const SETTABLE: &[(Field, Rule)] = &[
     (OVERRUN_ERRORS, Rule::Written),
 ];
 
-/// The value of [`SPEED_EXTENDED_ENABLED`] that turns extended speeds off.
+/// The value of [`SPEED_EXTENDED_ENABLED`] that disables extended speeds.
 const NO_EXTENDED_SPEED: u64 = 30;
 
-/// Reads the PortInfo of a port, or changes what can be changed.
+/// Handles PortInfo: reads it, or changes the fields that can be changed.
 pub(super) fn answer(device: &mut Device, asked: &Asked, data: &mut Attribute64) -> Status {
     let Some(number) = device.port_of_modifier(asked, asked.modifier & 0xff) else {
         return Status::BadValue;
@@ -222,7 +223,7 @@ pub(super) fn answer(device: &mut Device, asked: &Asked, data: &mut Attribute64)
     Status::Good
 }
 
-/// Whether all of a Set can be done, and what it asks of the link.
+/// Checks that a whole Set is valid, and returns its link command.
 fn checked(
     data: &Attribute64,
     info: &Attribute64,
@@ -260,7 +261,7 @@ fn checked(
     }
 }
 
-/// Does all of a Set that was [`checked`], but for what it asks of the link.
+/// Executes a Set that was [`checked`], except for its link command.
 fn write(data: &Attribute64, info: &mut Attribute64, is_addressed: bool) {
     for (field, rule) in SETTABLE {
         let wanted = field.get(data);
@@ -330,7 +331,7 @@ mod tests {
         let before = initial(&start());
         let mut info = before;
         let asked = [0xff; 64];
-        // All ones are too large for the lanes and the packets.
+        // All ones are too large for the lanes and the MTU.
         assert_eq!(checked(&asked, &info, true), None);
         let mut asked = [0; 64];
         LID.set(&mut asked, 7);

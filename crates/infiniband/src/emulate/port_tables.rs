@@ -1,4 +1,4 @@
-//! Tables of a port: partition keys, lanes of service levels, arbitration.
+//! Tables of a port: partition keys, SL-to-VL, and arbitration.
 
 use netloom_arbitration::Entry;
 use netloom_units::Vl;
@@ -10,13 +10,13 @@ use super::device::Device;
 use super::mad::{Attribute64, Status};
 use super::port_info;
 
-/// Partition keys of a port.
+/// Number of partition keys of a port.
 pub(super) const N_PARTITION_KEYS: usize = 64;
 
-/// The keys of a port, as it holds them.
+/// The partition keys of a port.
 pub(super) type PartitionKeys = [u8; 2 * N_PARTITION_KEYS];
 
-/// The key of the default partition, full member: all that a port has at start.
+/// The initial keys of a port: full membership in the default partition.
 pub(super) const DEFAULT_KEYS: PartitionKeys = {
     let mut keys = [0; 2 * N_PARTITION_KEYS];
     keys[0] = 0xff;
@@ -24,25 +24,26 @@ pub(super) const DEFAULT_KEYS: PartitionKeys = {
     keys
 };
 
-/// One arbitration table: lane and weight of 64 entries, of which a port uses as many as it has room for.
+/// An arbitration table: lane and weight of 64 entries, of which a port uses as many as its
+/// capacity.
 pub(super) type ArbitrationBytes = [u8; 128];
 
 /// Lanes of the 16 service levels, four bits each.
 pub(super) type LaneBytes = [u8; 8];
 
-/// What a port maps before a manager came: service level modulo lanes. The standard leaves it open.
+/// Returns the initial SL-to-VL table: service level modulo lanes. The standard does not define it.
 pub(super) fn initial_lanes(n_lanes: u8) -> LaneBytes {
     let lane = |sl: u8| sl % n_lanes;
     std::array::from_fn(|byte| lane(2 * byte as u8) << 4 | lane(2 * byte as u8 + 1))
 }
 
-/// The lanes in the words of this crate.
+/// Converts an SL-to-VL table.
 pub(super) fn lanes_of(bytes: &LaneBytes) -> SlToVl {
     let nibble = |sl: usize| bytes[sl / 2] >> (4 * (1 - sl % 2)) & 0xf;
     SlToVl(std::array::from_fn(|sl| Vl(nibble(sl))))
 }
 
-/// The first `cap` entries in the words of this crate.
+/// Converts the first `cap` entries of an arbitration table.
 pub(super) fn entries_of(bytes: &ArbitrationBytes, cap: u8) -> Vec<Entry> {
     let pairs = bytes.chunks_exact(2).take(usize::from(cap));
     let entry = |pair: &[u8]| Entry {
@@ -52,7 +53,7 @@ pub(super) fn entries_of(bytes: &ArbitrationBytes, cap: u8) -> Vec<Entry> {
     pairs.map(entry).collect()
 }
 
-/// P_KeyTable: 32 keys of a port; the port of a switch is in the high half of the modifier.
+/// Handles P_KeyTable: 32 keys of a port. The high half of the modifier is the port of a switch.
 pub(super) fn partition_keys(device: &mut Device, asked: &Asked, data: &mut Attribute64) -> Status {
     let Some(number) = device.port_of_modifier(asked, asked.modifier >> 16) else {
         return Status::BadValue;
@@ -69,15 +70,16 @@ pub(super) fn partition_keys(device: &mut Device, asked: &Asked, data: &mut Attr
     Status::Good
 }
 
-/// SLtoVLMappingTable: the input of a switch is in the second byte of the modifier, its output in the last. Other nodes
-/// have one per port and no modifier.
+/// Handles SLtoVLMappingTable. For a switch, the third byte of the modifier is the input and the
+/// fourth the output. Other nodes have one table per port and no modifier.
 pub(super) fn sl_to_vl(device: &mut Device, asked: &Asked, data: &mut Attribute64) -> Status {
     let [above, above_too, input, output] = asked.modifier.to_be_bytes();
     let n_ports = device.ports.len();
     let at = match device.switch {
         None => usize::from(asked.arrival),
         Some(_) => {
-            // The bits above are for tables of all inputs at once, which SwitchInfo does not offer.
+            // The higher bits are for tables of all inputs at once, which SwitchInfo does not
+            // offer.
             let is_port = |number: u8| usize::from(number) < n_ports;
             if above != 0 || above_too != 0 || !is_port(input) || !is_port(output) {
                 return Status::BadValue;
@@ -94,7 +96,7 @@ pub(super) fn sl_to_vl(device: &mut Device, asked: &Asked, data: &mut Attribute6
     Status::Good
 }
 
-/// The four blocks of arbitration: whether of the high table, and whether its second half.
+/// The four arbitration blocks: number, whether high table, whether second half.
 const BLOCKS: [(u32, bool, bool); 4] = [
     (1, false, false),
     (2, false, true),
@@ -102,11 +104,11 @@ const BLOCKS: [(u32, bool, bool); 4] = [
     (4, true, true),
 ];
 
-/// Bytes of a block: 32 entries of two.
+/// Size of a block in bytes: 32 entries of two.
 const BLOCK_BYTES: usize = 64;
 
-/// VLArbitrationTable: the block is in the high half of the modifier, the port of a switch in the low one. Entries that a
-/// port has no room for are not kept.
+/// Handles VLArbitrationTable. The high half of the modifier is the block, the low half the port of
+/// a switch. Entries beyond the capacity of a port are dropped.
 pub(super) fn arbitration(device: &mut Device, asked: &Asked, data: &mut Attribute64) -> Status {
     let Some(number) = device.port_of_modifier(asked, asked.modifier & 0xffff) else {
         return Status::BadValue;

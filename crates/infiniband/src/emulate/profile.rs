@@ -1,10 +1,10 @@
-//! What the emulated devices can do.
+//! The capabilities of emulated devices.
 
 use std::collections::BTreeMap;
 
 use crate::{Guid, NodeKind};
 
-/// How many data lanes a port has.
+/// The number of data lanes of a port.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Lanes {
     /// VL0.
@@ -19,7 +19,7 @@ pub enum Lanes {
     Fifteen,
 }
 
-/// Each with its code in PortInfo and its number.
+/// Value, code in PortInfo, number of lanes.
 const LANES: [(Lanes, u8, u8); 5] = [
     (Lanes::One, 1, 1),
     (Lanes::Two, 2, 2),
@@ -29,76 +29,75 @@ const LANES: [(Lanes, u8, u8); 5] = [
 ];
 
 impl Lanes {
-    /// The code that VLCap, OperationalVLs and OpenSM's `max_op_vls` have for it.
+    /// Returns the code in VLCap, OperationalVLs and OpenSM's `max_op_vls`.
     pub fn code(self) -> u8 {
         LANES[self as usize].1
     }
 
-    /// How many lanes.
+    /// Returns the number of lanes.
     pub fn count(self) -> u8 {
         LANES[self as usize].2
     }
 
-    /// The one with this code.
+    /// Returns the value with this code.
     pub fn from_code(code: u8) -> Option<Lanes> {
         let found = LANES.iter().find(|(_, c, _)| *c == code);
         found.map(|(lanes, _, _)| *lanes)
     }
 
-    /// The one with this many lanes.
+    /// Returns the value with this number of lanes.
     pub fn from_count(count: u8) -> Option<Lanes> {
         let found = LANES.iter().find(|(_, _, c)| *c == count);
         found.map(|(lanes, _, _)| *lanes)
     }
 }
 
-/// The largest packet of a port.
+/// The MTU of a port.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Mtu(u8);
 
 impl Mtu {
-    /// The largest of the standard: 4096 bytes.
+    /// The largest MTU of the standard: 4096 bytes.
     pub const LARGEST: Mtu = Mtu(5);
 
-    /// The one of this many bytes: 256, 512, 1024, 2048 or 4096.
+    /// Returns the MTU of 256, 512, 1024, 2048 or 4096 bytes.
     pub fn from_bytes(bytes: u16) -> Option<Mtu> {
         let code = (1..=5).find(|code| 128 << code == bytes)?;
         Some(Mtu(code))
     }
 
-    /// The one with this code in PortInfo.
+    /// Returns the MTU with this code in PortInfo.
     pub fn from_code(code: u8) -> Option<Mtu> {
         (1..=5).contains(&code).then_some(Mtu(code))
     }
 
-    /// Its code in PortInfo.
+    /// Returns the code in PortInfo.
     pub fn code(self) -> u8 {
         self.0
     }
 
-    /// How many bytes.
+    /// Returns the number of bytes.
     pub fn bytes(self) -> u16 {
         128 << self.0
     }
 }
 
-/// What the ports of a device can do.
+/// The capabilities of the ports of a device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Profile {
-    /// Data lanes that a port has.
+    /// Number of data lanes of a port.
     pub lanes: Lanes,
-    /// Data lanes that it uses before a manager says how many. Never more than it has.
+    /// Number of data lanes in use before a manager sets it. At most `lanes`.
     pub lanes_at_start: Lanes,
-    /// Entries that the high table has room for: 0 to 64.
+    /// Capacity of the high table, 0 to 64 entries.
     pub high_cap: u8,
-    /// Entries that the low table has room for: 0 to 64.
+    /// Capacity of the low table, 0 to 64 entries.
     pub low_cap: u8,
-    /// The largest packet.
     pub mtu: Mtu,
 }
 
 impl Default for Profile {
-    /// Everything that the standard allows: 15 lanes, 64 entries, 4096 bytes.
+    /// Returns the maximum of the standard: 15 lanes, 64 entries, 4096 bytes.
     fn default() -> Profile {
         Profile {
             lanes: Lanes::Fifteen,
@@ -110,21 +109,19 @@ impl Default for Profile {
     }
 }
 
-/// What each device of a subnet can do. Whether port 0 of a switch is an enhanced one is said by its [`NodeKind`].
+/// The capabilities of each device of a subnet. [`NodeKind`] tells whether port 0 of a switch is
+/// enhanced.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Profiles {
-    /// Switches.
     pub switch: Profile,
-    /// Channel adapters.
     pub channel_adapter: Profile,
-    /// Routers.
     pub router: Profile,
-    /// Nodes that differ from their kind.
+    /// Nodes that differ from the profile of their kind.
     pub nodes: BTreeMap<Guid, Profile>,
 }
 
 impl Profiles {
-    /// The same for every device.
+    /// Creates the same profile for every device.
     pub fn all(profile: Profile) -> Profiles {
         Profiles {
             switch: profile,
@@ -134,7 +131,7 @@ impl Profiles {
         }
     }
 
-    /// That of one node.
+    /// Returns the profile of a node.
     pub fn of(&self, guid: Guid, kind: NodeKind) -> Profile {
         let by_kind = match kind {
             NodeKind::Switch { .. } => self.switch,

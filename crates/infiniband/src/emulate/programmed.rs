@@ -1,4 +1,4 @@
-//! What a manager has written into the emulated nodes, in the words of this crate.
+//! Reads back what a manager has programmed into the emulated nodes.
 
 use crate::{
     ForwardingTable, Guid, Lid, NodeKind, PortLanes, PortName, Programmed, Subnet, VlArbitration,
@@ -10,8 +10,9 @@ use super::port_tables::{entries_of, lanes_of};
 use super::profile::{Lanes, Mtu};
 use super::{node_info, port_info};
 
-/// Everything that can be read back: lanes of ports with a cable and of port 0 of switches, tables of ports with a cable
-/// and of enhanced ports 0, and all forwarding. A table that no manager wrote is there as the port has it from the start.
+/// Returns all readable data: lanes of ports with a cable and of port 0 of switches, tables of
+/// ports with a cable and of enhanced ports 0, and all forwarding tables. Tables that no manager
+/// wrote have their initial values.
 pub(super) fn programmed(fabric: &Fabric) -> Programmed {
     let mut programmed = Programmed::default();
     for device in &fabric.devices {
@@ -40,7 +41,7 @@ pub(super) fn programmed(fabric: &Fabric) -> Programmed {
     programmed
 }
 
-/// The subnet with the addresses that its ports have now.
+/// Returns the subnet with the current addresses of its ports.
 pub(super) fn addressed(fabric: &Fabric, subnet: &Subnet) -> Subnet {
     let mut subnet = subnet.clone();
     for (node, device) in subnet.nodes.iter_mut().zip(&fabric.devices) {
@@ -55,7 +56,7 @@ pub(super) fn addressed(fabric: &Fabric, subnet: &Subnet) -> Subnet {
     subnet
 }
 
-/// Port 0 of a switch and every port with a cable.
+/// Returns port 0 of a switch, and every port with a cable.
 fn ports(device: &Device) -> impl Iterator<Item = u8> {
     let numbered = (0..).zip(&device.ports);
     let is_own = |number: u8| device.switch.is_some() && number == 0;
@@ -64,7 +65,7 @@ fn ports(device: &Device) -> impl Iterator<Item = u8> {
         .map(|(number, _)| number)
 }
 
-/// Whether a port has tables: all but port 0 of most switches.
+/// Returns whether a port has tables. A base port 0 has none.
 fn has_tables(device: &Device, port: u8) -> bool {
     let enhanced = NodeKind::Switch {
         enhanced_port_0: true,
@@ -99,7 +100,7 @@ fn arbitration(device: &Device, port: u8) -> VlArbitration {
     }
 }
 
-/// The tables of an output by input; nodes that are no switches have one, of input 0.
+/// Returns the tables of an output by input. Nodes other than switches have one, for input 0.
 fn sl_to_vl(device: &Device, output: u8) -> impl Iterator<Item = (u8, &[u8; 8])> {
     let n_ports = device.ports.len();
     let tables = match device.switch {

@@ -1,4 +1,4 @@
-//! Sockets and threads: one for control, and one for each client, which ends when its client goes.
+//! Sockets and threads: one for control, and one per client, which ends when the client exits.
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
@@ -13,12 +13,12 @@ use std::time::Duration;
 use super::datagram::{CONTROL_BYTES, DATA_BYTES, REFUSED, control, set_word};
 use super::exchange::{ClientId, Controlled, Exchange};
 
-/// How often a quiet client is looked after.
+/// How often a silent client is checked.
 const LOOK_AFTER: Duration = Duration::from_millis(500);
-/// How long a datagram waits for a client that does not read. Then it is lost.
+/// How long a datagram waits for a client that does not read, before it is dropped.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// What all threads share.
+/// The state shared by all threads.
 pub(super) struct Server {
     name: String,
     exchange: Mutex<Exchange>,
@@ -28,17 +28,18 @@ pub(super) struct Server {
     is_stopping: AtomicBool,
 }
 
-/// The name of a socket as the library makes it: abstract, and with the final NUL of a C string.
+/// Returns the address of a socket as the library builds it: abstract, with the final NUL of a C
+/// string.
 fn address(name: &str, role: &str, number: Option<u32>) -> io::Result<SocketAddr> {
     let number = number.map_or(String::new(), |n| n.to_string());
     SocketAddr::from_abstract_name(format!("{name}:{role}{number}\0"))
 }
 
-/// The datagrams that threads wait for may be too long; then they must be seen to be.
+/// Extra bytes of receive buffers, so that datagrams that are too long are detected.
 const ROOM_FOR_MORE: usize = 1;
 
 impl Server {
-    /// Takes the name, and listens.
+    /// Binds the control socket to the name, and starts listening.
     pub(super) fn start(name: &str, exchange: Exchange) -> io::Result<Arc<Server>> {
         let control = UnixDatagram::bind_addr(&address(name, "ctl", None)?)?;
         control.set_write_timeout(Some(PATIENCE))?;
@@ -60,7 +61,7 @@ impl Server {
     /// Ends all threads and closes all sockets.
     pub(super) fn stop(&self) {
         self.is_stopping.store(true, Ordering::SeqCst);
-        // An end of reading wakes whoever waits. A socket that is gone already needs none.
+        // The shutdown wakes waiting threads. An error means that the socket is already closed.
         let _ = self.control.shutdown(Shutdown::Both);
         loop {
             for socket in lock(&self.sockets).values() {
@@ -73,7 +74,7 @@ impl Server {
         }
     }
 
-    /// The nodes and clients, while nothing else happens to them.
+    /// Locks the nodes and clients.
     pub(super) fn exchange(&self) -> MutexGuard<'_, Exchange> {
         lock(&self.exchange)
     }
@@ -112,12 +113,12 @@ impl Server {
                 }
                 Controlled::Detached(id) => self.close(id),
             }
-            // A client that went before its answer is noticed by its own thread.
+            // If the client is gone, its own thread notices.
             let _ = self.control.send_to_addr(datagram, &from);
         }
     }
 
-    /// Makes the socket and the thread of a new client.
+    /// Creates the socket and the thread of a new client.
     fn attach(self: Arc<Server>, id: ClientId, process: u32) -> io::Result<()> {
         let client = address(&self.name, "in", Some(process))?;
         let socket = UnixDatagram::bind_addr(&address(&self.name, "out", Some(id.into()))?)?;
@@ -137,7 +138,7 @@ impl Server {
         started
     }
 
-    /// Forgets an earlier client of the same process: it has opened its sockets anew.
+    /// Removes an earlier client of the same process, which has reopened its sockets.
     fn forget_twin(&self, id: ClientId) {
         let mut exchange = self.exchange();
         if let Some(twin) = exchange.twin_of(id) {
@@ -147,12 +148,12 @@ impl Server {
         }
     }
 
-    /// Whether a client is forgotten, or all are about to be.
+    /// Returns whether a client was removed, or the server is stopping.
     fn is_over(&self, id: ClientId) -> bool {
         self.is_stopping() || !lock(&self.sockets).contains_key(&id)
     }
 
-    /// Ends the thread of a client that is forgotten.
+    /// Ends the thread of a removed client.
     fn close(&self, id: ClientId) {
         if let Some(socket) = lock(&self.sockets).remove(&id) {
             let _ = socket.shutdown(Shutdown::Both);
@@ -163,7 +164,7 @@ impl Server {
         let mut buffer = [0; DATA_BYTES + ROOM_FOR_MORE];
         loop {
             let length = match socket.recv(&mut buffer) {
-                // An empty datagram, or the end of reading that wakes this thread for its own end.
+                // An empty datagram, or the shutdown that ends this thread.
                 Ok(0) if self.is_over(id) => return,
                 Ok(length) => length,
                 Err(error) if is_pause(&error) => match (self.is_over(id), is_gone(client)) {
@@ -187,13 +188,13 @@ impl Server {
         }
     }
 
-    /// Sends to another client than the one whose thread this is. Its own thread notices if it is gone.
+    /// Sends to the client of another thread. That thread notices if the client is gone.
     fn send(&self, to: ClientId, datagram: &[u8]) -> io::Result<usize> {
         let socket = lock(&self.sockets).get(&to).cloned();
         socket.map_or(Ok(0), |socket| socket.send(datagram))
     }
 
-    /// Forgets a client that went without a word.
+    /// Removes a client that exited without disconnecting.
     fn bury(&self, id: ClientId) {
         if lock(&self.sockets).remove(&id).is_some() {
             let mut exchange = self.exchange();
@@ -203,7 +204,7 @@ impl Server {
     }
 }
 
-/// Whether waiting ended without a datagram, and may go on.
+/// Returns whether waiting ended without a datagram and may continue.
 fn is_pause(error: &io::Error) -> bool {
     let pauses = [
         ErrorKind::WouldBlock,
@@ -213,7 +214,8 @@ fn is_pause(error: &io::Error) -> bool {
     pauses.contains(&error.kind())
 }
 
-/// Whether nobody has a socket of this name. One that is there refuses a stranger, since it talks to its own server only.
+/// Returns whether no process has a socket of this name. An existing socket rejects the probe with
+/// another error, since it is connected to its own server.
 fn is_gone(client: &SocketAddr) -> bool {
     let probe = UnixDatagram::unbound().and_then(|socket| socket.connect_addr(client));
     probe.is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)

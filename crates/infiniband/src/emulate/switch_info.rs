@@ -1,4 +1,4 @@
-//! SwitchInfo: how much a switch can forward, and how much of it is in use.
+//! SwitchInfo: the sizes of forwarding tables, and how much of them is in use.
 
 use super::agent::Asked;
 use super::device::Device;
@@ -13,7 +13,7 @@ super::field::layout! {
     DEFAULT_MULTICAST_PRIMARY: 9, 0, 8;
     DEFAULT_MULTICAST_NOT_PRIMARY: 10, 0, 8;
     LIFE_TIME: 11, 0, 5;
-    /// Set by the switch when a link came or went, reset by writing 1.
+    /// Set by the switch when a link goes up or down, reset by writing 1.
     STATE_CHANGE: 11, 5, 1;
     OPTIMIZED_SL_TO_VL: 11, 6, 2;
     LIDS_PER_PORT: 12, 0, 16;
@@ -26,7 +26,7 @@ super::field::layout! {
     MULTICAST_TOP: 18, 0, 16;
 }
 
-/// What a manager can change.
+/// The fields that a manager can change.
 const SETTABLE: [super::field::Field; 6] = [
     LINEAR_TOP,
     DEFAULT_PORT,
@@ -36,12 +36,12 @@ const SETTABLE: [super::field::Field; 6] = [
     MULTICAST_TOP,
 ];
 
-/// Addresses that the linear table has room for: all of a single port.
+/// Size of the linear table: all unicast addresses.
 pub(super) const N_LINEAR: usize = 0xc000;
-/// Groups that the multicast table has room for.
+/// Size of the multicast table.
 pub(super) const N_MULTICAST: usize = 1024;
 
-/// What a switch says before a manager came. Its links have just come up.
+/// Returns the initial SwitchInfo. Its links have just come up.
 pub(super) fn initial(has_enhanced_port_0: bool) -> Attribute64 {
     let mut info = [0; 64];
     for (field, value) in [
@@ -57,7 +57,7 @@ pub(super) fn initial(has_enhanced_port_0: bool) -> Attribute64 {
     info
 }
 
-/// Reads it, or changes what can be changed.
+/// Handles SwitchInfo: reads it, or changes the fields that can be changed.
 pub(super) fn answer(device: &mut Device, asked: &Asked, data: &mut Attribute64) -> Status {
     let Some(switch) = &mut device.switch else {
         return Status::BadAttribute;

@@ -1,38 +1,37 @@
-//! opensm.conf as OpenSM reads it.
+//! Reads opensm.conf as OpenSM does.
 //!
-//! A line is a key, white space and a value. A `#` ends the line wherever it stands, in quotes too. A value loses
-//! the white space around it and one pair of quotes. Nothing continues on the next line; but OpenSM reads at most
-//! 1,022 characters at a time, so the rest of a longer line is taken for a line of its own. A key that comes again
-//! replaces the one before. `(null)` is a list that was not given.
+//! A line is a key, white space and a value. A `#` ends the line, even within quotes. OpenSM strips
+//! the white space around a value and one pair of quotes. Values do not continue on the next line.
+//! OpenSM reads at most 1,022 characters at a time and treats the rest of a longer line as a line
+//! of its own. The last occurrence of a key counts. `(null)` is a list that is not set.
 
 use netloom_catalog::Place;
 
 use super::strtoul::{is_c_space, strtoul};
 
-/// Characters that OpenSM reads at a time, the end of the line among them.
+/// Number of characters that OpenSM reads at a time, including the end of the line.
 pub(super) const LONGEST_LINE: usize = 1022;
 
-/// How OpenSM writes a list that is not there.
+/// The value of a list that is not set.
 const NULL: &str = "(null)";
 
-/// The code that OpenSM takes where `max_op_vls` is not given: all lanes.
+/// The default of `max_op_vls` in OpenSM: all lanes.
 const DEFAULT_MAX_OP_VLS: u8 = 5;
 
-/// One key with its value.
+/// A key with its value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Setting {
-    /// The key.
     pub key: String,
-    /// Where it stands.
+    /// The place of the key.
     pub key_place: Place,
-    /// The value, without quotes and the white space around it.
+    /// The value, without quotes and surrounding white space.
     pub value: String,
-    /// Where it stands.
+    /// The place of the value.
     pub place: Place,
 }
 
 impl Setting {
-    /// The place of a stretch of the value.
+    /// Returns the place of a span of the value.
     pub fn part(&self, span: std::ops::Range<usize>) -> Place {
         let at = |offset: usize| self.place.start + length(offset.min(self.value.len()));
         Place {
@@ -42,34 +41,34 @@ impl Setting {
         }
     }
 
-    /// The value as a number, as OpenSM reads it: 0 where there is none.
+    /// Returns the value as a number, as OpenSM reads it: 0 if it is not a number.
     pub fn number(&self) -> u32 {
         strtoul(self.value.as_bytes()).0
     }
 }
 
-/// A line that OpenSM reads as two.
+/// A line that OpenSM reads as two lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LineTooLong {
-    /// The part that OpenSM takes for a line of its own.
+    /// The part that OpenSM treats as a line of its own.
     pub rest: Place,
-    /// How long the line is.
+    /// Length of the line in characters.
     pub length: usize,
 }
 
 /// A file of keys and values.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Conf {
-    /// Which text of a report it is.
+    /// Index of the text in the report.
     pub source: u16,
-    /// What it sets, in its order.
+    /// The settings, in the order of the file.
     pub settings: Vec<Setting>,
-    /// Lines that OpenSM reads as two.
+    /// Lines that OpenSM reads as two lines.
     pub too_long: Vec<LineTooLong>,
 }
 
 impl Conf {
-    /// Reads a file. Nothing is refused: OpenSM refuses nothing.
+    /// Reads a file. This never fails, as OpenSM accepts any text.
     pub fn read(text: &str, source: u16) -> Conf {
         let mut conf = Conf {
             source,
@@ -124,7 +123,7 @@ impl Conf {
         }
     }
 
-    /// The setting of a key that counts: the last.
+    /// Returns the last setting of a key, which is the one that counts.
     pub fn last(&self, key: &str) -> Option<&Setting> {
         self.settings
             .iter()
@@ -132,18 +131,19 @@ impl Conf {
             .find(|setting| setting.key == key)
     }
 
-    /// The text of a key that counts, unless that is `(null)`.
+    /// Returns the last setting of a key, unless its value is `(null)`.
     pub fn text(&self, key: &str) -> Option<&Setting> {
         self.last(key).filter(|setting| setting.value != NULL)
     }
 
-    /// Whether tables are programmed at all: only the word `TRUE` says so.
+    /// Returns whether OpenSM programs tables. Only the word `TRUE` turns this on.
     pub fn is_qos_on(&self) -> bool {
         self.last("qos")
             .is_some_and(|setting| setting.value == "TRUE")
     }
 
-    /// The code of the most lanes that links may use: 1 is VL0, 2 VL0-1, 3 VL0-3, 4 VL0-7, 5 VL0-14.
+    /// Returns the code of the lanes that links may use: 1 is VL0, 2 VL0-1, 3 VL0-3, 4 VL0-7, 5
+    /// VL0-14.
     pub fn max_op_vls(&self) -> u8 {
         match self.last("max_op_vls") {
             Some(setting) => setting.number() as u8,
@@ -151,7 +151,7 @@ impl Conf {
         }
     }
 
-    /// The routing engines that are asked for, in order of preference.
+    /// Returns the requested routing engines, in order of preference.
     pub fn routing_engines(&self) -> Vec<&str> {
         let setting = self.text("routing_engine");
         let names = setting.map_or("", |setting| setting.value.as_str());

@@ -1,40 +1,41 @@
-//! Which line of the file decides for a kind of port.
+//! The lines of the file that apply to a kind of port.
 
 use super::conf::{Conf, Setting};
 use super::keys::{QosKey, QosSet, key_name};
 
-/// OpenSM's own tables, for what the file does not say.
+/// OpenSM's default tables, for what the file does not set.
 const DEFAULT_HIGH: &str = "0:4,1:0,2:0,3:0,4:0,5:0,6:0,7:0,8:0,9:0,10:0,11:0,12:0,13:0,14:0";
 const DEFAULT_LOW: &str = "0:0,1:4,2:4,3:4,4:4,5:4,6:4,7:4,8:4,9:4,10:4,11:4,12:4,13:4,14:4";
 const DEFAULT_SL2VL: &str = "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,7";
 const DEFAULT_HIGH_LIMIT: u8 = 0;
 
-/// Where a value comes from.
+/// The origin of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Origin<'a> {
-    /// A line of the file, and the set that its key belongs to.
+    /// A line of the file, and the key set that it belongs to.
     Line(&'a Setting, QosSet),
-    /// OpenSM itself, for the file has nothing to say.
+    /// OpenSM's default, since the file does not set the value.
     OpenSm,
 }
 
-/// What the file has to say to one kind of port.
+/// The settings of the file that apply to one kind of port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Effective<'a> {
-    /// The set that is asked first.
+    /// The key set that takes precedence.
     pub set: QosSet,
-    /// The limit of the high table, and where it comes from.
+    /// The limit of the high table, and its origin.
     pub high_limit: (u8, Origin<'a>),
-    /// The list of the high table.
+    /// The list of the high table, and its origin.
     pub high: (&'a str, Origin<'a>),
-    /// The list of the low table.
+    /// The list of the low table, and its origin.
     pub low: (&'a str, Origin<'a>),
-    /// The list of lanes by service level.
+    /// The list of lanes by service level, and its origin.
     pub sl2vl: (&'a str, Origin<'a>),
 }
 
 impl<'a> Effective<'a> {
-    /// What a file says to one kind of port: its own keys, else the `qos_` ones, else what OpenSM brings.
+    /// Returns the settings for one kind of port: its own keys, else the `qos_` keys, else OpenSM's
+    /// defaults.
     pub fn of(conf: &'a Conf, set: QosSet) -> Effective<'a> {
         let list = |key, default: &'static str| -> (&'a str, Origin<'a>) {
             let found = asked(set).find_map(|set| Some((conf.text(&key_name(set, key))?, set)));
@@ -43,7 +44,7 @@ impl<'a> Effective<'a> {
                 None => (default, Origin::OpenSm),
             }
         };
-        // A limit that is no byte counts as none, so that the next set is asked.
+        // A limit that does not fit in a byte is ignored, and the next set applies.
         let limit = asked(set).find_map(|set| {
             let setting = conf.last(&key_name(set, QosKey::HighLimit))?;
             let limit = u8::try_from(setting.number() as i32).ok()?;
@@ -59,7 +60,7 @@ impl<'a> Effective<'a> {
     }
 }
 
-/// The sets that are asked for a kind of port, in order.
+/// Returns the key sets that apply to a kind of port, in order of precedence.
 fn asked(set: QosSet) -> impl Iterator<Item = QosSet> {
     let own = Some(set).filter(|set| *set != QosSet::Default);
     own.into_iter().chain([QosSet::Default])

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-/// The five sets of QoS keys: one for each kind of port, and the one that the others fall back to.
+/// The five sets of QoS keys: one for each kind of port, and the default set.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum QosSet {
-    /// `qos_*`: for every kind that has no key of its own.
+    /// `qos_*`: for every kind without its own key.
     Default,
     /// `qos_ca_*`.
     ChannelAdapter,
@@ -18,7 +18,7 @@ pub enum QosSet {
 }
 
 impl QosSet {
-    /// All sets, the default one first.
+    /// All sets, the default set first.
     pub const ALL: [QosSet; 5] = [
         QosSet::Default,
         QosSet::ChannelAdapter,
@@ -27,7 +27,7 @@ impl QosSet {
         QosSet::Router,
     ];
 
-    /// The sets of real ports.
+    /// The sets for kinds of ports.
     pub const OF_PORTS: [QosSet; 4] = [
         QosSet::ChannelAdapter,
         QosSet::SwitchExternal,
@@ -35,7 +35,7 @@ impl QosSet {
         QosSet::Router,
     ];
 
-    /// What its keys begin with.
+    /// Returns the prefix of its keys.
     pub fn prefix(self) -> &'static str {
         match self {
             QosSet::Default => "qos",
@@ -50,7 +50,7 @@ impl QosSet {
 impl fmt::Display for QosSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            QosSet::Default => "ports without keys of their own",
+            QosSet::Default => "ports without their own keys",
             QosSet::ChannelAdapter => "channel adapters",
             QosSet::SwitchExternal => "switch ports",
             QosSet::SwitchPort0 => "ports 0 of switches",
@@ -59,10 +59,10 @@ impl fmt::Display for QosSet {
     }
 }
 
-/// What a key of a set says.
+/// The part of a key after the prefix of its set.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum QosKey {
-    /// `max_vls`, which does nothing.
+    /// `max_vls`, which has no effect.
     MaxVls,
     /// `high_limit`.
     HighLimit,
@@ -84,7 +84,7 @@ impl QosKey {
         QosKey::Sl2Vl,
     ];
 
-    /// What it ends with.
+    /// Returns the end of the key.
     pub fn suffix(self) -> &'static str {
         match self {
             QosKey::MaxVls => "max_vls",
@@ -96,12 +96,12 @@ impl QosKey {
     }
 }
 
-/// The name of a key of a set: `qos_swe_vlarb_low`.
+/// Returns the name of a key of a set, such as `qos_swe_vlarb_low`.
 pub fn key_name(set: QosSet, key: QosKey) -> String {
     format!("{}_{}", set.prefix(), key.suffix())
 }
 
-/// The other keys that are about lanes or service levels: those that a slip of the fingers may have meant.
+/// Other keys about lanes or service levels, as suggestions for misspelt keys.
 const OTHER_QOS_KEYS: [&str; 4] = [
     "qos",
     "qos_policy_file",
@@ -109,7 +109,7 @@ const OTHER_QOS_KEYS: [&str; 4] = [
     "suppress_sl2vl_mad_status_errors",
 ];
 
-/// Every key that is about lanes or service levels.
+/// Returns every key about lanes or service levels.
 pub(super) fn qos_keys() -> impl Iterator<Item = String> {
     let of_sets = QosSet::ALL
         .into_iter()

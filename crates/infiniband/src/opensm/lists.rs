@@ -1,7 +1,7 @@
-//! Lists of the file, twice: as OpenSM reads them, and as their writer means them.
+//! Reads lists in two ways: as OpenSM does, and as intended by the author.
 //!
-//! OpenSM takes a number, skips whatever single character follows it, and takes the next number. It never looks
-//! whether that character is the one it should be, so a blank too much shifts everything behind it.
+//! OpenSM reads a number, skips one character, and reads the next number. It does not check that
+//! character, so an extra blank shifts everything after it.
 
 use std::ops::Range;
 
@@ -12,13 +12,13 @@ use crate::SlToVl;
 
 use super::strtoul::strtoul;
 
-/// Entries that OpenSM keeps of a list.
+/// Maximum number of entries that OpenSM keeps of a list.
 pub(super) const KEPT_ENTRIES: usize = 64;
 
-/// Service levels of a list.
+/// Number of service levels in a list.
 pub(super) const N_LEVELS: usize = 16;
 
-/// The arbitration entries that OpenSM reads, up to the end of the text or the 64th.
+/// Returns the arbitration entries that OpenSM reads, up to the end of the text or the 64th.
 pub(super) fn read_entries(text: &str) -> Vec<Entry> {
     let mut rest = text.as_bytes();
     let mut entries = vec![];
@@ -30,7 +30,7 @@ pub(super) fn read_entries(text: &str) -> Vec<Entry> {
     entries
 }
 
-/// What OpenSM makes of the two numbers of an entry.
+/// Returns the entry that OpenSM makes from two numbers.
 pub(super) fn entry(vl: u32, weight: u32) -> Entry {
     Entry {
         vl: Vl((vl % 15) as u8),
@@ -38,7 +38,7 @@ pub(super) fn entry(vl: u32, weight: u32) -> Entry {
     }
 }
 
-/// The lanes that OpenSM reads; service levels that the text has no number for go to VL0.
+/// Returns the lanes that OpenSM reads. Service levels without a number go to VL0.
 pub(super) fn read_lanes(text: &str) -> SlToVl {
     let mut rest = text.as_bytes();
     SlToVl(std::array::from_fn(|_| {
@@ -53,16 +53,16 @@ fn next_number(rest: &mut &[u8]) -> u32 {
     number
 }
 
-/// One item between commas, as its writer means it.
+/// One item between commas, as intended by the author.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Item {
-    /// Where it stands in the list.
+    /// The position in the list.
     pub(super) span: Range<usize>,
-    /// The item itself.
+    /// The text of the item.
     pub(super) text: String,
 }
 
-/// What stands between commas, without the white space around it; nothing for a comma at the end.
+/// Splits a list at commas and trims white space. A trailing comma does not start an item.
 pub(super) fn items(list: &str) -> Vec<Item> {
     let mut start = 0;
     let mut items = vec![];
@@ -82,19 +82,19 @@ pub(super) fn items(list: &str) -> Vec<Item> {
 }
 
 impl Item {
-    /// The number, if that is all it is.
+    /// Returns the number, if the item is a single number.
     pub(super) fn number(&self) -> Option<u32> {
         plain_number(&self.text)
     }
 
-    /// Lane and weight of `2:64`, if that is what it is.
+    /// Returns lane and weight, if the item has the form `2:64`.
     pub(super) fn pair(&self) -> Option<(u32, u32)> {
         let (vl, weight) = self.text.split_once(':')?;
         Some((plain_number(vl.trim())?, plain_number(weight.trim())?))
     }
 }
 
-/// A number as people write it: `08` is 8.
+/// Parses a number where `08` is 8, not octal.
 fn plain_number(text: &str) -> Option<u32> {
     match text.strip_prefix("0x").or(text.strip_prefix("0X")) {
         Some(digits) => u32::from_str_radix(digits, 16).ok(),

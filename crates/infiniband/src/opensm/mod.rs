@@ -1,15 +1,15 @@
-//! OpenSM's rules: what it reads in its files, what it really programs, and what is wrong with them.
+//! OpenSM's rules: how it reads its files, what it programs, and errors in the files.
 //!
 //! ```text
 //! opensm.conf ─► Conf ─► effective ─► programming ─► Program   what a port will hold
 //!                  │                       │
-//! qos-policy.conf ─┴► lint ◄───────────────┘                   what the file says and a port will not hold
-//! Tables ─► export ─► opensm.conf, qos-policy.conf, routes     what a plan becomes
-//! Tables, Programmed ─► verify                                 whether the plan is in the ports
+//! qos-policy.conf ─┴► lint ◄───────────────┘                   differences between file and ports
+//! Tables ─► export ─► opensm.conf, qos-policy.conf, routes     files for a plan
+//! Tables, Programmed ─► verify                                 whether the ports hold the plan
 //! ```
 //!
-//! The rules are those of OpenSM 3.3.23. Each was seen in its behaviour: the tests compare them with a real
-//! OpenSM that configures a simulated fabric.
+//! The rules are those of OpenSM 3.3.23, derived from its behaviour. The tests compare them with a
+//! real OpenSM that configures a simulated fabric.
 
 pub mod codes;
 mod conf;

@@ -1,53 +1,52 @@
-//! qos-policy.conf: which path gets which service level.
+//! qos-policy.conf: the service levels of paths.
 //!
-//! The file has sections (`port-groups`, `qos-levels`, `qos-match-rules`, and `qos-ulps` for the simple form), read
-//! here line by line. `qos-setup` is read by OpenSM too, and then forgotten. Whatever OpenSM refuses makes it come up
-//! without the policy, so it is kept as a [`Refusal`].
+//! The file has the sections `port-groups`, `qos-levels`, `qos-match-rules`, and `qos-ulps` for the
+//! simple form. OpenSM also reads `qos-setup` but does not use it. If OpenSM rejects anything, it
+//! runs without the policy; every such error is a [`Refusal`].
 
 use netloom_catalog::Place;
 
-/// `key: value` of a group, a level or a rule.
+/// A `key: value` line of a group, a level or a rule.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PolicyLine {
-    /// The key.
     pub key: String,
-    /// The value, without the white space around it.
+    /// The value, without surrounding white space.
     pub value: String,
-    /// Where the value stands.
+    /// The place of the value.
     pub place: Place,
 }
 
 /// A group of ports.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PortGroup {
-    /// Where it begins.
+    /// The place of its first line.
     pub place: Place,
-    /// What it says.
+    /// Its lines.
     pub lines: Vec<PolicyLine>,
 }
 
-/// A level of service.
+/// A QoS level.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct QosLevel {
-    /// Where it begins.
+    /// The place of its first line.
     pub place: Place,
-    /// What it says.
+    /// Its lines.
     pub lines: Vec<PolicyLine>,
 }
 
-/// A rule that gives a level to paths.
+/// A rule that sets the level of paths.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct MatchRule {
-    /// Where it begins.
+    /// The place of its first line.
     pub place: Place,
-    /// What it says.
+    /// Its lines.
     pub lines: Vec<PolicyLine>,
 }
 
 /// A rule of the simple form: `any, target-port-guid 0x1-0x9 : 3`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UlpRule {
-    /// The whole line.
+    /// The place of the line.
     pub place: Place,
     /// `any`, `sdp`, `srp`, `rds`, `iser`, `ipoib` or `default`.
     pub ulp: String,
@@ -57,39 +56,37 @@ pub struct UlpRule {
     pub sl: u8,
 }
 
-/// Why OpenSM will come up without the policy.
+/// A reason why OpenSM rejects the policy.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal {
-    /// Where.
+    /// The place of the error.
     pub place: Place,
-    /// What is wrong.
+    /// The message.
     pub why: String,
-    /// The code that OpenSM logs.
+    /// The error code that OpenSM logs.
     pub code: &'static str,
 }
 
-/// A policy.
+/// A policy file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Policy {
-    /// Which text of a report it is.
+    /// Index of the text in the report.
     pub source: u16,
-    /// Its groups of ports.
     pub groups: Vec<PortGroup>,
-    /// Its levels.
     pub levels: Vec<QosLevel>,
-    /// Its rules; the first that fits a path gives the level.
+    /// Rules; the first that matches a path sets the level.
     pub rules: Vec<MatchRule>,
-    /// Its rules of the simple form, asked after the others; the first that fits counts.
+    /// Rules of the simple form, applied after `rules`; the first that matches counts.
     pub ulps: Vec<UlpRule>,
-    /// Where `qos-setup` stands, which does nothing.
+    /// The place of `qos-setup`, which has no effect.
     pub setup: Option<Place>,
-    /// What makes OpenSM refuse the file.
+    /// The errors that make OpenSM reject the file.
     pub refusals: Vec<Refusal>,
 }
 
 const SYNTAX: &str = "AC05";
 
-/// Sections, what they are made of, and the keys of that.
+/// Sections, their elements, and the keys of an element.
 const SECTIONS: [(&str, &str, &[&str]); 3] = [
     (
         "port-groups",
@@ -133,7 +130,7 @@ const SECTIONS: [(&str, &str, &[&str]); 3] = [
     ),
 ];
 
-/// The simple form's words, and what may follow them.
+/// The words of the simple form, and the criteria that may follow them.
 const ULPS: [(&str, &[&str]); 7] = [
     ("default", &[]),
     (
@@ -147,37 +144,37 @@ const ULPS: [(&str, &[&str]); 7] = [
     ("ipoib", &["", "pkey"]),
 ];
 
-/// The value of a key in a list of lines.
+/// Returns the line of a key.
 fn get<'a>(lines: &'a [PolicyLine], key: &str) -> Option<&'a PolicyLine> {
     lines.iter().find(|line| line.key == key)
 }
 
 impl PortGroup {
-    /// Its name.
+    /// Returns the name.
     pub fn name(&self) -> Option<&str> {
         get(&self.lines, "name").map(|line| line.value.as_str())
     }
 }
 
 impl QosLevel {
-    /// Its name.
+    /// Returns the name.
     pub fn name(&self) -> Option<&str> {
         get(&self.lines, "name").map(|line| line.value.as_str())
     }
 
-    /// Its service level.
+    /// Returns the service level.
     pub fn sl(&self) -> Option<u8> {
         get(&self.lines, "sl")?.value.parse().ok()
     }
 }
 
 impl MatchRule {
-    /// The name of its level.
+    /// Returns the line with the name of the level.
     pub fn level(&self) -> Option<&PolicyLine> {
         get(&self.lines, "qos-level-name")
     }
 
-    /// The groups of its `source` or `destination` lines.
+    /// Returns the groups of the `source` and `destination` lines.
     pub fn groups(&self) -> impl Iterator<Item = (&str, &PolicyLine)> {
         let lines = self.lines.iter();
         lines
@@ -186,7 +183,7 @@ impl MatchRule {
     }
 }
 
-/// The parts of a name that is found once spaces are gone, as OpenSM drops them outside of quotes.
+/// Removes quotes, and spaces outside quotes, from a name, as OpenSM does.
 pub(super) fn without_spaces(name: &str) -> String {
     let mut is_quoted = false;
     let mut kept = String::new();
@@ -200,7 +197,7 @@ pub(super) fn without_spaces(name: &str) -> String {
     kept
 }
 
-/// Numbers and ranges of a list: `0x10-0x20,7`.
+/// Parses the numbers and ranges of a list such as `0x10-0x20,7`.
 pub(super) fn ranges(list: &str) -> Option<Vec<(u64, u64)>> {
     let number = |text: &str| match text.trim().strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
@@ -214,27 +211,27 @@ pub(super) fn ranges(list: &str) -> Option<Vec<(u64, u64)>> {
         .collect()
 }
 
-/// A line of the file without its comment, and where it stands.
+/// A line of the file without its comment, and its place.
 #[derive(Clone, Copy)]
 struct Line<'a> {
     text: &'a str,
     place: Place,
 }
 
-/// Where the reader is.
+/// The state of the parser.
 #[derive(Clone, Copy, PartialEq)]
 enum Inside {
     Nothing,
     /// A section of [`SECTIONS`].
     Section(usize),
-    /// One thing of it.
+    /// An element of that section.
     Thing(usize),
     Ulps,
     Setup,
 }
 
 impl Policy {
-    /// Reads a file; what OpenSM would refuse is in [`Policy::refusals`].
+    /// Reads a file. The errors that make OpenSM reject it are in [`Policy::refusals`].
     pub fn read(text: &str, source: u16) -> Policy {
         let mut policy = Policy {
             source,
@@ -253,7 +250,7 @@ impl Policy {
             start += whole.len();
             end = line.place;
             if whole.contains('#') && !whole.ends_with('\n') {
-                let why = "the file ends in a comment without an end of line".to_owned();
+                let why = "the comment on the last line has no line end".to_owned();
                 policy.refuse(line.place, why, SYNTAX);
             }
             if !line.text.is_empty() {
@@ -282,7 +279,7 @@ impl Policy {
                 }
                 _ => match SECTIONS.iter().position(|(name, _, _)| *name == word) {
                     Some(section) => Inside::Section(section),
-                    None => self.syntax(line, inside, "no section begins like this"),
+                    None => self.syntax(line, inside, "expected the start of a section"),
                 },
             },
             Inside::Setup => match word {
@@ -302,7 +299,7 @@ impl Policy {
                 } else if word.strip_prefix("end-") == Some(name) {
                     Inside::Nothing
                 } else {
-                    self.syntax(line, inside, &format!("a {thing} was expected"))
+                    self.syntax(line, inside, &format!("expected `{thing}`"))
                 }
             }
             Inside::Thing(section) => {
@@ -315,11 +312,11 @@ impl Policy {
                     return self.syntax(
                         line,
                         inside,
-                        &format!("a {thing} has lines of `key: value`"),
+                        &format!("expected `key: value` in a {thing}"),
                     );
                 };
                 if !keys.contains(&key.trim()) {
-                    let why = format!("a {thing} has no `{}`", key.trim());
+                    let why = format!("unknown key `{}` in a {thing}", key.trim());
                     return self.syntax(line, inside, &why);
                 }
                 let value_start = key.len() + 1 + (value.len() - value.trim_start().len());
@@ -360,7 +357,7 @@ impl Policy {
         lines.expect("lines come after the thing has begun")
     }
 
-    /// What a group, a level or a rule must have.
+    /// Checks that a group, a level or a rule has all its required keys.
     fn check_thing(&mut self, section: usize, place: Place) {
         let (_, thing, _) = SECTIONS[section];
         let needed: &[&str] = match section {
@@ -377,7 +374,7 @@ impl Policy {
         {
             self.refuse(
                 sl.place,
-                format!("`{}` is no service level", sl.value),
+                format!("`{}` is not a service level", sl.value),
                 SYNTAX,
             );
         }
@@ -385,11 +382,15 @@ impl Policy {
 
     fn read_ulp(&mut self, line: Line<'_>) {
         let Some((head, sl)) = line.text.rsplit_once(':') else {
-            self.syntax(line, Inside::Ulps, "a rule of qos-ulps ends in `: SL`");
+            self.syntax(
+                line,
+                Inside::Ulps,
+                "expected `: SL` at the end of a rule of qos-ulps",
+            );
             return;
         };
         let Ok(sl @ 0..=15) = sl.trim().parse::<u8>() else {
-            let why = format!("`{}` is no service level", sl.trim());
+            let why = format!("`{}` is not a service level", sl.trim());
             self.syntax(line, Inside::Ulps, &why);
             return;
         };
@@ -403,7 +404,7 @@ impl Policy {
             None => (criterion, ""),
         };
         let Some((_, kinds)) = ULPS.iter().find(|(name, _)| *name == ulp) else {
-            let why = format!("qos-ulps knows no `{ulp}`");
+            let why = format!("unknown protocol `{ulp}` in qos-ulps");
             self.syntax(line, Inside::Ulps, &why);
             return;
         };
@@ -429,7 +430,7 @@ impl Policy {
         });
     }
 
-    /// Names that lead nowhere, and the level that every policy must have.
+    /// Checks for unknown names, and for the default level that every policy needs.
     fn check_names(&mut self) {
         if !self.refusals.is_empty() {
             return;
@@ -446,7 +447,7 @@ impl Policy {
             .any(|name| name.eq_ignore_ascii_case("default"))
             || self.ulps.iter().any(|rule| rule.ulp == "default");
         if !has_default {
-            let why = "no level is the default one".to_owned();
+            let why = "the policy has no default level".to_owned();
             refuse(place(self.source, 0, 0), why, "AC10");
         }
         for rule in &self.rules {
@@ -524,16 +525,16 @@ mod tests {
             )
         };
         let cases = [
-            (String::new(), "AC10", "no level is the default one"),
+            (String::new(), "AC10", "the policy has no default level"),
             (
                 "qos-ulps\ndefault : 16\nend-qos-ulps\n".to_owned(),
                 "AC05",
-                "`16` is no service level",
+                "`16` is not a service level",
             ),
             (
                 "qos-ulps\ndefault : 1\nnfs : 2\nend-qos-ulps\n".to_owned(),
                 "AC05",
-                "qos-ulps knows no `nfs`",
+                "unknown protocol `nfs` in qos-ulps",
             ),
             (
                 rule("service-id: 1\nqos-level-name: Y\n"),
@@ -553,13 +554,13 @@ mod tests {
             (
                 format!("{LEVELS}# the end"),
                 "AC05",
-                "the file ends in a comment without an end of line",
+                "the comment on the last line has no line end",
             ),
             (
                 "port-groups\nport-group\nport-nam: x\nend-port-group\nend-port-groups\n"
                     .to_owned(),
                 "AC05",
-                "a port-group has no `port-nam`",
+                "unknown key `port-nam` in a port-group",
             ),
         ];
         for (text, code, why) in cases {

@@ -1,12 +1,12 @@
-//! What OpenSM will really program into a port.
+//! Predicts what OpenSM will program into a port.
 //!
 //! ```text
 //! the list of the kind of port ─► 64 entries ─► cut at the port's cap ─► lanes folded by OperVLs ─► the port
 //!                                                 (cap 64: at 32)          (first sweep: the old ones)
 //! ```
 //!
-//! Left out: `use_optimized_slvl` (off unless asked for), and routing engines that make their own map of service
-//! levels (torus-2QoS).
+//! Not covered: `use_optimized_slvl` (off by default), and routing engines that make their own
+//! SL-to-VL maps (torus-2QoS).
 
 use netloom_arbitration::Entry;
 use netloom_units::Vl;
@@ -18,26 +18,26 @@ use super::effective::Effective;
 use super::keys::QosSet;
 use super::lists::{read_entries, read_lanes};
 
-/// Entries that one message to a port carries.
+/// Number of entries per message to a port.
 const BLOCK: u8 = 32;
 
-/// The kinds of ports that OpenSM tells apart.
+/// The kinds of ports that OpenSM distinguishes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum PortKind {
     /// A port of a channel adapter.
     ChannelAdapter,
-    /// A port of a switch with a cable, or room for one.
+    /// An external port of a switch, with or without a cable.
     SwitchExternal,
-    /// A switch's own port that has lanes and tables.
+    /// The management port of a switch, with lanes and tables.
     EnhancedPort0,
-    /// A switch's own port that has none.
+    /// The management port of a switch, without lanes and tables.
     BasePort0,
     /// A port of a router.
     Router,
 }
 
 impl PortKind {
-    /// The kind of a port of a node.
+    /// Returns the kind of a port of a node.
     pub fn of(node: NodeKind, port: u8) -> PortKind {
         match (node, port) {
             (NodeKind::ChannelAdapter, _) => PortKind::ChannelAdapter,
@@ -58,7 +58,7 @@ impl PortKind {
         }
     }
 
-    /// The set of keys that is for it; a base port 0 has none.
+    /// Returns the key set for this kind of port. A base port 0 has none.
     pub fn set(self) -> Option<QosSet> {
         match self {
             PortKind::ChannelAdapter => Some(QosSet::ChannelAdapter),
@@ -70,23 +70,24 @@ impl PortKind {
     }
 }
 
-/// What a port can hold, and what it holds before OpenSM comes.
+/// The capabilities of a port, and its lanes before OpenSM programs it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PortCapabilities {
-    /// Data lanes that it has: 1, 2, 4, 8 or 15.
+    /// Number of data lanes: 1, 2, 4, 8 or 15.
     pub lanes: u8,
-    /// Data lanes that the port at the other end of the cable has; `None` without a cable.
+    /// Number of data lanes of the port at the other end of the cable; `None` without a cable.
     pub neighbor_lanes: Option<u8>,
-    /// Data lanes that it used before the sweep.
+    /// Number of data lanes in use before the sweep.
     pub operational_before: u8,
-    /// Entries that its low table has room for.
+    /// Capacity of the low table, in entries.
     pub low_cap: u8,
-    /// Entries that its high table has room for.
+    /// Capacity of the high table, in entries.
     pub high_cap: u8,
 }
 
 impl PortCapabilities {
-    /// From what PortInfo says of both ends of a cable; `None` as long as lanes or caps are not known.
+    /// Builds the capabilities from PortInfo of both ends of a cable. Returns `None` if lanes or
+    /// capacities are unknown.
     pub fn of(port: &PortLanes, neighbor: Option<&PortLanes>) -> Option<PortCapabilities> {
         let lanes = port.cap?;
         Some(PortCapabilities {
@@ -99,34 +100,35 @@ impl PortCapabilities {
     }
 }
 
-/// Which sweep of OpenSM wrote the tables.
+/// The sweep of OpenSM that wrote the tables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sweep {
-    /// The first after it became master: tables of switches are written with the OperVLs that their ports had before.
+    /// The first sweep as master: tables of switches are folded by the OperVLs that their ports had
+    /// before.
     First,
-    /// Any later one that looks at all ports, such as after SIGHUP.
+    /// Any later heavy sweep, such as after SIGHUP.
     Later,
 }
 
-/// What a port holds after a sweep.
+/// The contents of a port after a sweep.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Program {
-    /// Data lanes that it uses.
+    /// Number of data lanes in use.
     pub operational: u8,
-    /// Data lanes that the tables were folded to.
+    /// Number of data lanes that the tables were folded to.
     pub folded_to: u8,
-    /// The limit of the high table.
     pub high_limit: u8,
-    /// Both tables, as long as the port's caps, entries of weight 0 at the end included.
+    /// Both tables, filled up to the capacities of the port with entries of weight 0.
     pub arbitration: VlArbitration,
-    /// Lanes by service level, for packets of the node itself; at an external port, for all packets.
+    /// Lanes by service level, for packets from the node itself; at an external port, for all
+    /// packets.
     pub sl_to_vl: SlToVl,
-    /// Lanes by service level for packets that come from outside to an enhanced port 0.
+    /// Lanes by service level, for packets from outside to an enhanced port 0.
     pub sl_to_vl_from_outside: Option<SlToVl>,
 }
 
-/// What OpenSM programs into a port; `None` if it leaves the port as it is, for QoS is off, the port has no tables, or
-/// no link.
+/// Returns what OpenSM programs into a port. Returns `None` if OpenSM does not touch the port,
+/// because QoS is off or the port has no tables or no link.
 pub fn program(
     conf: &Conf,
     kind: PortKind,
@@ -160,18 +162,18 @@ pub fn program(
     })
 }
 
-/// The data lanes that a port uses after a sweep, for a value of `max_op_vls`.
+/// Returns the number of data lanes that a port uses after a sweep, for a value of `max_op_vls`.
 pub fn operational_lanes(max_op_vls: u8, kind: PortKind, port: &PortCapabilities) -> u8 {
     let possible = match (kind, port.neighbor_lanes) {
         (PortKind::EnhancedPort0 | PortKind::BasePort0, _) => port.operational_before,
         (_, Some(neighbor)) => port.lanes.min(neighbor),
-        // OpenSM leaves ports without a link alone.
+        // OpenSM does not touch ports without a link.
         (_, None) => return port.operational_before,
     };
     possible.min(lanes_of_code(max_op_vls))
 }
 
-/// The data lanes of a code of OperVLs. Codes beyond the last limit nothing.
+/// Returns the number of data lanes for a code of OperVLs. Larger codes have no effect.
 pub(super) fn lanes_of_code(code: u8) -> u8 {
     match code {
         0 | 1 => 1,
@@ -182,7 +184,7 @@ pub(super) fn lanes_of_code(code: u8) -> u8 {
     }
 }
 
-/// The code of OperVLs that has as many data lanes.
+/// Returns the smallest code of OperVLs with at least this many data lanes.
 pub(super) fn code_of_lanes(lanes: u8) -> u8 {
     match lanes {
         0 | 1 => 1,
@@ -193,7 +195,8 @@ pub(super) fn code_of_lanes(lanes: u8) -> u8 {
     }
 }
 
-/// The lane that OpenSM makes of one, where a port uses only so many: it keeps the lowest bits of its number.
+/// Folds a lane as OpenSM does for a port with `lanes` lanes: it keeps the lowest bits of the
+/// number.
 pub(super) fn folded(vl: Vl, lanes: u8) -> Vl {
     let mask = match lanes {
         15 => 15,
@@ -209,7 +212,7 @@ pub(super) fn folded_map(map: SlToVl, lanes: u8) -> SlToVl {
     }))
 }
 
-/// A table as it will be in the port.
+/// Returns the table that a port will hold.
 fn table(list: &str, cap: u8, lanes: u8) -> Vec<Entry> {
     let nothing = Entry {
         vl: Vl(0),
@@ -220,7 +223,8 @@ fn table(list: &str, cap: u8, lanes: u8) -> Vec<Entry> {
     entries
 }
 
-/// The entries of a list that reach a port, with the lanes that OpenSM makes of them; all, where no cap is known.
+/// Returns the entries of a list that reach a port, with folded lanes. Without a capacity, returns
+/// all.
 pub(super) fn written_entries(list: &str, cap: Option<u8>, lanes: u8) -> Vec<Entry> {
     let mut entries = read_entries(list);
     if let Some(cap) = cap {
@@ -232,9 +236,10 @@ pub(super) fn written_entries(list: &str, cap: Option<u8>, lanes: u8) -> Vec<Ent
     entries
 }
 
-/// How many entries of a list OpenSM writes into a table that has room for `cap`.
+/// Returns how many entries of a list OpenSM writes into a table with capacity `cap`.
 ///
-/// It writes blocks of 32, and takes `cap modulo 32` for the length of the second: none at all if the cap is 64.
+/// OpenSM writes blocks of 32, with `cap modulo 32` as the length of the second: 0 if the cap is
+/// 64.
 pub(super) fn entries_written(cap: u8) -> u8 {
     match cap > BLOCK {
         true => BLOCK + cap % BLOCK,

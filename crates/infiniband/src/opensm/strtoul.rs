@@ -1,9 +1,9 @@
-//! Numbers as the C library's `strtoul` reads them, which is how OpenSM reads all of its own.
+//! Parses numbers as `strtoul` of the C library, which OpenSM uses for all numbers.
 
-/// What `strtoul(text, &end, 0)` gives, as 32 bits, and where it ends.
+/// Returns the result of `strtoul(text, &end, 0)` as 32 bits, and the end of the number.
 ///
-/// White space before the number is skipped. `0x` starts a hexadecimal number and a bare `0` an octal one; a minus
-/// sign wraps around. Where there is no number it gives 0 and ends where it began.
+/// Leading white space is skipped. `0x` starts a hexadecimal number, a plain `0` an octal number,
+/// and a minus sign wraps around. Without a number, returns 0 and the start of the text.
 pub(super) fn strtoul(text: &[u8]) -> (u32, usize) {
     let mut at = text.iter().take_while(|&&byte| is_c_space(byte)).count();
     let is_negative = text.get(at) == Some(&b'-');
@@ -41,7 +41,7 @@ pub(super) fn strtoul(text: &[u8]) -> (u32, usize) {
     (number as u32, at)
 }
 
-/// White space of the C library in its plain locale.
+/// Returns whether a byte is white space in the C locale.
 pub(super) fn is_c_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c)
 }

@@ -1,4 +1,4 @@
-//! The tables of a fabric as a plan has them: one set for each kind of port.
+//! The planned tables of a fabric, one set for each kind of port.
 
 use netloom_arbitration::Entry;
 
@@ -6,25 +6,24 @@ use crate::SlToVl;
 
 use super::keys::QosSet;
 
-/// What one kind of port is to hold.
+/// The planned tables of one kind of port.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PortTables {
-    /// The low table, without entries that only fill it up.
+    /// The low table, without trailing entries of weight 0.
     pub low: Vec<Entry>,
-    /// The high table.
     pub high: Vec<Entry>,
-    /// LimitOfHighPriority, in units of 4 KiB; 255 is no limit.
+    /// LimitOfHighPriority, in units of 4 KiB; 255 means unlimited.
     pub high_limit: u8,
     /// The lane of each service level.
     pub sl_to_vl: SlToVl,
 }
 
-/// What all ports of a fabric are to hold.
+/// The planned tables of all ports of a fabric.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Tables {
-    /// The code of the most lanes that links may use: 1 is VL0, 2 VL0-1, 3 VL0-3, 4 VL0-7, 5 VL0-14.
+    /// The code of the lanes that links may use: 1 is VL0, 2 VL0-1, 3 VL0-3, 4 VL0-7, 5 VL0-14.
     pub max_op_vls: u8,
-    /// For kinds of ports without tables of their own.
+    /// For kinds of ports without their own tables.
     pub common: PortTables,
     /// For channel adapters, if they differ.
     pub channel_adapter: Option<PortTables>,
@@ -37,7 +36,7 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// The same tables everywhere.
+    /// Creates the same tables for all kinds of ports.
     pub fn everywhere(max_op_vls: u8, tables: PortTables) -> Tables {
         Tables {
             max_op_vls,
@@ -49,12 +48,12 @@ impl Tables {
         }
     }
 
-    /// The tables of a kind of port.
+    /// Returns the tables of a kind of port.
     pub fn of(&self, set: QosSet) -> &PortTables {
         self.own(set).unwrap_or(&self.common)
     }
 
-    /// The tables that a kind of port has for itself.
+    /// Returns the own tables of a kind of port, if it has any.
     pub fn own(&self, set: QosSet) -> Option<&PortTables> {
         match set {
             QosSet::Default => Some(&self.common),

@@ -1,9 +1,10 @@
-//! Whether the tables of a plan are in the ports.
+//! Compares the tables of a plan with the tables in the ports.
 //!
-//! A table is as planned if its entries are, in their order: the same entries from another start on serve lanes at other
-//! times. Entries of weight 0 at the end are no difference, for a device shows all that it has room for. Ports without
-//! tables (base port 0) and ports without a cable are counted and not compared. A limit is compared only where PortInfo
-//! was read; ibsim always reads it as 0, so that a comparison with it can be told to leave limits out.
+//! A table is as planned if it has the same entries in the same order. A rotated table differs,
+//! since it serves lanes at other times. Trailing entries of weight 0 are ignored, since a device
+//! returns its full table. Ports without tables (base port 0) or without a cable are counted but
+//! not compared. A limit is compared only if PortInfo was read. ibsim always returns 0, so a
+//! comparison with ibsim can skip limits.
 
 use std::fmt;
 
@@ -15,14 +16,14 @@ use super::keys::QosSet;
 use super::programming::PortKind;
 use super::tables::{PortTables, Tables};
 
-/// What is known of the reading.
+/// Options of the comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Rules {
-    /// Whether limits read as 0 whatever they are, as ibsim's do.
+    /// Whether limits always read as 0, as in ibsim.
     pub limits_read_as_zero: bool,
 }
 
-/// What of a port differs.
+/// The part of a port that differs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Part {
     /// The low table.
@@ -31,7 +32,7 @@ pub enum Part {
     High,
     /// The limit of the high table.
     HighLimit,
-    /// Lanes of packets from this input.
+    /// Lanes for packets from this input.
     SlToVl(u8),
 }
 
@@ -46,18 +47,16 @@ impl fmt::Display for Part {
     }
 }
 
-/// One difference.
+/// A difference between plan and port.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Difference {
-    /// The port.
     pub port: PortName,
-    /// What its node is called.
+    /// The description of its node.
     pub description: String,
-    /// What differs.
     pub part: Part,
-    /// What was planned, as opensm.conf writes it.
+    /// The planned value, in the form of opensm.conf.
     pub planned: String,
-    /// What is there, and why it may be, if that can be told.
+    /// The value in the port, and a likely reason for the difference, if any.
     pub found: String,
 }
 
@@ -71,28 +70,28 @@ impl fmt::Display for Difference {
     }
 }
 
-/// The outcome of a comparison.
+/// The result of a comparison.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Verified {
-    /// What differs, in the order of the subnet.
+    /// The differences, in the order of the subnet.
     pub differences: Vec<Difference>,
-    /// Ports of which something was compared.
+    /// Ports with at least one comparison.
     pub ports_compared: usize,
-    /// Ports whose tables and lanes were all as planned.
+    /// Ports whose tables and lanes are all as planned.
     pub ports_identical: usize,
-    /// Tables, limits and rows of lanes that were compared.
+    /// Number of tables, limits and rows of lanes that were compared.
     pub tables_compared: usize,
-    /// Ports that have no tables.
+    /// Ports without tables.
     pub ports_without_tables: usize,
     /// Ports without a cable.
     pub ports_without_cable: usize,
-    /// Ports of which nothing was read.
+    /// Ports without any data.
     pub ports_unread: usize,
-    /// Compared ports whose limit was not read, or not to be trusted.
+    /// Compared ports whose limit was not read or is unreliable.
     pub limits_unread: usize,
 }
 
-/// Compares what is planned with what was read, port by port.
+/// Compares the planned tables with what was read, port by port.
 pub fn verify(tables: &Tables, subnet: &Subnet, programmed: &Programmed, rules: Rules) -> Verified {
     let mut verified = Verified::default();
     for node in &subnet.nodes {
@@ -133,10 +132,10 @@ pub fn verify(tables: &Tables, subnet: &Subnet, programmed: &Programmed, rules: 
     verified
 }
 
-/// What a port is to hold.
+/// The planned contents of a port.
 struct Planned<'a> {
     tables: &'a PortTables,
-    /// Lanes of packets that come from other ports.
+    /// Lanes for packets from other ports.
     from_outside: &'a SlToVl,
 }
 
@@ -209,7 +208,7 @@ fn compare(
     verified.differences.extend(differences);
 }
 
-/// What was planned and what is there, if they differ.
+/// Returns the planned and the found table, if they differ.
 fn table_difference(plan: &[Entry], there: &[Entry], cap: u8) -> Option<(String, String)> {
     let (plan, there) = (trimmed(plan), trimmed(there));
     if plan == there {
@@ -217,16 +216,16 @@ fn table_difference(plan: &[Entry], there: &[Entry], cap: u8) -> Option<(String,
     }
     let mut found = table_text(there);
     if plan.len() > usize::from(cap) && plan.starts_with(there) {
-        found = format!("{found} (the port has room for {cap} entries)");
+        found = format!("{found} (the table holds at most {cap})");
     } else if is_rotated(plan, there) {
-        found = format!("{found} (the same entries from another start on)");
+        found = format!("{found} (the same entries, rotated)");
     } else if plan.len() > 32 && cap == 64 && plan.starts_with(there) {
-        found = format!("{found} (OpenSM writes only 32 entries where there is room for 64)");
+        found = format!("{found} (OpenSM writes only 32 entries into a table of 64)");
     }
     Some((table_text(plan), found))
 }
 
-/// A table without the entries of weight 0 at its end.
+/// Returns a table without its trailing entries of weight 0.
 fn trimmed(entries: &[Entry]) -> &[Entry] {
     let last = entries.iter().rposition(|entry| entry.weight > 0);
     &entries[..last.map_or(0, |last| last + 1)]
@@ -359,7 +358,7 @@ mod tests {
         let verified = check(&read(vec![entry(1, 128), entry(0, 64)], 2));
         let text = verified.differences[0].to_string();
         let expected = "0x0000000000000010 port 1 (node): low table: planned 0:64,1:128, found 1:128,0:64 (the same \
-                        entries from another start on)";
+                        entries, rotated)";
         assert_eq!(text, expected);
     }
 
@@ -368,7 +367,7 @@ mod tests {
         let verified = check(&read(vec![entry(0, 64)], 1));
         assert_eq!(
             verified.differences[0].found,
-            "0:64 (the port has room for 1 entries)"
+            "0:64 (the table holds at most 1)"
         );
     }
 

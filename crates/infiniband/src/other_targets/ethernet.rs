@@ -1,12 +1,12 @@
-//! Command lines of Linux for ETS, PFC and the priorities of code points.
+//! Linux command lines for ETS, PFC and the priorities of code points.
 
 use super::{ClassError, LARGEST_DSCP, N_PRIORITIES, Queues, percents};
 
-/// `dcb` command lines that give a device ETS and PFC, one traffic class for each class, of its number; and its packets
-/// their priorities by code point.
+/// Returns the `dcb` command lines that set ETS, PFC and the priorities of code points. The traffic
+/// class of a class has the number of the class.
 ///
-/// Priorities without a class share the traffic class of all others, and code points without one have its priority, as
-/// packets that are not IP. The bandwidths have a sum of 100.
+/// Priorities without a class share the traffic class of the others, and code points without a
+/// class get its priority, as do packets that are not IP. The bandwidths sum to 100.
 pub fn dcb_commands(device: &str, queues: &Queues) -> Result<Vec<String>, ClassError> {
     let classes = &queues.classes;
     let percents = percents(classes)?;
@@ -45,10 +45,11 @@ pub fn dcb_commands(device: &str, queues: &Queues) -> Result<Vec<String>, ClassE
     ])
 }
 
-/// The `tc` command line of the ETS queueing discipline: strict classes first, then the others by quanta.
+/// Returns the `tc` command line of the ETS queueing discipline: strict classes first, then the
+/// others by quanta.
 ///
-/// The smallest share has a quantum of one packet. The last band is that of packets without a class: priorities that the
-/// command does not name go there.
+/// The smallest share has a quantum of one packet. The last band is for packets without a class,
+/// and for priorities that the command does not name.
 pub fn tc_ets_command(
     device: &str,
     queues: &Queues,
@@ -104,7 +105,7 @@ mod tests {
     use super::super::{Queues, TrafficClass};
     use super::*;
 
-    /// The pairs of an argument of `dcb`, up to the next word without a colon.
+    /// Returns the pairs of an argument of `dcb`, up to the next word without a colon.
     fn pairs<'a>(command: &'a str, argument: &str) -> BTreeMap<&'a str, &'a str> {
         let mut words = command.split(' ').skip_while(|word| *word != argument);
         assert_eq!(words.next(), Some(argument), "{command}");
@@ -123,8 +124,8 @@ mod tests {
         assert_eq!(commands[1], "dcb pfc set dev eth0 prio-pfc all:off 3:on");
     }
 
-    /// Every code point and priority ends in the traffic class that is meant, and those of no class in none that is lossless
-    /// or strict.
+    /// Every code point and priority ends in the intended traffic class. Those without a class end
+    /// in one that is neither lossless nor strict.
     #[test]
     fn every_code_point_and_priority_has_the_class_that_is_meant() {
         let all_lossless = classes().into_iter().map(|class| TrafficClass {

@@ -1,11 +1,12 @@
-//! The same classes for fabrics that are not InfiniBand: Omni-Path, and Ethernet with PFC and ETS.
+//! Configuration of classes for other fabrics: Omni-Path, and Ethernet with PFC and ETS.
 //!
-//! A class has a share, or goes before all others. The high table of InfiniBand with its limit has no equal there:
-//! classes of the high table become strict ones, without a limit.
+//! A class has a share or strict priority. These fabrics have no equivalent of the limit of the
+//! InfiniBand high table: its classes become strict, without a limit.
 //!
-//! Whole percents are made by the largest remainder: shares are scaled to a sum of 100, every class gets the whole part
-//! (at least 1), and what is left goes one by one to the classes with the largest rest, the earlier one if they are even.
-//! Where that minimum of 1 makes the sum too large, the classes with the most give.
+//! Whole percents are computed by the largest remainder: shares are scaled to a sum of 100, every
+//! class gets the whole part (at least 1), and the rest is distributed by largest remainder, in
+//! order of the classes for ties. If the minimum of 1 makes the sum too large, the largest classes
+//! give up percents.
 
 mod ethernet;
 mod opafm;
@@ -17,7 +18,7 @@ pub use opafm::opafm_qos_groups;
 pub use percent::whole_percents;
 pub use sonic::sonic_config_db;
 
-/// Priorities of Ethernet, and its queues.
+/// Number of priorities and queues of Ethernet.
 const N_PRIORITIES: u8 = 8;
 
 /// The largest code point (DSCP) of an IP packet.
@@ -26,68 +27,70 @@ const LARGEST_DSCP: u8 = 63;
 /// A class of traffic.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TrafficClass {
-    /// Its name.
     pub name: String,
-    /// Its share among the classes that have one, in any unit; `None` if it goes before all of them.
+    /// The share among the classes that have one, in any unit; `None` for strict priority.
     pub share: Option<f64>,
-    /// Whether its packets may not be lost: PFC on Ethernet.
+    /// Whether its packets must not be lost (PFC on Ethernet).
     pub is_lossless: bool,
     /// Whether its packets have a deadline.
     pub has_deadline: bool,
-    /// Its number: the priority, traffic class and queue of Ethernet, from 0 to 7; the service level of Omni-Path.
+    /// The priority, traffic class and queue of Ethernet, from 0 to 7, or the service level of
+    /// Omni-Path.
     pub number: u8,
-    /// Code points of IP packets that belong to it, for switches that sort by them.
+    /// Code points of IP packets of the class, for switches that classify by them.
     pub dscps: Vec<u8>,
 }
 
-/// Why classes cannot be written.
+/// The reason why classes cannot be written.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum ClassError {
     /// A number that Ethernet does not have.
-    #[error("class {0} has number {1}; there are 0 to 7")]
+    #[error("class {0}: expected a number from 0 to 7, found {1}")]
     NoSuchNumber(String, u8),
-    /// Two classes of one number.
-    #[error("class {0} has number {1}, which another class has")]
+    /// Two classes with the same number.
+    #[error("class {0} has number {1}, which another class already has")]
     NumberTaken(String, u8),
-    /// A share that is none.
-    #[error("class {0} has a share of {1}; a share is a number above 0")]
+    /// A share that is not a positive number.
+    #[error("class {0}: expected a share above 0, found {1}")]
     NoShare(String, f64),
     /// More classes than percents.
-    #[error("{0} classes have a share; at most 100 can have one percent each")]
+    #[error("expected at most 100 classes with a share, found {0}")]
     TooManyClasses(usize),
-    /// A code point that IP does not have, or that another class has.
-    #[error("class {0} has DSCP {1}; expected 0 to 63, each in one class")]
+    /// A code point that is out of range, or that another class has.
+    #[error("class {0}: DSCP {1} is above 63 or belongs to another class")]
     WrongDscp(String, u8),
-    /// No queue for packets of no class.
+    /// No queue for packets without a class.
     #[error(
-        "no queue is left for traffic outside the plan: name a class without a deadline with --lossy, or plan at most 7 classes"
+        "no queue is left for traffic outside the plan; use --lossy with a class without a \
+         deadline, or plan at most 7 classes"
     )]
     NoQueueLeft,
-    /// Classes that no packet could get into.
+    /// Classes that no packet can match.
     #[error(
-        "no DSCP for {}: switches sort packets by DSCP, so no packet would get into its queue; write `dscp = 26`, for example, into its [[plan.class]]",
+        "no DSCP for {}: switches classify packets by DSCP; set one in [[plan.class]], \
+         such as `dscp = 26`",
         .0.join(", ")
     )]
     NoDscp(Vec<String>),
 }
 
-/// The queues of a port of Ethernet: one for each class, and where packets of no class go.
+/// The queues of an Ethernet port: one for each class, and one for packets without a class.
 ///
-/// Packets of no class may be anything, such as TCP or management. They get into no lossless queue, where TCP would fill
-/// the buffers that PFC protects, and into none with a deadline.
+/// Packets without a class may be anything, such as TCP or management. They do not use lossless
+/// queues, where TCP would fill the buffers that PFC protects, or queues with a deadline.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Queues {
     classes: Vec<TrafficClass>,
     others: usize,
 }
 
-/// The part of the link, in percent, of a queue for packets of no class.
+/// The share of a queue for packets without a class, in percent of the link.
 const SHARE_OF_OTHERS: f64 = 1.0;
 
 impl Queues {
-    /// The queues of these classes. Packets of no class go to the lossy class with the largest share and without a
-    /// deadline. Where there is none, they get a lossy queue of their own: the first that no class has, with 1 % of
-    /// the link.
+    /// Builds the queues of these classes. Packets without a class go to the lossy class with the
+    /// largest share and without a deadline. If there is none, they get their own lossy queue: the
+    /// first free one, with 1 % of the link.
     pub fn of(mut classes: Vec<TrafficClass>) -> Result<Queues, ClassError> {
         check_numbers(&classes)?;
         check_dscps(&classes)?;
@@ -118,24 +121,24 @@ impl Queues {
         Ok(Queues { classes, others })
     }
 
-    /// The class that packets of no class go to.
+    /// Returns the class for packets without a class.
     pub fn others(&self) -> &TrafficClass {
         &self.classes[self.others]
     }
 
-    /// How many there are.
+    /// Returns the number of classes.
     pub fn n_classes(&self) -> usize {
         self.classes.len()
     }
 
-    /// The classes that have no code point, without that of all others.
+    /// Returns the classes without a code point, except the one for packets without a class.
     pub fn without_dscp(&self) -> Vec<String> {
         let numbered = self.classes.iter().enumerate();
         let lacking = numbered.filter(|(at, class)| *at != self.others && class.dscps.is_empty());
         lacking.map(|(_, class)| class.name.clone()).collect()
     }
 
-    /// The queue of a priority.
+    /// Returns the queue of a priority.
     fn of_priority(&self, priority: u8) -> u8 {
         let is_own = self.classes.iter().any(|class| class.number == priority);
         if is_own {
@@ -145,7 +148,7 @@ impl Queues {
         }
     }
 
-    /// The queue of a code point.
+    /// Returns the queue of a code point.
     fn of_dscp(&self, dscp: u8) -> u8 {
         let class = self
             .classes
@@ -155,7 +158,7 @@ impl Queues {
     }
 }
 
-/// Refuses code points that IP does not have, or that two classes have.
+/// Rejects code points that are out of range, or that two classes have.
 fn check_dscps(classes: &[TrafficClass]) -> Result<(), ClassError> {
     let mut seen = vec![];
     for class in classes {
@@ -169,7 +172,7 @@ fn check_dscps(classes: &[TrafficClass]) -> Result<(), ClassError> {
     Ok(())
 }
 
-/// The classes with their whole percents; `None` for strict ones.
+/// Returns the whole percents of the classes; `None` for strict classes.
 fn percents(classes: &[TrafficClass]) -> Result<Vec<Option<u8>>, ClassError> {
     let is_share = |share: f64| share.is_finite() && share > 0.0;
     for class in classes {
@@ -184,7 +187,7 @@ fn percents(classes: &[TrafficClass]) -> Result<Vec<Option<u8>>, ClassError> {
     Ok(classes.iter().map(of_class).collect())
 }
 
-/// Refuses numbers that Ethernet does not have, or that two classes have.
+/// Rejects numbers that are out of range, or that two classes have.
 fn check_numbers(classes: &[TrafficClass]) -> Result<(), ClassError> {
     for (n, class) in classes.iter().enumerate() {
         if class.number >= N_PRIORITIES {
@@ -222,7 +225,7 @@ mod tests {
         ]
     }
 
-    /// The class of others: its name, number and share of 100.
+    /// Returns the class of packets without a class: its name, number and share of 100.
     fn others(classes: Vec<TrafficClass>) -> (String, u8, f64) {
         let queues = Queues::of(classes).unwrap();
         let sum: f64 = queues.classes.iter().filter_map(|class| class.share).sum();
@@ -267,22 +270,25 @@ mod tests {
         let mut two = classes();
         two[1].number = 0;
         let text = check_numbers(&two).unwrap_err().to_string();
-        assert_eq!(text, "class storage has number 0, which another class has");
+        assert_eq!(
+            text,
+            "class storage has number 0, which another class already has"
+        );
         two[1].number = 8;
         let text = check_numbers(&two).unwrap_err().to_string();
-        assert_eq!(text, "class storage has number 8; there are 0 to 7");
+        assert_eq!(
+            text,
+            "class storage: expected a number from 0 to 7, found 8"
+        );
         two = classes();
         two[1].dscps = vec![2, 48];
         let text = Queues::of(two.clone()).unwrap_err().to_string();
         assert_eq!(
             text,
-            "class control has DSCP 48; expected 0 to 63, each in one class"
+            "class control: DSCP 48 is above 63 or belongs to another class"
         );
         two[1].share = Some(0.0);
         let text = percents(&two).unwrap_err().to_string();
-        assert_eq!(
-            text,
-            "class storage has a share of 0; a share is a number above 0"
-        );
+        assert_eq!(text, "class storage: expected a share above 0, found 0");
     }
 }

@@ -1,14 +1,15 @@
-//! QoS groups of opafm.xml, the configuration of the fabric manager of Omni-Path.
+//! QoS groups of opafm.xml, the configuration of the Omni-Path fabric manager.
 
 use std::fmt::Write as _;
 
 use super::{ClassError, TrafficClass, percents};
 
-/// The `<QOSGroups>` element for the `<Common>` part of opafm.xml, one group for each class.
+/// Returns the `<QOSGroups>` element for the `<Common>` part of opafm.xml, with one group per
+/// class.
 ///
-/// Bandwidths are whole percents with a sum of 100; strict classes get `HighPriority`. Virtual fabrics then refer to a
-/// group by `<QOSGroup>name</QOSGroup>`, and must have no `<QOS>` or `<Bandwidth>` of their own. Flow control stays on
-/// for lossless classes and is off for the others.
+/// Bandwidths are whole percents with a sum of 100; strict classes get `HighPriority`. Virtual
+/// fabrics refer to a group by `<QOSGroup>name</QOSGroup>`, and must not have their own `<QOS>` or
+/// `<Bandwidth>`. Flow control is on for lossless classes and off for the others.
 pub fn opafm_qos_groups(classes: &[TrafficClass]) -> Result<String, ClassError> {
     let percents = percents(classes)?;
     let mut text = String::from("  <QOSGroups>\n");

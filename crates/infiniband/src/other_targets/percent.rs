@@ -1,8 +1,9 @@
-//! Shares as whole percents.
+//! Converts shares to whole percents.
 
-/// Whole percents of shares, with a sum of 100 and at least 1 each; `None` if there are more than 100 shares.
+/// Returns whole percents of shares, with a sum of 100 and at least 1 each; `None` for more than
+/// 100 shares.
 ///
-/// No shares give no percents.
+/// Returns an empty list for no shares.
 pub fn whole_percents(shares: &[f64]) -> Option<Vec<u8>> {
     if shares.len() > 100 {
         return None;
@@ -11,13 +12,13 @@ pub fn whole_percents(shares: &[f64]) -> Option<Vec<u8>> {
     let exact: Vec<f64> = shares.iter().map(|share| share / sum * 100.0).collect();
     let mut whole: Vec<u8> = exact.iter().map(|part| (*part as u8).max(1)).collect();
     let total = |whole: &[u8]| whole.iter().map(|part| u32::from(*part)).sum::<u32>();
-    // What is too much is taken from the largest, the later one if they are even.
+    // The excess is taken from the largest, the last one of a tie.
     while total(&whole) > 100 {
         let largest = whole.iter_mut().max_by_key(|part| **part)?;
         *largest -= 1;
     }
     let mut order: Vec<usize> = (0..shares.len()).collect();
-    // Rests that differ by the last digits of a float only are even.
+    // Remainders that differ only by rounding errors are ties.
     let rest = |n: usize| ((exact[n] - exact[n].floor()) * 1e9).round() as u64;
     order.sort_by_key(|&n| (std::cmp::Reverse(rest(n)), n));
     for &n in order.iter().cycle() {

@@ -1,20 +1,21 @@
-//! Tables of SONiC's config_db.json.
+//! Tables of config_db.json of SONiC.
 
 use serde_json::{Map, Value, json};
 
 use super::{ClassError, LARGEST_DSCP, N_PRIORITIES, Queues, percents};
 
-/// The name under which SONiC's maps are kept.
+/// The name of the maps in SONiC.
 const MAP: &str = "NETLOOM";
 
-/// The tables of config_db.json that give ports their classes: queue, traffic class and priority of a class all have its
-/// number.
+/// Returns the tables of config_db.json that set up the classes of ports. Queue, traffic class and
+/// priority of a class all have its number.
 ///
-/// Weights are whole percents with a sum of 100. Code points, traffic classes and priorities without a class go to the
-/// queue of all others, and lossy traffic into a priority group without PFC. All values are texts, as SONiC has them.
+/// Weights are whole percents with a sum of 100. Code points, traffic classes and priorities
+/// without a class use the queue of the others, and lossy traffic uses a priority group without
+/// PFC. All values are strings, as SONiC requires.
 ///
 /// # Errors
-/// If a class has no code point, so that no packet would get into its queue.
+/// Fails if a class has no code point, since no packet would reach its queue.
 pub fn sonic_config_db(ports: &[String], queues: &Queues) -> Result<String, ClassError> {
     let lacking = queues.without_dscp();
     if !lacking.is_empty() {
@@ -61,7 +62,7 @@ pub fn sonic_config_db(ports: &[String], queues: &Queues) -> Result<String, Clas
             (port.clone(), maps)
         })
         .collect();
-    // Group 0 is that of lossy traffic, unless a lossless class has the number.
+    // Group 0 is for lossy traffic, unless a lossless class has this number.
     let lossy_group = match lossless.contains(&0) {
         true => queues.others().number,
         false => 0,
@@ -123,7 +124,7 @@ mod tests {
         assert!(values.all(Value::is_string));
     }
 
-    /// What a port does with a packet, by the tables that `PORT_QOS_MAP` names.
+    /// The handling of packets at a port, by the tables that `PORT_QOS_MAP` names.
     struct Port<'a> {
         database: &'a Value,
         maps: &'a Value,
@@ -137,7 +138,7 @@ mod tests {
                 .to_owned()
         }
 
-        /// Traffic class, queue and priority group of a code point.
+        /// Returns traffic class, queue and priority group of a code point.
         fn of_dscp(&self, dscp: u8) -> [String; 3] {
             let tc = self.look_up("dscp_to_tc_map", "DSCP_TO_TC_MAP", &dscp.to_string());
             let queue = self.look_up("tc_to_queue_map", "TC_TO_QUEUE_MAP", &tc);
@@ -145,7 +146,7 @@ mod tests {
             [tc, queue, group]
         }
 
-        /// The queue of a priority, which a PFC frame of that priority stops.
+        /// Returns the queue that a PFC frame of this priority pauses.
         fn of_priority(&self, priority: u8) -> String {
             let key = "pfc_to_queue_map";
             self.look_up(key, "MAP_PFC_PRIORITY_TO_QUEUE", &priority.to_string())
@@ -156,7 +157,7 @@ mod tests {
             enabled.split(',').any(|own| own == number)
         }
 
-        /// Whether a queue neither stops for PFC nor goes before others.
+        /// Returns whether a queue has neither PFC nor strict priority.
         fn is_harmless(&self, queue: &str) -> bool {
             let key = format!("Ethernet0|{queue}");
             let scheduler = self.database["QUEUE"][key]["scheduler"].as_str().unwrap();
@@ -221,7 +222,7 @@ mod tests {
         classes[2].dscps.clear();
         classes[3].dscps.clear();
         let queues = Queues::of(classes).unwrap();
-        // Bulk takes what has no class, and needs none.
+        // Bulk takes packets without a class, so it needs no DSCP.
         let refused = sonic_config_db(&["Ethernet0".to_owned()], &queues).unwrap_err();
         assert_eq!(
             refused,

@@ -1,7 +1,8 @@
-//! From nodes and ends of cables, in any order, to a subnet whose cables are symmetric.
+//! Builds a subnet with symmetric cables from nodes and cable ends in any order.
 //!
-//! Listings print every cable twice, once at each end, and name nodes before they describe them. So ends are kept as
-//! they were read, and joined when the text is over. An end that does not fit is told and left out.
+//! Listings print every cable twice, once at each end, and name nodes before they describe them. So
+//! the ends are kept as read, and joined at the end of the text. An end that does not fit is
+//! reported and ignored.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,46 +12,47 @@ use netloom_catalog::visible_name;
 use super::mistakes::{Mistakes, Span};
 use crate::{Cable, Guid, Lid, Node, NodeId, NodeKind, Port, Speed, Subnet, Width};
 
-/// Ports of one node, at most: their numbers have 8 bits, and 255 means none.
+/// Maximum number of ports of one node: port numbers have 8 bits, and 255 means none.
 pub const MOST_PORTS: u64 = 254;
 
-/// Ports of a whole subnet, at most. All addresses at hosts with two ports, and 5,000 switches with 129, are fewer.
+/// Maximum number of ports of a subnet. It is above what all addresses at hosts with two ports and
+/// 5,000 switches with 129 ports need.
 pub const MOST_PORTS_OF_SUBNET: usize = 1 << 20;
 
 /// The largest LMC: it has 3 bits.
 const MOST_LMC: u64 = 7;
 
-/// One end of a cable as a listing has it.
+/// One end of a cable in a listing.
 pub(super) struct End<'a> {
-    /// The node whose end it is.
+    /// The node at this end.
     pub node: NodeId,
-    /// Its port.
+    /// The port of that node.
     pub port: u8,
-    /// What the listing calls the node at the other end.
+    /// The name that the listing gives to the node at the other end.
     pub peer: &'a str,
-    /// The port there.
+    /// The port at the other end.
     pub peer_port: u64,
-    /// The address that the listing gives to the other end.
+    /// The address that this line gives to the other end.
     pub peer_lid: Option<u64>,
-    /// What the listing gives as the other port's number for life.
+    /// The GUID that this line gives to the other port.
     pub peer_guid: Option<Guid>,
-    /// How many lanes of copper or glass it says the cable has.
+    /// The number of physical lanes of the cable.
     pub width: Option<Width>,
     pub speed: Option<Speed>,
-    /// The line of this end, and where it names the other.
+    /// The line of this end, and where it names the other end.
     pub line: Range<u32>,
     pub peer_at: Range<u32>,
 }
 
-/// What a listing calls a node.
+/// What a node name of a listing stands for.
 #[derive(Clone, Copy)]
 enum Known {
     Node(NodeId),
-    /// It was described and cannot be used, which was told.
+    /// A described node that cannot be used. The error is already reported.
     Refused,
 }
 
-/// An address that a port has according to the text.
+/// Addresses that the text gives to a port.
 struct Claim {
     first: u16,
     last: u16,
@@ -58,7 +60,7 @@ struct Claim {
     span: Span,
 }
 
-/// A subnet while its text is read.
+/// A subnet whose text is being read.
 #[derive(Default)]
 pub(super) struct Assembly<'a> {
     nodes: Vec<Node>,
@@ -71,9 +73,9 @@ pub(super) struct Assembly<'a> {
     n_ports: usize,
 }
 
-/// What is known of a node before its ports.
+/// A node without its ports.
 pub(super) struct Description<'a> {
-    /// What the listing calls it.
+    /// Its name in the listing.
     pub name: &'a str,
     pub kind: NodeKind,
     pub guid: Guid,
@@ -84,7 +86,7 @@ pub(super) struct Description<'a> {
 }
 
 impl<'a> Assembly<'a> {
-    /// The node that the listing calls so, if it was described.
+    /// Returns the node with this name in the listing, if it was described.
     pub(super) fn node(&self, name: &str) -> Option<NodeId> {
         match self.known.get(name) {
             Some(Known::Node(node)) => Some(*node),
@@ -92,12 +94,12 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// A node by its number, to say more of it.
+    /// Returns a node by its number.
     pub(super) fn node_mut(&mut self, node: NodeId) -> &mut Node {
         &mut self.nodes[node.index()]
     }
 
-    /// Adds a node. None if it cannot be one, which is told.
+    /// Adds a node. Reports the error and returns `None` if it cannot be added.
     pub(super) fn describe(
         &mut self,
         node: Description<'a>,
@@ -127,31 +129,32 @@ impl<'a> Assembly<'a> {
 
     fn refusal(&self, node: &Description<'_>, mistakes: &mut Mistakes<'_>) -> bool {
         if node.n_ports > MOST_PORTS {
-            let message = format!("{} ports; a node has at most {MOST_PORTS}", node.n_ports);
+            let n_ports = node.n_ports;
+            let message = format!("expected at most {MOST_PORTS} ports, found {n_ports}");
             let note = mistakes.error("E1103", node.span.clone(), message);
-            note.map(|note| note.help("the number behind the kind of node counts its ports"));
+            note.map(|note| note.help("give the number of ports after the kind of node"));
             return true;
         }
         if self.n_ports + node.n_ports as usize > MOST_PORTS_OF_SUBNET {
             let message = format!("more than {MOST_PORTS_OF_SUBNET} ports in one subnet");
             let note = mistakes.error("E1103", node.span.clone(), message);
-            note.map(|note| note.help("a subnet has 49151 addresses; this file lists more ports"));
+            note.map(|note| note.help("list one subnet; a subnet has 49151 addresses"));
             return true;
         }
         let before = match (self.by_guid.get(&node.guid), self.known.get(node.name)) {
             (Some(before), _) | (_, Some(Known::Node(before))) => *before,
             _ => return false,
         };
-        let message = format!("node GUID {} stands here a second time", node.guid);
+        let message = format!("node GUID {} occurs twice", node.guid);
         let first = mistakes.place(&self.described[before.index()]);
         if let Some(note) = mistakes.error("E1104", node.span.clone(), message) {
             note.also(first, "first here")
-                .help("every node has a GUID of its own; leave one of the two records");
+                .help("remove one of the two records; every node has its own GUID");
         }
         true
     }
 
-    /// Whether a node has this port, which is told if not.
+    /// Returns the port number if the node has this port. Reports the error otherwise.
     pub(super) fn has_port(
         &self,
         node: NodeId,
@@ -163,17 +166,17 @@ impl<'a> Assembly<'a> {
         if port == 0 || port > n_ports as u64 {
             let node = &self.nodes[node.index()];
             let message = format!(
-                "port {port} of \"{}\", which has ports 1 to {n_ports}",
+                "no port {port} on \"{}\", which has ports 1 to {n_ports}",
                 node.description
             );
             let note = mistakes.error("E1105", span, message);
-            note.map(|note| note.help("a cable is at a port that its node counts"));
+            note.map(|note| note.help("check the port number and the number of ports"));
             return None;
         }
         u8::try_from(port).ok()
     }
 
-    /// Says which addresses a port has.
+    /// Gives a port its addresses.
     pub(super) fn claim(
         &mut self,
         port: (NodeId, u8),
@@ -187,9 +190,9 @@ impl<'a> Assembly<'a> {
         }
         let last = u64::from(Lid::LAST_UNICAST.0);
         if lmc > MOST_LMC || lid.saturating_add((1 << lmc.min(MOST_LMC)) - 1) > last {
-            let message = format!("LID {lid} with LMC {lmc} is no address of a port");
+            let message = format!("LID {lid} with LMC {lmc} is not a unicast address");
             let note = mistakes.error("E1103", span, message);
-            note.map(|note| note.help("LIDs of ports are 1 to 49151, and an LMC is 0 to 7"));
+            note.map(|note| note.help("use LIDs from 1 to 49151 and an LMC from 0 to 7"));
             return;
         }
         let port_of = &mut self.nodes[port.0.index()].ports[usize::from(port.1)];
@@ -207,7 +210,7 @@ impl<'a> Assembly<'a> {
         self.ends.push(end);
     }
 
-    /// Joins the ends and checks what they say of each other.
+    /// Joins the ends and checks that they agree.
     pub(super) fn finish(mut self, mistakes: &mut Mistakes<'_>) -> Subnet {
         let joined = self.place_ends(mistakes);
         self.check_symmetry(&joined, mistakes);
@@ -216,7 +219,7 @@ impl<'a> Assembly<'a> {
         Subnet { nodes: self.nodes }
     }
 
-    /// Gives every end to its port. The result has the port at the other end of each, if it can be one.
+    /// Gives every end to its port. Returns the port at the other end of each, if it exists.
     fn place_ends(&mut self, mistakes: &mut Mistakes<'_>) -> Vec<Option<(NodeId, u8)>> {
         let mut first_end: HashMap<(NodeId, u8), usize> = HashMap::with_capacity(self.ends.len());
         let mut missing: HashMap<&str, ()> = HashMap::new();
@@ -225,12 +228,12 @@ impl<'a> Assembly<'a> {
             joined.push(None);
             if let Some(before) = first_end.insert((end.node, end.port), at) {
                 first_end.insert((end.node, end.port), before);
-                let message = format!("port {} stands here a second time", end.port);
+                let message = format!("port {} occurs twice", end.port);
                 let first = mistakes.place(&wide(&self.ends[before].line));
                 let note = mistakes.error("E1106", wide(&end.line), message);
                 note.map(|note| {
                     note.also(first, "first here")
-                        .help("a port has one cable; leave one of the two lines")
+                        .help("remove one of the two lines; a port has one cable")
                 });
                 continue;
             }
@@ -239,11 +242,10 @@ impl<'a> Assembly<'a> {
                 Some(Known::Refused) => continue,
                 None => {
                     if missing.insert(end.peer, ()).is_none() {
-                        let message =
-                            format!("\"{}\" is named here and described nowhere", end.peer);
+                        let message = format!("\"{}\" is named here but not described", end.peer);
                         let note = mistakes.error("E1109", wide(&end.peer_at), message);
                         note.map(|note| {
-                            note.help("the file may be cut off: list the whole subnet again")
+                            note.help("list the whole subnet again; this file may be truncated")
                         });
                     }
                     continue;
@@ -264,7 +266,7 @@ impl<'a> Assembly<'a> {
         joined
     }
 
-    /// Takes away cables that the other end does not know.
+    /// Removes cables that the other end does not list.
     fn check_symmetry(&mut self, joined: &[Option<(NodeId, u8)>], mistakes: &mut Mistakes<'_>) {
         let mut wrong = vec![];
         for (end, peer) in self.ends.iter().zip(joined) {
@@ -278,18 +280,18 @@ impl<'a> Assembly<'a> {
             let (code, message) = match back {
                 None => (
                     "E1107",
-                    format!("a cable from {here} to {there}, which lists none"),
+                    format!("cable from {here} to {there}, which lists none"),
                 ),
                 Some(other) => (
                     "E1108",
                     format!(
-                        "a cable from {here} to {there}, which lists one to {}",
+                        "cable from {here} to {there}, which lists one to {}",
                         self.name(other.0, other.1)
                     ),
                 ),
             };
             let note = mistakes.error(code, wide(&end.line), message);
-            note.map(|note| note.help("listings print every cable at both of its ends"));
+            note.map(|note| note.help("list the subnet again; every cable is listed at both ends"));
             wrong.push((end.node, end.port));
         }
         for (node, port) in wrong {
@@ -301,7 +303,7 @@ impl<'a> Assembly<'a> {
         format!("\"{}\"[{port}]", self.nodes[node.index()].description)
     }
 
-    /// Old listings have the address and the GUID of a port at the other end of its cable only.
+    /// Takes addresses and GUIDs from the other ends, since old listings give them only there.
     fn addresses_from_peers(
         &mut self,
         joined: &[Option<(NodeId, u8)>],
@@ -326,10 +328,10 @@ impl<'a> Assembly<'a> {
             match known {
                 None => self.claim((cable.node, at), said, 0, wide(&end.peer_at), mistakes),
                 Some(lid) if u64::from(lid.0) != said && said != 0 => {
-                    let message = format!("LID {said} of a port that itself lists {lid}");
+                    let message = format!("LID {said} here, but {lid} at the port itself");
                     let note = mistakes.warning("E1111", wide(&end.line), message);
                     note.map(|note| {
-                        note.help("the subnet changed while it was listed; list again")
+                        note.help("list the subnet again; it changed while it was listed")
                     });
                 }
                 Some(_) => {}
@@ -337,7 +339,7 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// No two ports share an address.
+    /// Reports ports that share an address.
     fn check_addresses(&mut self, mistakes: &mut Mistakes<'_>) {
         self.claims
             .sort_by_key(|claim| (claim.first, claim.span.start));
@@ -350,8 +352,9 @@ impl<'a> Assembly<'a> {
                 let message = format!("LID {} is the address of two ports", claim.first);
                 let first = mistakes.place(&before.span);
                 if let Some(note) = mistakes.error("E1110", claim.span.clone(), message) {
-                    note.also(first, "the other one")
-                        .help("a port has 2^LMC addresses from its LID on, and no other port has one of them");
+                    note.also(first, "the other one").help(
+                        "list the subnet again; a port owns 2^LMC addresses, starting at its LID",
+                    );
                 }
             }
             if widest.is_none_or(|before| before.last < claim.last) {
@@ -365,7 +368,7 @@ fn wide(range: &Range<u32>) -> Span {
     range.start as usize..range.end as usize
 }
 
-/// A stretch of a text in half the room.
+/// Converts a span to 32-bit offsets, which take half the memory.
 pub(super) fn narrow(span: &Span) -> Range<u32> {
     let clip = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
     clip(span.start)..clip(span.end)

@@ -1,4 +1,4 @@
-//! `opensm.fdbs`: forwarding tables with the hops that OpenSM counted.
+//! `opensm.fdbs`: forwarding tables with hop counts of OpenSM.
 //!
 //! ```text
 //! dump_ucast_routes: Switch 0xb8599f0300200000
@@ -7,7 +7,7 @@
 //! 0x0002 : UNREACHABLE
 //! ```
 //!
-//! Left out: the hops, which a route check counts by itself.
+//! Hop counts are not read, since a route check computes its own.
 
 use netloom_catalog::Notes;
 
@@ -16,8 +16,8 @@ use super::scanner::{Line, lines};
 use super::tables::Tables;
 use crate::{Guid, Programmed, Subnet};
 
-/// Reads forwarding tables. Those of switches that the subnet does not have are told and left out; a table replaces
-/// one that was read before it from another text.
+/// Reads forwarding tables. Tables of unknown switches are reported and ignored. A table replaces
+/// one that was read earlier from another text.
 pub fn read_fdbs(
     text: &str,
     source: u16,
@@ -45,16 +45,16 @@ pub fn read_fdbs(
         }
         match row(line) {
             Some((lid, output)) if has_switch => tables.entry(lid, output, line, &mut mistakes),
-            Some(_) => misunderstood(line, "`dump_ucast_routes: Switch` before", &mut mistakes),
+            Some(_) => misunderstood(line, "`dump_ucast_routes: Switch` first", &mut mistakes),
             None => misunderstood(line, "an address, `:` and a port", &mut mistakes),
         }
     }
-    let hint = "packets to them go nowhere, unless the tables are not all here";
+    let hint = "add the missing tables, if any; otherwise these addresses are unreachable";
     tables.finish(programmed, hint, text, &mut mistakes);
     mistakes.finish();
 }
 
-/// The address and the output.
+/// Parses the address and the output.
 fn row(line: Line<'_>) -> Option<(u64, Option<u64>)> {
     let mut cursor = line.cursor();
     let lid = cursor.hex()?;
@@ -63,15 +63,18 @@ fn row(line: Line<'_>) -> Option<(u64, Option<u64>)> {
         return Some((lid, None));
     }
     let output = cursor.decimal()?;
-    // The hops follow: a line that ends here was cut off within the number.
+    // The hops follow: a line that ends here is truncated within the number.
     cursor.blanks().eat(":").then_some(())?;
     Some((lid, Some(output).filter(|output| *output != 255)))
 }
 
 fn misunderstood(line: Line<'_>, what: &str, mistakes: &mut Mistakes<'_>) {
     let (code, help) = match line.is_open {
-        true => ("E1102", "the file is cut off: let OpenSM write it again"),
-        false => ("E1101", "it is no line of opensm.fdbs"),
+        true => ("E1102", "let OpenSM write the file again; it is truncated"),
+        false => (
+            "E1101",
+            "remove the line, or let OpenSM write opensm.fdbs again",
+        ),
     };
     let note = mistakes.error(code, line.span(), format!("expected {what}"));
     note.map(|note| note.help(help));

@@ -1,11 +1,11 @@
-//! Which format a text has.
+//! Recognises the format of a text.
 
 use super::scanner::{decimal, hex, lines};
 
-/// The formats that are read.
+/// The supported formats.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
-    /// The listing of `ibnetdiscover`, or a net file of `ibsim`.
+    /// A listing of `ibnetdiscover`, or a net file of `ibsim`.
     Ibnetdiscover,
     /// `opensm-subnet.lst`.
     SubnetList,
@@ -15,7 +15,7 @@ pub enum Format {
     Fdbs,
     /// `opensm-sl2vl.dump`.
     SlToVlDump,
-    /// Answers of `smpquery` to `sl2vl`, `vlarb` or `portinfo`.
+    /// Output of `smpquery sl2vl`, `vlarb` or `portinfo`.
     Smpquery,
     /// Service levels of paths, as `ibdmchk -c` reads them.
     PathLevels,
@@ -23,7 +23,7 @@ pub enum Format {
     Slvl,
 }
 
-/// What each is called, for people.
+/// The names of the formats in messages.
 const NAMES: [(Format, &str); 8] = [
     (Format::Ibnetdiscover, "a listing of ibnetdiscover"),
     (Format::SubnetList, "opensm-subnet.lst"),
@@ -33,30 +33,30 @@ const NAMES: [(Format, &str); 8] = [
     ),
     (Format::Fdbs, "opensm.fdbs"),
     (Format::SlToVlDump, "opensm-sl2vl.dump"),
-    (Format::Smpquery, "answers of smpquery"),
+    (Format::Smpquery, "output of smpquery"),
     (Format::PathLevels, "service levels of paths (psl)"),
     (Format::Slvl, "lanes of switches (slvl)"),
 ];
 
 impl Format {
-    /// Every format, those of whole subnets first.
+    /// Returns every format, those of whole subnets first.
     pub fn all() -> impl Iterator<Item = Format> {
         NAMES.iter().map(|(format, _)| *format)
     }
 
-    /// What people call it.
+    /// Returns the name of the format in messages.
     pub fn name(self) -> &'static str {
         let found = NAMES.iter().find(|(format, _)| *format == self);
         found.expect("every format has a name").1
     }
 
-    /// Whether it lists a subnet; the others say what is programmed in one.
+    /// Returns whether the format lists a subnet. The others list what is programmed in one.
     pub fn is_subnet(self) -> bool {
         matches!(self, Format::Ibnetdiscover | Format::SubnetList)
     }
 }
 
-/// Beginnings of lines that only one format has.
+/// Beginnings of lines that identify a format.
 const BEGINNINGS: [(&str, Format); 17] = [
     ("vendid=", Format::Ibnetdiscover),
     ("switchguid=", Format::Ibnetdiscover),
@@ -77,10 +77,10 @@ const BEGINNINGS: [(&str, Format); 17] = [
     ("# Port info:", Format::Smpquery),
 ];
 
-/// Lines of a text that are looked at.
+/// Number of lines of a text that are examined.
 const MOST_LINES: usize = 1000;
 
-/// The format of a text, by the first line that only one format has.
+/// Returns the format of a text, by the first line that identifies one.
 pub fn recognise(text: &str) -> Option<Format> {
     lines(text).take(MOST_LINES).find_map(|line| {
         let line = line.trimmed().text;
@@ -96,7 +96,7 @@ pub fn recognise(text: &str) -> Option<Format> {
     })
 }
 
-/// Rows of bare numbers.
+/// Recognises rows of bare numbers.
 fn numbers(line: &str) -> Option<Format> {
     if !line.starts_with("0x") {
         return None;
@@ -112,7 +112,7 @@ fn numbers(line: &str) -> Option<Format> {
     }
 }
 
-/// A node of a net file: blanks may stand for the tab.
+/// Recognises a node of a net file, with blanks instead of the tab.
 fn node(line: &str) -> Option<Format> {
     let mut words = line.split_whitespace();
     let kinds = ["Switch", "Ca", "Hca", "Rt"];

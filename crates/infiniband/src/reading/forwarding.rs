@@ -6,8 +6,8 @@
 //! 12 lids dumped
 //! ```
 //!
-//! An address that is left out has no output there. Only the number of the switch, the address and the output count;
-//! what stands behind them may be missing (`-n`).
+//! A missing address has no output. Only the GUID of the switch, the address and the output are
+//! used; the text after them may be missing (`-n`).
 
 use netloom_catalog::Notes;
 
@@ -16,8 +16,8 @@ use super::scanner::{Cursor, Line, lines};
 use super::tables::Tables;
 use crate::{Guid, Programmed, Subnet};
 
-/// Reads forwarding tables. Those of switches that the subnet does not have are told and left out; a table replaces
-/// one that was read before it from another text.
+/// Reads forwarding tables. Tables of unknown switches are reported and ignored. A table replaces
+/// one that was read earlier from another text.
 pub fn read_forwarding(
     text: &str,
     source: u16,
@@ -42,10 +42,10 @@ pub fn read_forwarding(
     mistakes.finish();
 }
 
-/// What the lines belong to.
+/// What the current lines belong to.
 enum Block<'a> {
     None,
-    /// A table: its heading, and entries so far.
+    /// A table: its heading, and its number of entries so far.
     Unicast(Line<'a>, u64),
     Multicast,
 }
@@ -55,15 +55,15 @@ struct Reader<'a> {
     block: Block<'a>,
     /// The last address that a heading names.
     top: u64,
-    /// Whether `ibroute` wrote it: numbers of its headings are hexadecimal.
+    /// Whether `ibroute` wrote the table, with hexadecimal numbers in its headings.
     is_diags: bool,
     told_multicast: bool,
 }
 
-/// Lines that say nothing.
+/// Lines without data.
 const TITLES: [&str; 4] = ["Lid  Out", "Port     Info", "***", "MLid"];
 
-/// Beginnings of what tools write when somebody does not answer.
+/// Beginnings of the lines that tools write when a device does not answer.
 pub(super) const COMPLAINTS: [&str; 7] = [
     "ibwarn:",
     "ibnetdiscover:",
@@ -95,17 +95,15 @@ impl<'a> Reader<'a> {
             self.close(mistakes);
             self.block = Block::Multicast;
             if !std::mem::replace(&mut self.told_multicast, true) {
-                let message = "multicast tables are not read";
+                let message = "multicast tables are ignored";
                 let note = mistakes.warning("E1124", line.span(), message);
-                note.map(|note| {
-                    note.help("routes of single destinations are: dump_fts without -M")
-                });
+                note.map(|note| note.help("use dump_fts without -M to read unicast routes"));
             }
         } else if line.text.is_empty() || TITLES.iter().any(|title| line.text.starts_with(title)) {
         } else if COMPLAINTS.iter().any(|word| line.text.starts_with(word)) {
             let message = "a switch did not answer when the tables were read";
             let note = mistakes.warning("E1135", line.span(), message);
-            note.map(|note| note.help("its table is missing or incomplete"));
+            note.map(|note| note.help("dump the tables again; its table is missing or incomplete"));
         } else if !matches!(self.block, Block::Multicast) {
             self.row(line, mistakes);
         } else if line.text.ends_with("mlids dumped") {
@@ -119,10 +117,10 @@ impl<'a> Reader<'a> {
             let lid = cursor.hex();
             let output = cursor.blanks().decimal();
             let (Some(lid), Some(output)) = (lid, output) else {
-                return self.misunderstood(line, "an address and the number of a port", mistakes);
+                return self.misunderstood(line, "an address and a port number", mistakes);
             };
             let Block::Unicast(_, n_entries) = &mut self.block else {
-                return self.misunderstood(line, "the heading of a switch before", mistakes);
+                return self.misunderstood(line, "the heading of a switch first", mistakes);
             };
             *n_entries += 1;
             let output = Some(output).filter(|output| *output != 255);
@@ -134,57 +132,58 @@ impl<'a> Reader<'a> {
         match (count, cursor.rest) {
             (Some(count), "lids dumped") => {
                 let block = std::mem::replace(&mut self.block, Block::None);
-                // OpenSM writes its last address here, and no count.
+                // OpenSM writes its last address here instead of a count.
                 if let Block::Unicast(heading, n_entries) = block
                     && is_valid
                     && count != n_entries
                 {
-                    let message = format!("{count} addresses were dumped, {n_entries} are here");
+                    let message = format!("expected {count} addresses, found {n_entries}");
                     let heading = mistakes.place(&heading.span());
                     let note = mistakes.error("E1123", line.span(), message);
                     note.map(|note| {
                         note.also(heading, "of this switch")
-                            .help("lines are missing: dump the tables again")
+                            .help("dump the tables again; lines are missing")
                     });
                 }
             }
-            _ => self.misunderstood(line, "an address and the number of a port", mistakes),
+            _ => self.misunderstood(line, "an address and a port number", mistakes),
         }
     }
 
     fn misunderstood(&self, line: Line<'_>, what: &str, mistakes: &mut Mistakes<'_>) {
         let (code, help) = match line.is_open {
-            true => ("E1102", "the file is cut off: dump the tables again"),
+            true => ("E1102", "dump the tables again; the file is truncated"),
             false => (
                 "E1101",
-                "it is no line of opensm-lfts.dump, dump_fts or ibroute",
+                "remove the line; opensm-lfts.dump, dump_fts and ibroute have no such line",
             ),
         };
         let note = mistakes.error(code, line.span(), format!("expected {what}"));
         note.map(|note| note.help(help));
     }
 
-    /// A table ends with a line that counts it.
+    /// Ends a block. A table must have ended with the line that counts its rows.
     fn close(&mut self, mistakes: &mut Mistakes<'_>) {
         if let Block::Unicast(heading, _) = std::mem::replace(&mut self.block, Block::None) {
-            let message = "the table of this switch has no end";
+            let message = "the table of this switch is truncated";
             let note = mistakes.error("E1102", heading.span(), message);
-            note.map(|note| note.help("a line `… lids dumped` ends a table: dump it again"));
+            note.map(|note| note.help("dump the tables again; a table ends with `… lids dumped`"));
         }
     }
 
-    /// Why addresses may be missing at every switch.
+    /// Returns the help for addresses that are missing at every switch.
     fn hint(&self) -> &'static str {
         match self.is_diags && self.top != 0 && self.top.is_multiple_of(64) {
             true => {
-                "dump_fts and ibroute leave out the last LID if it is a multiple of 64: give opensm-lfts.dump instead"
+                "use opensm-lfts.dump: dump_fts and ibroute omit the last LID if it is a multiple \
+                 of 64"
             }
-            false => "packets to them go nowhere, unless the tables are not all here",
+            false => "add the missing tables, if any; otherwise these addresses are unreachable",
         }
     }
 }
 
-/// The last address, whether `ibroute` wrote it, and the switch.
+/// Parses the last address, whether `ibroute` wrote it, and the switch.
 fn heading(cursor: &mut Cursor<'_>) -> Option<(u64, bool, Guid)> {
     let range = cursor.eat("[").then(|| cursor.until("]")).flatten()?;
     let mut top = Cursor {

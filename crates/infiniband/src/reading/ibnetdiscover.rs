@@ -1,12 +1,12 @@
-//! The listing of `ibnetdiscover`, in all its versions, and the net files of `ibsim`, which are a subset of it.
+//! Listings of `ibnetdiscover`, in all versions, and net files of `ibsim`, which are a subset.
 //!
 //! ```text
-//! switchguid=0xb8599f0300200040(b8599f0300200040)                      what comes before a node
+//! switchguid=0xb8599f0300200040(b8599f0300200040)                      keys before a node
 //! Switch 8 "S-b8599f0300200040"   # "leaf1" enhanced port 0 lid 6 lmc 0
 //! [1]   "H-98039b0300100040"[1](98039b0300100041)   # "node004 mlx5_0" lid 7 2xHDR
 //! ```
 //!
-//! Left out: chassis and slots, external numbers of ports, and the lanes of `-f` (`v=4`).
+//! Not read: chassis and slots, external port numbers, and the lanes of `-f` (`v=4`).
 
 use super::assembly::{Assembly, Description, End, narrow};
 use super::forwarding::COMPLAINTS;
@@ -14,7 +14,7 @@ use super::mistakes::Mistakes;
 use super::scanner::{Cursor, Line, decimal, first_line, hex, lines};
 use crate::{Device, Guid, NodeId, NodeKind, Speed, Subnet, Width};
 
-/// Reads a listing. Every mistake is noted; what could be read is in the subnet all the same.
+/// Reads a listing. Reports every error, and returns the nodes and cables that could be read.
 pub fn read_ibnetdiscover(text: &str, source: u16, notes: &mut netloom_catalog::Notes) -> Subnet {
     let mut mistakes = Mistakes::of(source, notes);
     let mut reader = Reader::default();
@@ -22,20 +22,21 @@ pub fn read_ibnetdiscover(text: &str, source: u16, notes: &mut netloom_catalog::
         reader.line(line.trimmed(), &mut mistakes);
     }
     if let Some(span) = reader.before.first {
-        let message = "the file ends before the node that these lines belong to";
+        let message = "expected a node after these lines, found the end of the file";
         let note = mistakes.error("E1102", span, message);
         note.map(|note| note.help(CUT_OFF));
     }
     let subnet = reader.assembly.finish(&mut mistakes);
     if subnet.nodes.is_empty() && !mistakes.any() {
         let note = mistakes.error("E1113", first_line(text), "no node in this file");
-        note.map(|note| note.help("`ibnetdiscover` without arguments lists the subnet"));
+        note.map(|note| note.help("run `ibnetdiscover` without arguments to list the subnet"));
     }
     mistakes.finish();
     subnet
 }
 
-/// The node at which a listing began, which is where paths of `DR path` begin that were made on the same host.
+/// Returns the node at which a listing began. Routes of `DR path` that were queried on the same
+/// host begin there.
 pub fn initiated_from(text: &str) -> Option<Guid> {
     let heading = lines(text).take_while(|line| line.text.is_empty() || line.text.starts_with('#'));
     heading.into_iter().find_map(|line| {
@@ -45,9 +46,9 @@ pub fn initiated_from(text: &str) -> Option<Guid> {
     })
 }
 
-const CUT_OFF: &str = "the file is cut off: list the whole subnet again";
+const CUT_OFF: &str = "list the whole subnet again; the file is truncated";
 
-/// What stands before a node and belongs to it.
+/// Keys that precede a node and belong to it.
 #[derive(Default)]
 struct Before {
     vendor: Option<u32>,
@@ -55,11 +56,11 @@ struct Before {
     system: Option<Guid>,
     node: Option<Guid>,
     port_0: Option<Guid>,
-    /// The first such line.
+    /// The first line with such a key.
     first: Option<std::ops::Range<usize>>,
 }
 
-/// The masks of speeds and widths that net files give to all ports that follow.
+/// The masks of speeds and widths that a net file sets for all ports that follow.
 #[derive(Clone, Copy, Default)]
 struct Masks {
     width: Option<u64>,
@@ -72,20 +73,20 @@ struct Reader<'a> {
     assembly: Assembly<'a>,
     before: Before,
     masks: Masks,
-    /// The node whose ports are being read; none if it was refused.
+    /// The node whose ports are being read; `None` if it was rejected.
     current: Option<NodeId>,
-    /// Whether a node was named at all, so that ports have one to belong to.
+    /// Whether a node was named at all, so that ports may follow.
     has_current: bool,
-    /// Whether its GUID is one that we gave.
+    /// Whether the reader assigned the GUID of the node.
     is_numbered: bool,
-    /// Numbers for nodes that have a name only, as `ibsim` gives them.
+    /// Numbers of assigned GUIDs per kind of node, counted as `ibsim` does.
     numbered: [u64; 3],
 }
 
-/// Where the numbers of `ibsim` begin: channel adapters, switches, routers.
+/// First GUIDs that `ibsim` assigns to channel adapters, switches and routers.
 const NUMBERS_OF_IBSIM: [u64; 3] = [0x10_0000, 0x20_0000, 0x30_0000];
 
-/// Keys of net files that say nothing of the wiring.
+/// Keys of net files that do not describe the cabling.
 const OTHER_KEYS: [&str; 3] = ["module", "partition", "mtu"];
 
 impl<'a> Reader<'a> {
@@ -93,7 +94,9 @@ impl<'a> Reader<'a> {
         if COMPLAINTS.iter().any(|word| line.text.starts_with(word)) {
             let message = "a node did not answer when the subnet was listed";
             let note = mistakes.warning("E1135", line.span(), message);
-            note.map(|note| note.help("what is behind it may be missing"));
+            note.map(|note| {
+                note.help("list the subnet again; nodes reached through it may be missing")
+            });
             return;
         }
         let understood = match line.text.as_bytes().first() {
@@ -104,7 +107,10 @@ impl<'a> Reader<'a> {
         if let Err(expected) = understood {
             let (code, help) = match line.is_open {
                 true => ("E1102", CUT_OFF),
-                false => ("E1101", "it is no line of an ibnetdiscover listing"),
+                false => (
+                    "E1101",
+                    "remove the line; ibnetdiscover prints no such line",
+                ),
             };
             let span = line.span_at(&expected.at);
             let note = mistakes.error(code, span, format!("expected {}", expected.what));
@@ -139,7 +145,7 @@ impl<'a> Reader<'a> {
         self.node(kind, cursor, line, mistakes)
     }
 
-    /// `switchguid=0x…(…)` and its like.
+    /// Parses a key such as `switchguid=0x…(…)`.
     fn key(
         &mut self,
         key: &str,
@@ -173,9 +179,9 @@ impl<'a> Reader<'a> {
             "speed" => self.masks.speed = Some(number),
             "extspeed" => self.masks.extended = Some(number),
             _ => {
-                let message = format!("the key `{key}` is not known");
+                let message = format!("unknown key `{key}`");
                 let note = mistakes.warning("E1101", line.span(), message);
-                note.map(|note| note.help("it is left out"));
+                note.map(|note| note.help("remove the key; it is ignored"));
                 return Ok(());
             }
         }
@@ -185,7 +191,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// `Switch 8 "S-…"  # "description" enhanced port 0 lid 6 lmc 0`.
+    /// Parses `Switch 8 "S-…"  # "description" enhanced port 0 lid 6 lmc 0`.
     fn node(
         &mut self,
         kind: NodeKind,
@@ -246,7 +252,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// A number for a node that has a name only.
+    /// Returns the next GUID for a node that has only a name.
     fn number(&mut self, kind: NodeKind, n_ports: u64) -> Guid {
         let (class, step) = match kind {
             NodeKind::ChannelAdapter => (0, n_ports.min(255) + 1),
@@ -258,7 +264,7 @@ impl<'a> Reader<'a> {
         Guid(number)
     }
 
-    /// `[1](guid)  "S-…"[4](guid)  # lid 10 lmc 0 "description" lid 6 2xHDR`.
+    /// Parses `[1](guid)  "S-…"[4](guid)  # lid 10 lmc 0 "description" lid 6 2xHDR`.
     fn port(&mut self, line: Line<'a>, mistakes: &mut Mistakes<'_>) -> Result<(), Expected<'a>> {
         let mut cursor = line.cursor();
         let port = bracketed(&mut cursor)?;
@@ -288,7 +294,8 @@ impl<'a> Reader<'a> {
         let is_numbered = self.is_numbered;
         let owner = self.assembly.node_mut(node);
         if !owner.kind.is_switch() {
-            // Nodes that have a name only count their ports' numbers from their own, as in `ibsim`.
+            // Nodes that have only a name number the GUIDs of their ports from their own, as in
+            // `ibsim`.
             let counted = Guid(owner.guid.0.wrapping_add(u64::from(port)));
             let guid = own_guid.or(is_numbered.then_some(counted));
             let of_port = &mut owner.ports[usize::from(port)];
@@ -314,7 +321,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Width and speed: `4xHDR` of a listing, or the masks of a net file.
+    /// Returns width and speed, from `4xHDR` of a listing or from the masks of a net file.
     fn rates(
         &self,
         comment: &Comment<'a>,
@@ -336,9 +343,11 @@ impl<'a> Reader<'a> {
                 ),
             ] {
                 if !is_known {
-                    let message = format!("`{text}` is no {what} that is known");
+                    let message = format!("unknown {what} `{text}`");
                     let note = mistakes.warning("E1112", line.span_of(rate), message);
-                    note.map(|note| note.help("it is taken as unknown"));
+                    note.map(|note| {
+                        note.help("check the width and speed; the cable is kept without a rate")
+                    });
                 }
             }
             return (width.parse().ok(), speed.parse().ok());
@@ -352,7 +361,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Bits of LinkWidth, and what they stand for.
+/// Bits of LinkWidth and their widths.
 const WIDTH_BITS: [(u64, &str); 5] = [(1, "1x"), (2, "4x"), (4, "8x"), (8, "12x"), (16, "2x")];
 
 /// Bits of LinkSpeed and of LinkSpeedExt, slowest first.
@@ -381,7 +390,7 @@ impl Masks {
     }
 }
 
-/// What was expected at a place of a line.
+/// What was expected at a position in a line.
 struct Expected<'a> {
     at: Cursor<'a>,
     what: &'static str,
@@ -391,10 +400,10 @@ fn expected<'a>(at: Cursor<'a>, what: &'static str) -> Expected<'a> {
     Expected { at, what }
 }
 
-/// `[4]` and a possible `[ext 7]`.
+/// Parses `[4]`, optionally followed by `[ext 7]`.
 fn bracketed<'a>(cursor: &mut Cursor<'a>) -> Result<u64, Expected<'a>> {
     let at = *cursor;
-    let wrong = expected(at, "the number of a port in brackets");
+    let wrong = expected(at, "a port number in brackets");
     let number = cursor.eat("[").then(|| cursor.decimal()).flatten();
     let Some(number) = number.filter(|_| cursor.eat("]")) else {
         return Err(wrong);
@@ -402,12 +411,12 @@ fn bracketed<'a>(cursor: &mut Cursor<'a>) -> Result<u64, Expected<'a>> {
     if cursor.eat("[ext ") {
         let at = *cursor;
         let ext = cursor.until("]");
-        ext.ok_or(expected(at, "`]` after an external number"))?;
+        ext.ok_or(expected(at, "`]` after an external port number"))?;
     }
     Ok(number)
 }
 
-/// `(98039b0300100041)`, if it stands here.
+/// Parses `(98039b0300100041)` if it is next.
 fn in_parentheses<'a>(cursor: &mut Cursor<'a>) -> Result<Option<Guid>, Expected<'a>> {
     if !cursor.eat("(") {
         return Ok(None);
@@ -418,7 +427,7 @@ fn in_parentheses<'a>(cursor: &mut Cursor<'a>) -> Result<Option<Guid>, Expected<
     Ok(Some(Guid(guid)))
 }
 
-/// The GUID in a name such as `S-b8599f0300200040`.
+/// Returns the GUID in a name such as `S-b8599f0300200040`.
 fn guid_in(name: &str) -> Option<Guid> {
     let digits = ["S-", "H-", "R-"]
         .iter()
@@ -429,19 +438,20 @@ fn guid_in(name: &str) -> Option<Guid> {
         .map(Guid)
 }
 
-/// What stands behind a node or a cable: `# lid 10 lmc 0 "description" lid 6 2xHDR`.
+/// The text after a node or a cable: `# lid 10 lmc 0 "description" lid 6 2xHDR`.
 struct Comment<'a> {
-    /// What stands before the comment.
+    /// The text before the comment.
     outside: &'a str,
-    /// What stands before the description: of the port itself.
+    /// The text before the description, about the port itself.
     before: &'a str,
     description: Option<&'a str>,
-    /// What stands behind the description: of the other end, or of the node.
+    /// The text after the description, about the other end or the node.
     after: &'a str,
 }
 
 impl<'a> Comment<'a> {
-    /// A description may hold every character, quotes too: it ends with the last quote of the line.
+    /// Splits the rest of a line. A description may contain quotes: it ends at the last quote of
+    /// the line.
     fn of(rest: &'a str) -> Comment<'a> {
         let Some((outside, comment)) = rest.split_once('#') else {
             return Comment {
@@ -469,7 +479,7 @@ impl<'a> Comment<'a> {
     }
 }
 
-/// The numbers behind `lid` and `lmc`.
+/// Returns the numbers after `lid` and `lmc`.
 fn lid_and_lmc(text: &str) -> (Option<u64>, Option<u64>) {
     let mut found = (None, None);
     let mut words = text.split_whitespace();
@@ -483,7 +493,7 @@ fn lid_and_lmc(text: &str) -> (Option<u64>, Option<u64>) {
     found
 }
 
-/// The word behind `lid N`: `4xHDR`.
+/// Returns the word after `lid N`: `4xHDR`.
 fn rate_word(text: &str) -> Option<&str> {
     let mut words = text.split_whitespace().skip_while(|word| *word != "lid");
     let word = words.nth(2)?;
@@ -491,7 +501,7 @@ fn rate_word(text: &str) -> Option<&str> {
     (!is_mask && word != "lmc").then_some(word)
 }
 
-/// `4xHDR` is `4x` and `HDR`; either may be question marks.
+/// Splits `4xHDR` into `4x` and `HDR`. Either may be question marks.
 fn split_rate(word: &str) -> (&str, &str) {
     match word.strip_prefix("??") {
         Some(speed) => ("??", speed),
@@ -502,7 +512,7 @@ fn split_rate(word: &str) -> (&str, &str) {
     }
 }
 
-/// The number behind `w=` and its like.
+/// Returns the number after a key such as `w=`.
 fn mask(text: &str, key: &str) -> Option<u64> {
     let mut words = text.split_whitespace();
     words.find_map(|word| decimal(word.strip_prefix(key)?))

@@ -1,4 +1,4 @@
-//! Rows of sixteen lanes, one for each service level.
+//! Rows of 16 lanes, one per service level.
 
 use netloom_units::Vl;
 
@@ -6,15 +6,15 @@ use super::mistakes::Mistakes;
 use super::scanner::{Line, decimal};
 use crate::SlToVl;
 
-/// The lanes of a row: what of it are numbers up to 15, and how many cells it has.
+/// The cells of a row.
 pub(super) struct Lanes {
     lanes: [Vl; 16],
     n_cells: usize,
-    /// A cell that is no lane.
+    /// The first cell that is not a lane.
     wrong: Option<usize>,
 }
 
-/// Reads cells in decimal digits.
+/// Reads decimal cells.
 pub(super) fn lanes<'a>(cells: impl Iterator<Item = &'a str>) -> Lanes {
     let mut read = Lanes {
         lanes: [Vl(0); 16],
@@ -34,23 +34,20 @@ pub(super) fn lanes<'a>(cells: impl Iterator<Item = &'a str>) -> Lanes {
     read
 }
 
-/// The table, if it is one; what is wrong with it is told.
+/// Returns the table of a row of 16 lanes. Reports the error otherwise.
 pub(super) fn sixteen(row: Lanes, line: Line<'_>, mistakes: &mut Mistakes<'_>) -> Option<SlToVl> {
     if let Some(at) = row.wrong {
-        let message = format!("the lane of SL{at} is none of 0 to 15");
+        let message = format!("the lane of SL{at} is out of range");
         let note = mistakes.error("E1103", line.span(), message);
-        note.map(|note| note.help("lanes are numbers; 15 drops what it is given"));
+        note.map(|note| note.help("use lanes from 0 to 15; lane 15 drops its packets"));
         return None;
     }
     if row.n_cells != 16 {
         let (code, help) = match line.is_open {
-            true => ("E1102", "the file is cut off: read the tables again"),
-            false => (
-                "E1133",
-                "a row has one lane for each of the 16 service levels",
-            ),
+            true => ("E1102", "read the tables again; the file is truncated"),
+            false => ("E1133", "give one lane for each of the 16 service levels"),
         };
-        let message = format!("{} lanes instead of 16", row.n_cells);
+        let message = format!("expected 16 lanes, found {}", row.n_cells);
         let note = mistakes.error(code, line.span(), message);
         note.map(|note| note.help(help));
         return None;

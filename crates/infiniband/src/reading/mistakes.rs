@@ -1,16 +1,16 @@
-//! The mistakes of one text, all at once and not without end.
+//! Reports the errors of one text, up to a maximum number.
 
 use std::ops::Range;
 
 use netloom_catalog::{Note, Notes, Place};
 
-/// Mistakes of one text that are told one by one. Whoever has more has the wrong file.
+/// Maximum number of errors reported per text. A text with more is most likely the wrong file.
 pub const MOST_MISTAKES: usize = 100;
 
-/// Where in a text: its first byte, and the one past its last.
+/// A range of bytes of a text.
 pub(super) type Span = Range<usize>;
 
-/// Tells the mistakes of one text.
+/// Reports the errors of one text.
 pub(super) struct Mistakes<'n> {
     notes: &'n mut Notes,
     source: u16,
@@ -20,7 +20,7 @@ pub(super) struct Mistakes<'n> {
 }
 
 impl<'n> Mistakes<'n> {
-    /// Of the text with this number among the caller's.
+    /// Creates a reporter for the text with this index.
     pub(super) fn of(source: u16, notes: &'n mut Notes) -> Self {
         Mistakes {
             notes,
@@ -31,12 +31,12 @@ impl<'n> Mistakes<'n> {
         }
     }
 
-    /// Whether any was told.
+    /// Returns whether anything was reported.
     pub(super) fn any(&self) -> bool {
         self.told > 0
     }
 
-    /// Tells a mistake. None if enough were told before it.
+    /// Reports an error. Returns `None` if the maximum is reached.
     pub(super) fn error(
         &mut self,
         code: &'static str,
@@ -47,7 +47,7 @@ impl<'n> Mistakes<'n> {
         Some(self.notes.error(code, place, message))
     }
 
-    /// Tells what will probably disappoint. None if enough were told before it.
+    /// Reports a warning. Returns `None` if the maximum is reached.
     pub(super) fn warning(
         &mut self,
         code: &'static str,
@@ -58,7 +58,7 @@ impl<'n> Mistakes<'n> {
         Some(self.notes.warning(code, place, message))
     }
 
-    /// The place of a stretch of this text.
+    /// Returns the place of a span of this text.
     pub(super) fn place(&self, span: &Span) -> Place {
         let clip = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         Place {
@@ -78,14 +78,14 @@ impl<'n> Mistakes<'n> {
         Some(self.place(span))
     }
 
-    /// Says how many were not told.
+    /// Reports the number of errors beyond the maximum.
     pub(super) fn finish(self) {
         if self.untold > 0 {
             let place = self.place(&self.last);
-            let message = format!("{} further mistakes are not told one by one", self.untold);
+            let message = format!("{} more errors and warnings are not shown", self.untold);
             self.notes
                 .error("E1139", place, message)
-                .help("mend the first ones and read the file again");
+                .help("fix the first errors and read the file again");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Reads what the tools of InfiniBand write. One file per format; each notes all mistakes of its text, with their
-//! places, and gives what could be read.
+//! Reads the output of InfiniBand tools. There is one module per format. Each reports all errors of
+//! its text with their places, and returns what could be read.
 //!
 //! ```text
 //! ibnetdiscover, ibsim net files   read_ibnetdiscover ─► Subnet
@@ -12,7 +12,7 @@
 //! slvl of ibdmchk                  read_slvl          ─► Programmed.sl_to_vl
 //! ```
 //!
-//! [`recognise`] tells which of them a text is; [`read_subnet`] and [`read_programmed`] read any.
+//! [`recognise`] returns the format of a text. [`read_subnet`] and [`read_programmed`] read any.
 
 mod assembly;
 mod fdbs;
@@ -51,14 +51,14 @@ pub fn read_subnet(text: &str, source: u16, notes: &mut Notes) -> Subnet {
         Some(Format::Ibnetdiscover) => read_ibnetdiscover(text, source, notes),
         Some(Format::SubnetList) => read_subnet_list(text, source, notes),
         other => {
-            let is = other.map_or("no format that is known", Format::name);
+            let is = other.map_or("an unknown format", Format::name);
             notes
                 .error(
                     "E1100",
                     beginning(source, text),
-                    format!("this is {is}, and no subnet"),
+                    format!("expected a subnet listing, found {is}"),
                 )
-                .help("give what `ibnetdiscover` prints, or opensm-subnet.lst");
+                .help("use the output of `ibnetdiscover`, or opensm-subnet.lst");
             Subnet::default()
         }
     }
@@ -81,11 +81,11 @@ pub fn read_programmed(
         Some(Format::PathLevels) => read_path_levels(text, source, subnet, programmed, notes),
         Some(Format::Slvl) => read_slvl(text, source, subnet, programmed, notes),
         other => {
-            let is = other.map_or("no format that is known", Format::name);
-            let message = format!("this is {is}, and no table of a subnet");
+            let is = other.map_or("an unknown format", Format::name);
+            let message = format!("expected tables of a subnet, found {is}");
             notes
                 .error("E1100", beginning(source, text), message)
-                .help("give what OpenSM dumps with -D 0x43, or what dump_fts and smpquery print");
+                .help("use the dumps of `opensm -D 0x43`, or the output of dump_fts and smpquery");
         }
     }
 }

@@ -10,7 +10,7 @@ use super::mistakes::Mistakes;
 use super::scanner::{Line, decimal, hex, lines};
 use crate::{Guid, Lid, Programmed, Subnet, SubnetIndex};
 
-/// Reads service levels. Those of senders that the subnet does not have are told and left out.
+/// Reads service levels. Those of unknown senders are reported and ignored.
 pub fn read_path_levels(
     text: &str,
     source: u16,
@@ -28,7 +28,7 @@ pub fn read_path_levels(
             Some((from, to, level)) => {
                 if let Err((code, message)) = check(&index, from, to, level) {
                     let note = mistakes.error(code, line.span(), message);
-                    note.map(|note| note.help("a line is a node GUID, a LID and an SL of 0 to 15"));
+                    note.map(|note| note.help("give a node GUID, a LID and an SL from 0 to 15"));
                     continue;
                 }
                 programmed
@@ -37,10 +37,10 @@ pub fn read_path_levels(
             }
             None => {
                 let (code, help) = match line.is_open {
-                    true => ("E1102", "the file is cut off"),
+                    true => ("E1102", "write the file again; it is truncated"),
                     false => (
                         "E1101",
-                        "a line is a node GUID, a LID and an SL: 0x100018 39 0",
+                        "give a node GUID, a LID and an SL, such as 0x100018 39 0",
                     ),
                 };
                 let message = "expected a GUID, a LID and a service level";
@@ -70,10 +70,10 @@ fn check(
         return Err(("E1131", format!("no node of the subnet has GUID {from}")));
     }
     if to == 0 || to > u64::from(Lid::LAST_UNICAST.0) {
-        return Err(("E1103", format!("{to} is no LID of a port")));
+        return Err(("E1103", format!("{to} is not a unicast LID")));
     }
     match level > 15 {
-        true => Err(("E1103", format!("{level} is no service level"))),
+        true => Err(("E1103", format!("{level} is not a service level"))),
         false => Ok(()),
     }
 }

@@ -1,19 +1,19 @@
-//! Lines of a text, and what stands next on a line.
+//! Lines of a text, and a cursor within a line.
 
 use super::mistakes::Span;
 
-/// One line without its end, and where it begins.
+/// One line without its line end, and where it begins.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line<'a> {
-    /// What stands on it.
+    /// The text of the line.
     pub text: &'a str,
     /// Its first byte in the text.
     pub start: usize,
-    /// Whether the text ends with it, without an end of line: it may be cut off.
+    /// Whether this is the last line and has no line end. It may be truncated.
     pub is_open: bool,
 }
 
-/// The lines of a text.
+/// Returns the lines of a text.
 pub(super) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
     let mut start = 0;
     text.split_inclusive('\n').map(move |whole| {
@@ -27,13 +27,13 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
     })
 }
 
-/// The first line: the place of what is wrong with the whole text.
+/// Returns the first line, which is the place of errors about the whole text.
 pub(super) fn first_line(text: &str) -> Span {
     0..text.lines().next().map_or(0, str::len)
 }
 
 impl<'a> Line<'a> {
-    /// What stands on it, without the blanks around it.
+    /// Returns the line without the blanks around it.
     pub(super) fn trimmed(&self) -> Line<'a> {
         let text = self.text.trim_ascii_start();
         Line {
@@ -43,12 +43,12 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// The whole line.
+    /// Returns the span of the whole line.
     pub(super) fn span(&self) -> Span {
         self.start..self.start + self.text.len()
     }
 
-    /// Where a piece of this line stands.
+    /// Returns the span of a piece of this line.
     pub(super) fn span_of(&self, piece: &str) -> Span {
         let offset = (piece.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
         match offset <= self.text.len() {
@@ -57,12 +57,12 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Reads it from its beginning.
+    /// Returns a cursor at the start of the line.
     pub(super) fn cursor(&self) -> Cursor<'a> {
         Cursor { rest: self.text }
     }
 
-    /// What follows, up to the end of the line: where something else was expected.
+    /// Returns the span from the cursor to the end of the line.
     pub(super) fn span_at(&self, cursor: &Cursor<'_>) -> Span {
         match cursor.rest.is_empty() {
             true => self.span(),
@@ -71,15 +71,15 @@ impl<'a> Line<'a> {
     }
 }
 
-/// What is left to read of a line.
+/// A position in a line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor<'a> {
-    /// What is left.
+    /// The unread rest of the line.
     pub rest: &'a str,
 }
 
 impl<'a> Cursor<'a> {
-    /// Goes past this text if it stands here.
+    /// Skips this text if it is next, and returns whether it was.
     pub(super) fn eat(&mut self, what: &str) -> bool {
         match self.rest.strip_prefix(what) {
             Some(rest) => {
@@ -90,20 +90,20 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Goes past blanks.
+    /// Skips blanks.
     pub(super) fn blanks(&mut self) -> &mut Self {
         self.rest = self.rest.trim_ascii_start();
         self
     }
 
-    /// The text up to a mark, and goes past the mark.
+    /// Returns the text up to a mark, and skips the mark.
     pub(super) fn until(&mut self, mark: &str) -> Option<&'a str> {
         let (before, after) = self.rest.split_once(mark)?;
         self.rest = after;
         Some(before)
     }
 
-    /// The next word: what stands before the next blank.
+    /// Reads the next word, up to a blank.
     pub(super) fn word(&mut self) -> Option<&'a str> {
         self.blanks();
         let end = self.rest.find(char::is_whitespace);
@@ -112,12 +112,12 @@ impl<'a> Cursor<'a> {
         (!word.is_empty()).then_some(word)
     }
 
-    /// A number in decimal digits. One that is too large for any purpose is the largest.
+    /// Reads a decimal number. A number that does not fit is read as `u64::MAX`.
     pub(super) fn decimal(&mut self) -> Option<u64> {
         self.digits(10, usize::MAX)
     }
 
-    /// A number of up to 16 hexadecimal digits, with or without `0x`.
+    /// Reads a number of up to 16 hexadecimal digits, with or without `0x`.
     pub(super) fn hex(&mut self) -> Option<u64> {
         let before = self.rest;
         self.eat("0x");
@@ -147,14 +147,14 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The whole of a word as a decimal number.
+/// Parses a whole word as a decimal number.
 pub(super) fn decimal(word: &str) -> Option<u64> {
     let mut cursor = Cursor { rest: word };
     let number = cursor.decimal()?;
     cursor.rest.is_empty().then_some(number)
 }
 
-/// The whole of a word as a hexadecimal number.
+/// Parses a whole word as a hexadecimal number.
 pub(super) fn hex(word: &str) -> Option<u64> {
     let mut cursor = Cursor { rest: word };
     let number = cursor.hex()?;

@@ -1,4 +1,4 @@
-//! `opensm-sl2vl.dump`: the lanes of every pair of ports.
+//! `opensm-sl2vl.dump`: the lanes for every pair of ports.
 //!
 //! ```text
 //! Switch 0xb8599f0300200000, base LID 2, "leaf0"
@@ -8,7 +8,7 @@
 //! 0   0   : 0  1  2  …  15
 //! ```
 //!
-//! The number of a channel adapter is that of its port, and its only row is `0   0`.
+//! The GUID of a channel adapter is that of its port, and its only row is `0   0`.
 
 use netloom_catalog::Notes;
 
@@ -17,7 +17,7 @@ use super::mistakes::Mistakes;
 use super::scanner::{Cursor, Line, first_line, lines};
 use crate::{Guid, Lid, NodeId, PortName, Programmed, Subnet, SubnetIndex};
 
-/// Reads the dump. Ports that the subnet does not have are told and left out.
+/// Reads the dump. Unknown ports are reported and ignored.
 pub fn read_sl_to_vl_dump(
     text: &str,
     source: u16,
@@ -51,9 +51,9 @@ pub fn read_sl_to_vl_dump(
             Block::Of(node, port) => (node, port),
             Block::Skipped => continue,
             Block::None => {
-                let message = "a row before the heading that says whose it is";
+                let message = "expected the heading of a port before its rows";
                 let note = mistakes.error("E1130", line.span(), message);
-                note.map(|note| note.help("the beginning of the file is missing"));
+                note.map(|note| note.help("add the beginning of the file"));
                 continue;
             }
         };
@@ -63,9 +63,9 @@ pub fn read_sl_to_vl_dump(
         let described = &subnet.nodes[node.index()];
         let n_ports = described.ports.len() as u64 - 1;
         if input > n_ports || output > n_ports {
-            let message = format!("ports {input} and {output} of a node with {n_ports}");
+            let message = format!("ports {input} and {output} of a node with {n_ports} ports");
             let note = mistakes.error("E1105", line.span(), message);
-            note.map(|note| note.help("are both files of one subnet?"));
+            note.map(|note| note.help("check that both files are of the same subnet"));
             continue;
         }
         let (input, port) = match described.kind.is_switch() {
@@ -81,17 +81,17 @@ pub fn read_sl_to_vl_dump(
     }
     if n_rows == 0 && !mistakes.any() {
         let note = mistakes.error("E1113", first_line(text), "no table in this file");
-        note.map(|note| note.help("OpenSM dumps its tables with -D 0x43"));
+        note.map(|note| note.help("run OpenSM with -D 0x43 to dump its tables"));
     }
     mistakes.finish();
 }
 
-/// Whose rows follow.
+/// The port that the current rows belong to.
 #[derive(Clone, Copy)]
 enum Block {
     None,
     Of(NodeId, u8),
-    /// Somebody's that was told to be unknown.
+    /// An unknown port, already reported.
     Skipped,
 }
 
@@ -123,13 +123,13 @@ fn find(
         None => {
             let message = format!("no port of the subnet has GUID {guid} or LID {lid}");
             let note = mistakes.warning("E1131", line.span(), message);
-            note.map(|note| note.help("its tables are left out; are both files of one subnet?"));
+            note.map(|note| note.help("check that both files are of the same subnet"));
             Block::Skipped
         }
     }
 }
 
-/// Input, output, and the cells behind `:`.
+/// Parses input, output, and the cells after `:`.
 fn row(line: Line<'_>) -> Option<(u64, u64, &str)> {
     let mut cursor: Cursor<'_> = line.cursor();
     let input = cursor.decimal()?;
@@ -140,8 +140,11 @@ fn row(line: Line<'_>) -> Option<(u64, u64, &str)> {
 
 fn misunderstood(line: Line<'_>, what: &str, mistakes: &mut Mistakes<'_>) {
     let (code, help) = match line.is_open {
-        true => ("E1102", "the file is cut off: let OpenSM write it again"),
-        false => ("E1101", "it is no line of opensm-sl2vl.dump"),
+        true => ("E1102", "let OpenSM write the file again; it is truncated"),
+        false => (
+            "E1101",
+            "remove the line, or let OpenSM write opensm-sl2vl.dump again",
+        ),
     };
     let note = mistakes.error(code, line.span(), format!("expected {what}"));
     note.map(|note| note.help(help));

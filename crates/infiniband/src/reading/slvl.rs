@@ -9,7 +9,7 @@ use super::mistakes::Mistakes;
 use super::scanner::{Line, decimal, hex, lines};
 use crate::{Guid, PortName, Programmed, SlToVl, Subnet, SubnetIndex};
 
-/// Reads lanes. Those of nodes that the subnet does not have are told and left out.
+/// Reads lanes. Those of unknown nodes are reported and ignored.
 pub fn read_slvl(
     text: &str,
     source: u16,
@@ -25,10 +25,10 @@ pub fn read_slvl(
         }
         let Some((guid, input, output, table)) = row(line) else {
             let (code, help) = match line.is_open {
-                true => ("E1102", "the file is cut off"),
-                false => ("E1101", "a line is a GUID, an input, an output and 8 bytes"),
+                true => ("E1102", "write the file again; it is truncated"),
+                false => ("E1101", "give a GUID, an input, an output and 8 bytes"),
             };
-            let message = "expected a GUID, two ports and eight bytes";
+            let message = "expected a GUID, two ports and 8 bytes";
             let note = mistakes.error(code, line.span(), message);
             note.map(|note| note.help(help));
             continue;
@@ -36,14 +36,14 @@ pub fn read_slvl(
         let Some(node) = index.node(guid) else {
             let message = format!("no node of the subnet has GUID {guid}");
             let note = mistakes.error("E1131", line.span(), message);
-            note.map(|note| note.help("its lanes are left out; are both files of one subnet?"));
+            note.map(|note| note.help("check that both files are of the same subnet"));
             continue;
         };
         let n_ports = subnet.nodes[node.index()].ports.len() as u64 - 1;
         if input > n_ports || output > n_ports {
-            let message = format!("ports {input} and {output} of a node with {n_ports}");
+            let message = format!("ports {input} and {output} of a node with {n_ports} ports");
             let note = mistakes.error("E1105", line.span(), message);
-            note.map(|note| note.help("are both files of one subnet?"));
+            note.map(|note| note.help("check that both files are of the same subnet"));
             continue;
         }
         let name = PortName {

@@ -5,7 +5,8 @@
 //! { CA Ports:01 …} PHY=2x LOG=ACT SPD=50
 //! ```
 //!
-//! Every number is hexadecimal. Left out by the file itself: the LMC (0 here), and whether port 0 is enhanced (no here).
+//! Every number is hexadecimal. The file does not give the LMC (read as 0), or whether port 0 is
+//! enhanced (read as no).
 
 use netloom_catalog::Notes;
 
@@ -14,7 +15,7 @@ use super::mistakes::Mistakes;
 use super::scanner::{Cursor, Line, first_line, hex, lines};
 use crate::{Device, Guid, NodeKind, Speed, Subnet};
 
-/// Reads the list. Every mistake is noted; what could be read is in the subnet all the same.
+/// Reads the list. Reports every error, and returns the nodes and cables that could be read.
 pub fn read_subnet_list(text: &str, source: u16, notes: &mut Notes) -> Subnet {
     let mut mistakes = Mistakes::of(source, notes);
     let mut assembly = Assembly::default();
@@ -26,8 +27,11 @@ pub fn read_subnet_list(text: &str, source: u16, notes: &mut Notes) -> Subnet {
             Ok(ends) => add(&mut assembly, line, ends, &mut mistakes),
             Err(Expected { at, what }) => {
                 let (code, help) = match line.is_open {
-                    true => ("E1102", "the file is cut off: let OpenSM write it again"),
-                    false => ("E1101", "it is no line of opensm-subnet.lst"),
+                    true => ("E1102", "let OpenSM write the file again; it is truncated"),
+                    false => (
+                        "E1101",
+                        "remove the line, or let OpenSM write opensm-subnet.lst again",
+                    ),
                 };
                 let note = mistakes.error(code, line.span_at(&at), format!("expected {what}"));
                 note.map(|note| note.help(help));
@@ -37,7 +41,7 @@ pub fn read_subnet_list(text: &str, source: u16, notes: &mut Notes) -> Subnet {
     let subnet = assembly.finish(&mut mistakes);
     if subnet.nodes.is_empty() && !mistakes.any() {
         let note = mistakes.error("E1113", first_line(text), "no node in this file");
-        note.map(|note| note.help("OpenSM writes opensm-subnet.lst into its dump folder"));
+        note.map(|note| note.help("use opensm-subnet.lst from the dump folder of OpenSM"));
     }
     mistakes.finish();
     subnet
@@ -48,12 +52,12 @@ struct Expected<'a> {
     what: &'static str,
 }
 
-/// One end as the list has it.
+/// One end of a cable in the list.
 struct Listed<'a> {
     kind: NodeKind,
     n_ports: u64,
     system: Guid,
-    /// The digits of the node's GUID, which name it.
+    /// The digits of the node's GUID, which name the node.
     node: &'a str,
     guid: Guid,
     port_guid: Guid,
@@ -63,7 +67,7 @@ struct Listed<'a> {
     port: u64,
 }
 
-/// Both ends and what the cable is.
+/// Both ends of a cable, its width and its speed.
 struct Both<'a> {
     here: Listed<'a>,
     there: Listed<'a>,
@@ -71,7 +75,7 @@ struct Both<'a> {
     speed: &'a str,
 }
 
-/// Names of speeds in this file: of one lane, in Gbps, rounded.
+/// Names of speeds in this file: the rate of one lane in Gbps, rounded.
 const SPEEDS: [(&str, Speed); 9] = [
     ("2.5", Speed::Sdr),
     ("5", Speed::Ddr),
@@ -103,7 +107,7 @@ fn expected<'a>(at: Cursor<'a>, what: &'static str) -> Expected<'a> {
     Expected { at, what }
 }
 
-/// `PHY=2x`; nothing is read if it does not stand here.
+/// Parses `PHY=2x`. Reads nothing if the key is not next.
 fn value<'a>(cursor: &mut Cursor<'a>, key: &str) -> Option<&'a str> {
     cursor.blanks();
     let mut ahead = *cursor;
@@ -115,7 +119,7 @@ fn value<'a>(cursor: &mut Cursor<'a>, key: &str) -> Option<&'a str> {
 fn one_end<'a>(cursor: &mut Cursor<'a>) -> Result<Listed<'a>, Expected<'a>> {
     cursor.blanks();
     if !cursor.eat("{") {
-        return Err(expected(*cursor, "`{` and one end of a cable"));
+        return Err(expected(*cursor, "`{` and an end of a cable"));
     }
     let at = *cursor;
     let word = cursor.word().unwrap_or("");
@@ -143,16 +147,16 @@ fn one_end<'a>(cursor: &mut Cursor<'a>) -> Result<Listed<'a>, Expected<'a>> {
     digits("Rev:", "Rev: and hexadecimal digits")?;
     cursor.blanks();
     let at = *cursor;
-    // A description may hold braces of its own.
+    // A description may contain braces.
     let description = cursor.eat("{").then(|| cursor.until("} LID:")).flatten();
     let description = description.ok_or(expected(at, "a description in braces, then LID:"))?;
     let at = *cursor;
     let lid = cursor.word().and_then(hex);
     let lid = lid.ok_or(expected(at, "a LID in hexadecimal digits"))?;
     let port = value(cursor, "PN:").and_then(hex);
-    let port = port.ok_or(expected(*cursor, "PN: and the number of a port"))?;
+    let port = port.ok_or(expected(*cursor, "PN: and a port number"))?;
     if !cursor.blanks().eat("}") {
-        return Err(expected(*cursor, "`}` at the end of one end"));
+        return Err(expected(*cursor, "`}` after an end of a cable"));
     }
     Ok(Listed {
         kind,
@@ -182,9 +186,11 @@ fn add<'a>(
         Some(node) => {
             let ports = assembly.node_mut(node).ports.len() as u64 - 1;
             if ports != here.n_ports {
-                let message = format!("{} ports of a node that had {ports} before", here.n_ports);
+                let message = format!("expected {ports} ports, found {}", here.n_ports);
                 let note = mistakes.error("E1111", line.span(), message);
-                note.map(|note| note.help("every line of a node says the same of it"));
+                note.map(|note| {
+                    note.help("give the same number of ports in every line of the node")
+                });
                 return;
             }
             node
@@ -224,11 +230,11 @@ fn add<'a>(
         || (both.width.parse::<crate::Width>().is_err() && !both.width.starts_with('?'))
     {
         let message = format!(
-            "PHY={} SPD={} is no width and speed that is known",
+            "unknown width or speed: PHY={} SPD={}",
             both.width, both.speed
         );
         let note = mistakes.warning("E1112", line.span_of(both.width), message);
-        note.map(|note| note.help("what is not known of it is taken as unknown"));
+        note.map(|note| note.help("check the width and speed; the cable is kept without a rate"));
     }
     assembly.end(End {
         node,

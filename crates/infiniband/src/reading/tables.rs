@@ -1,4 +1,4 @@
-//! Forwarding tables while they are read, whatever the dialect.
+//! Collects the forwarding tables of one text, for all dialects.
 
 use std::collections::HashMap;
 
@@ -11,9 +11,9 @@ pub(super) struct Tables<'s> {
     subnet: &'s Subnet,
     index: SubnetIndex,
     tables: Vec<(Guid, ForwardingTable)>,
-    /// Where each switch is among the tables.
+    /// The index of each switch in `tables`.
     known: HashMap<Guid, usize>,
-    /// Whether any switch has an output for each address.
+    /// Whether any switch has an output, by address.
     reached: Vec<bool>,
     current: Option<Current>,
 }
@@ -22,7 +22,7 @@ pub(super) struct Tables<'s> {
 struct Current {
     at: usize,
     n_ports: u64,
-    /// Whether the text had this switch before.
+    /// Whether the text already had this switch.
     is_again: bool,
 }
 
@@ -38,7 +38,7 @@ impl<'s> Tables<'s> {
         }
     }
 
-    /// The rows that follow are of this switch.
+    /// Starts the table of a switch. The rows that follow belong to it.
     pub(super) fn switch(&mut self, guid: Guid, span: Span, mistakes: &mut Mistakes<'_>) {
         self.current = None;
         let node = self.index.node(guid);
@@ -46,7 +46,7 @@ impl<'s> Tables<'s> {
         let Some(node) = node.filter(|node| node.kind.is_switch()) else {
             let message = format!("no switch of the subnet has GUID {guid}");
             let note = mistakes.warning("E1120", span, message);
-            note.map(|note| note.help("its table is left out; are both files of one subnet?"));
+            note.map(|note| note.help("check that both files are of the same subnet"));
             return;
         };
         let before = self.known.get(&guid).copied();
@@ -62,7 +62,7 @@ impl<'s> Tables<'s> {
         });
     }
 
-    /// One row.
+    /// Adds one row.
     pub(super) fn entry(
         &mut self,
         lid: u64,
@@ -72,18 +72,18 @@ impl<'s> Tables<'s> {
     ) {
         let Some(current) = &self.current else { return };
         if lid == 0 || lid > u64::from(Lid::LAST_UNICAST.0) {
-            let message = format!("{lid:#x} is no address of a port");
+            let message = format!("{lid:#x} is not a unicast address");
             let note = mistakes.error("E1103", line.span(), message);
-            note.map(|note| note.help("LIDs of ports are 1 to 0xbfff"));
+            note.map(|note| note.help("use LIDs from 1 to 0xbfff"));
             return;
         }
         if let Some(output) = output.filter(|output| *output > current.n_ports) {
             let message = format!(
-                "output {output} of a switch with ports 0 to {}",
+                "no output {output} on this switch, which has ports 0 to {}",
                 current.n_ports
             );
             let note = mistakes.error("E1121", line.span(), message);
-            note.map(|note| note.help("are the tables and the listing of one subnet?"));
+            note.map(|note| note.help("check that both files are of the same subnet"));
             return;
         }
         let (lid, output) = (Lid(lid as u16), output.map(|output| output as u8));
@@ -91,11 +91,11 @@ impl<'s> Tables<'s> {
         if let Some(before) = table.output(lid)
             && Some(before) != output
         {
-            let message = format!("{lid} had output {before} before");
+            let message = format!("{lid} already has output {before}");
             let note = mistakes.error("E1122", line.span(), message);
             let help = match current.is_again {
-                true => "the text has this switch twice, with different tables: leave one",
-                false => "an address stands in a table once",
+                true => "remove one of the two tables of this switch",
+                false => "remove one of the two lines",
             };
             note.map(|note| note.help(help));
             return;
@@ -104,7 +104,7 @@ impl<'s> Tables<'s> {
         self.reached[usize::from(lid.0)] |= output.is_some();
     }
 
-    /// Hands the tables over, and tells which addresses no switch reaches.
+    /// Stores the tables, and reports addresses that no switch reaches.
     pub(super) fn finish(
         self,
         programmed: &mut Programmed,
@@ -115,7 +115,7 @@ impl<'s> Tables<'s> {
         if self.tables.is_empty() {
             if !mistakes.any() {
                 let note = mistakes.error("E1113", first_line(text), "no table in this file");
-                note.map(|note| note.help("OpenSM dumps its tables with -D 0x43"));
+                note.map(|note| note.help("run OpenSM with -D 0x43 to dump its tables"));
             }
             return;
         }
@@ -127,7 +127,7 @@ impl<'s> Tables<'s> {
         if let Some(first) = missing.first() {
             let message = match missing.len() {
                 1 => format!("{first} has no output at any switch"),
-                n => format!("{n} LIDs have no output at any switch, the first is {first}"),
+                n => format!("{n} LIDs have no output at any switch, such as {first}"),
             };
             let note = mistakes.warning("E1125", first_line(text), message);
             note.map(|note| note.help(hint));

@@ -1,4 +1,4 @@
-//! How many routes and addresses each link carries, and how evenly.
+//! Counts the routes and addresses of each link, and compares links.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::found::{Balance, LinkLoad, RouteCheck, Spread};
 pub(super) struct Loads {
     routes: Vec<u64>,
     addresses: Vec<u32>,
-    /// The destination that each port carried last, plus one.
+    /// The last destination of each port, plus one.
     carried: Vec<usize>,
 }
 
@@ -23,7 +23,8 @@ impl Loads {
         }
     }
 
-    /// Routes to a destination leave by a port. Destinations come one after another.
+    /// Adds routes to a destination that leave by a port. All calls for a destination are
+    /// consecutive.
     pub(super) fn add(&mut self, port: usize, routes: u32, destination: usize) {
         self.routes[port] += u64::from(routes);
         if self.carried[port] != destination + 1 {
@@ -32,7 +33,7 @@ impl Loads {
         }
     }
 
-    /// Names the links and compares those of the same levels.
+    /// Names the links and compares links between the same levels.
     pub(super) fn finish(self, fabric: &Fabric<'_>, check: &mut RouteCheck) {
         let levels = levels(fabric);
         let mut groups: BTreeMap<(u16, u16), Vec<LinkLoad>> = BTreeMap::new();
@@ -75,7 +76,8 @@ fn spread(numbers: impl Iterator<Item = u64> + Clone) -> Spread {
     }
 }
 
-/// Cables from each switch to the nearest one with hosts. A switch that reaches none has level 65535.
+/// Returns the distance of each switch to the nearest switch with hosts, in cables. It is 65535 if
+/// there is none.
 fn levels(fabric: &Fabric<'_>) -> Vec<u16> {
     let mut levels = vec![u16::MAX; fabric.n_switches()];
     let with_hosts = (0..fabric.n_switches()).filter(|switch| !fabric.hosts_at(*switch).is_empty());

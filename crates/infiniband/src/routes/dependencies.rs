@@ -1,21 +1,21 @@
-//! Which lane of a link waits for which, and the cycles among them.
+//! Dependencies between lanes of links, and cycles of dependencies.
 //!
-//! A link into a switch can only wait for links out of it, so what one lane waits for is a row of bits: one for each
-//! output and lane of that switch. Rows come into being with their first bit.
+//! A link into a switch can only wait for links out of it, so the dependencies of a lane are a row
+//! of bits, one for each output and lane of that switch. Rows are allocated with their first bit.
 
 use super::fabric::{Fabric, Peer};
 
-/// A lane of a link between switches: the port that sends, among those of all switches, and the lane.
+/// A lane of a link between switches: the sending port (among those of all switches) and the lane.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct Node {
     pub port: u32,
     pub vl: u8,
 }
 
-/// What waits for what.
+/// The dependencies between lanes.
 pub(super) struct Dependencies {
     n_vls: usize,
-    /// Where the row of each lane of each link begins.
+    /// The start of the row of each lane of each link.
     rows: Vec<Option<u32>>,
     bits: Vec<u64>,
 }
@@ -41,7 +41,7 @@ impl Dependencies {
         }
     }
 
-    /// The switch that a link leads to.
+    /// Returns the switch that a link leads to.
     fn leads_to(fabric: &Fabric<'_>, port: u32) -> Option<usize> {
         match fabric.peer_of(port as usize) {
             Peer::Switch(switch, _) => Some(switch as usize),
@@ -49,7 +49,7 @@ impl Dependencies {
         }
     }
 
-    /// One lane waits for another.
+    /// Adds a dependency of one lane on another.
     pub(super) fn insert(&mut self, fabric: &Fabric<'_>, from: Node, to: Node) {
         let Some(switch) = Self::leads_to(fabric, from.port) else {
             return;
@@ -69,7 +69,7 @@ impl Dependencies {
         self.bits[row as usize + bit / 64] |= 1 << (bit % 64);
     }
 
-    /// The first lane at or behind a bit that a lane waits for, and the bit behind it.
+    /// Returns the first lane that a lane waits for, starting at a bit, and the bit after it.
     fn next(&self, fabric: &Fabric<'_>, number: usize, bit: usize) -> Option<(usize, usize)> {
         let row = self.rows[number]? as usize;
         let switch = Self::leads_to(fabric, self.node(number).port)?;
@@ -86,7 +86,7 @@ impl Dependencies {
         None
     }
 
-    /// How many groups of lanes wait for each other, and one short cycle of each.
+    /// Returns the number of groups of lanes that wait for each other, and one short cycle of each.
     pub(super) fn cycles(&self, fabric: &Fabric<'_>) -> (usize, Vec<Vec<Node>>) {
         let knots = self.knots(fabric);
         let mut first: Vec<Option<usize>> = vec![];
@@ -106,7 +106,7 @@ impl Dependencies {
         (starts.len(), cycles.collect())
     }
 
-    /// The group of each lane that waits for itself in the end (strongly connected components, by Tarjan).
+    /// Returns the group of each lane on a cycle (Tarjan's strongly connected components).
     fn knots(&self, fabric: &Fabric<'_>) -> Vec<Option<u32>> {
         const UNSEEN: u32 = u32::MAX;
         let n = self.rows.len();
@@ -115,7 +115,7 @@ impl Dependencies {
         let mut is_open = vec![false; n];
         let (mut n_seen, mut n_knots) = (0, 0);
         let mut open: Vec<usize> = vec![];
-        // Each with the bit of its row to look at next.
+        // Each with the next bit of its row.
         let mut path: Vec<(usize, usize)> = vec![];
         for start in 0..n {
             if self.rows[start].is_none() || seen[start] != UNSEEN {
@@ -159,7 +159,7 @@ impl Dependencies {
         knots
     }
 
-    /// The shortest cycle through a lane, within its group.
+    /// Returns the shortest cycle through a lane, within its group.
     fn shortest(
         &self,
         fabric: &Fabric<'_>,

@@ -1,4 +1,4 @@
-//! A subnet as arrays: switches, their ports and the hosts are counted from zero.
+//! A subnet as arrays, with switches, their ports and the hosts numbered from zero.
 
 use netloom_units::Vl;
 
@@ -7,39 +7,39 @@ use super::found::Channel;
 use super::lanes::Lanes;
 use crate::{ForwardingTable, Lid, Node, NodeId, PortName, Programmed, Subnet, SubnetIndex};
 
-/// What a route check needs of a subnet.
+/// The data of a subnet that a route check needs.
 pub(super) struct Fabric<'a> {
     pub subnet: &'a Subnet,
-    /// The nodes that are switches.
     switches: Vec<NodeId>,
-    /// Where the ports of each switch begin among those of all, and where they end.
+    /// The first port of each switch among those of all switches, and the total number of ports.
     first_port: Vec<usize>,
-    /// What is at the other end of each port of a switch.
+    /// The peer of each port of a switch.
     peers: Vec<Peer>,
     /// The forwarding table of each switch.
     pub tables: Vec<Option<&'a ForwardingTable>>,
-    /// The ends of routes: ports of channel adapters and routers that have an address, or some of these.
+    /// The ends of routes: all or some of the ports of channel adapters and routers with an
+    /// address.
     pub hosts: Vec<Host<'a>>,
-    /// Hosts by switch: where each switch's begin, and all of them.
+    /// The first host of each switch in `hosts_by_switch`.
     first_host: Vec<usize>,
     hosts_by_switch: Vec<u32>,
-    /// Every address of every host, ordered by the switch that the host is at.
+    /// Every address of every host, ordered by the switch of the host.
     pub destinations: Vec<Destination>,
     pub lanes: Lanes,
     /// Whether the service level of any path is known.
     pub has_levels: bool,
-    /// Service levels that every path has where none is known, a bit for each.
+    /// Bit mask of the service levels of every path, if no level is known.
     pub usual_levels: u16,
 }
 
-/// What is at the other end of a switch's port.
+/// The other end of the cable at a switch port.
 #[derive(Clone, Copy)]
 pub(super) enum Peer {
     Nothing,
     /// A switch and its port.
     Switch(u32, u8),
     Host(u32),
-    /// A port of another node that has no address, or is not an end of routes here.
+    /// A port of another node that has no address, or is not an end of routes.
     Nobody(NodeId, u8),
 }
 
@@ -48,11 +48,11 @@ pub(super) struct Host<'a> {
     pub node: NodeId,
     pub port: u8,
     pub attached: Attached,
-    /// Service levels of its paths, by address; SL 0 where there is none.
+    /// Service levels of its paths, by address; SL 0 if absent.
     pub levels: Option<&'a [Option<crate::port_tables::Level>]>,
 }
 
-/// What a host is attached to.
+/// The peer of a host.
 #[derive(Clone, Copy)]
 pub(super) enum Attached {
     Nothing,
@@ -62,14 +62,14 @@ pub(super) enum Attached {
     Host(usize),
 }
 
-/// An address and whose it is.
+/// An address and its host.
 pub(super) struct Destination {
     pub lid: Lid,
     pub host: usize,
 }
 
 impl<'a> Fabric<'a> {
-    /// The fabric with routes between the nodes that are ends.
+    /// Builds the fabric with routes between the nodes for which `is_end` is true.
     pub(super) fn of(
         subnet: &'a Subnet,
         programmed: &'a Programmed,
@@ -184,28 +184,28 @@ impl<'a> Fabric<'a> {
         self.switches[switch]
     }
 
-    /// Ports of all switches, port 0 included.
+    /// Returns the number of ports of all switches, including port 0.
     pub(super) fn n_switch_ports(&self) -> usize {
         self.peers.len()
     }
 
-    /// Ports of a switch, port 0 included.
+    /// Returns the number of ports of a switch, including port 0.
     pub(super) fn n_ports(&self, switch: usize) -> usize {
         self.first_port[switch + 1] - self.first_port[switch]
     }
 
-    /// A port of a switch among those of all.
+    /// Returns the index of a port among those of all switches.
     pub(super) fn port(&self, switch: usize, port: u8) -> usize {
         self.first_port[switch] + usize::from(port)
     }
 
-    /// The switch of a port, and its number there.
+    /// Returns the switch and the port number of an index.
     pub(super) fn switch_of(&self, port: usize) -> (usize, u8) {
         let switch = self.first_port.partition_point(|first| *first <= port) - 1;
         (switch, (port - self.first_port[switch]) as u8)
     }
 
-    /// What is at the other end of a port; nothing if the switch has no such port.
+    /// Returns the other end of the cable at a port, or `Nothing` if the switch has no such port.
     pub(super) fn peer(&self, switch: usize, port: u8) -> Peer {
         match usize::from(port) < self.n_ports(switch) {
             true => self.peers[self.port(switch, port)],
@@ -213,12 +213,12 @@ impl<'a> Fabric<'a> {
         }
     }
 
-    /// What is at the other end of a port among those of all.
+    /// Returns the other end of the cable at a port, by index.
     pub(super) fn peer_of(&self, port: usize) -> Peer {
         self.peers[port]
     }
 
-    /// Switches at the other ends of a switch's cables, with the port there.
+    /// Returns the neighbouring switches of a switch, and their ports.
     pub(super) fn switches_around(&self, switch: usize) -> impl Iterator<Item = (usize, u8)> + '_ {
         let ports = self.first_port[switch]..self.first_port[switch + 1];
         self.peers[ports].iter().filter_map(|peer| match peer {
@@ -227,12 +227,12 @@ impl<'a> Fabric<'a> {
         })
     }
 
-    /// Hosts that are attached to a switch.
+    /// Returns the hosts at a switch.
     pub(super) fn hosts_at(&self, switch: usize) -> &[u32] {
         &self.hosts_by_switch[self.first_host[switch]..self.first_host[switch + 1]]
     }
 
-    /// Hosts that are attached to no switch.
+    /// Returns the hosts that are not attached to a switch.
     pub(super) fn hosts_without_switch(&self) -> &[u32] {
         &self.hosts_by_switch[self.first_host[self.switches.len()]..]
     }
@@ -242,7 +242,7 @@ impl<'a> Fabric<'a> {
         self.subnet.port_name(host.node, host.port)
     }
 
-    /// A port among those of all switches, by name.
+    /// Returns the name of a port, by index.
     pub(super) fn port_name(&self, port: usize) -> PortName {
         let (switch, number) = self.switch_of(port);
         self.subnet.port_name(self.switches[switch], number)

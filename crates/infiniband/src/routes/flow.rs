@@ -1,4 +1,4 @@
-//! The packets of all hosts to one address, followed along its tree together.
+//! Follows the packets of all hosts to one address along its tree.
 
 use super::dependencies::Node;
 use super::fabric::{Attached, Destination, Fabric, Peer};
@@ -6,23 +6,23 @@ use super::found::{Failure, Why};
 use super::tree::{End, Step, Tree};
 use crate::{DROPPED, Lid};
 
-/// What is seen while packets are followed.
+/// An event while packets are followed.
 pub(super) enum Seen<'d> {
-    /// Packets of this host hold room of one lane while they wait for the next.
+    /// Packets of this host occupy buffers of one lane while they wait for the next lane.
     Dependency { from: Node, to: Node, source: usize },
-    /// So many routes leave by a port towards another switch.
+    /// The number of routes that leave by a port towards another switch.
     Load { port: usize, routes: u32 },
     /// Routes have this service level, and use these lanes of links between switches.
     Level { level: u8, vls: u16 },
-    /// So many routes end because their service level is dropped.
+    /// The number of routes that end because their service level is dropped.
     Dropped { routes: u32, failure: &'d DroppedAt },
 }
 
-/// Where a service level is dropped.
+/// The place where a service level is dropped.
 pub(super) struct DroppedAt {
     source: usize,
     lid: Lid,
-    /// The switch; none if the host itself drops it.
+    /// The switch; `None` if the host itself drops the level.
     switch: Option<usize>,
     input: u8,
     output: u8,
@@ -48,7 +48,7 @@ impl DroppedAt {
     }
 }
 
-/// Routes that come into a switch by one port on one lane.
+/// Routes that enter a switch by one port on one lane.
 #[derive(Clone, Copy)]
 struct Inflow {
     /// The next inflow of the same switch.
@@ -56,14 +56,14 @@ struct Inflow {
     input: u8,
     vl: u8,
     routes: u32,
-    /// One host whose routes these are.
+    /// One of the sending hosts.
     source: u32,
 }
 
-/// Routes that leave a switch, by lane: how many, and a host whose they are.
+/// Routes that leave a switch, by lane: their number, and one of the sending hosts.
 type Outflow = [(u32, u32); DROPPED.0 as usize];
 
-/// Memory for following packets, the same for every address.
+/// Memory for following packets, reused for every address.
 pub(super) struct Flow {
     /// The last inflow of each switch.
     last: Vec<Option<u32>>,
@@ -81,7 +81,7 @@ impl Flow {
         }
     }
 
-    /// Follows the packets of all hosts to one address, once for each service level that they have.
+    /// Follows the packets of all hosts to one address, once per service level.
     pub(super) fn follow(
         &mut self,
         fabric: &Fabric<'_>,
@@ -104,7 +104,7 @@ impl Flow {
         }
     }
 
-    /// Finds the service level of each path, and has a bit for each.
+    /// Finds the service level of each path, and returns a bit mask of the levels.
     fn find_levels(&mut self, fabric: &Fabric<'_>, destination: &Destination) -> u16 {
         if !fabric.has_levels {
             return if fabric.hosts.len() > 1 {
@@ -128,7 +128,8 @@ impl Flow {
         levels
     }
 
-    /// Passes what came into a switch on to the next. The result has a bit for each lane between switches.
+    /// Forwards the routes that entered a switch. Returns a bit mask of the lanes used between
+    /// switches.
     fn pass(
         &mut self,
         fabric: &Fabric<'_>,
@@ -142,7 +143,7 @@ impl Flow {
             (_, Step::Arrives(output)) => (output, None),
             (_, Step::To(_, output)) => (output, Some(fabric.port(switch, output))),
         };
-        // A route that ends early is told once, where it ends.
+        // A route that ends early is reported once, where it ends.
         let arrives = tree.end(switch) == End::Arrives;
         let mut outflow: Outflow = [(0, 0); DROPPED.0 as usize];
         for host in fabric.hosts_at(switch) {
@@ -214,7 +215,7 @@ impl Flow {
         }
     }
 
-    /// Hands routes to the switch at the other end of a port.
+    /// Adds routes to the switch at the other end of a port.
     fn send(
         &mut self,
         fabric: &Fabric<'_>,

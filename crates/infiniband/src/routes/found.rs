@@ -1,64 +1,64 @@
-//! What a check of routes finds. Plain data: nothing here is computed.
+//! The results of a route check.
 
 use netloom_units::Vl;
 
 use crate::{Guid, Lid, PortName};
 
-/// Routes that do not arrive and are told one by one.
+/// Maximum number of failed routes in a result.
 pub const MOST_FAILURES: usize = 100;
 
-/// Credit loops that are told one by one.
+/// Maximum number of credit loops in a result.
 pub const MOST_LOOPS: usize = 16;
 
-/// All that was found.
+/// The result of a route check.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct RouteCheck {
-    /// Ports that routes begin and end at.
+    /// Number of ports at which routes begin and end.
     pub n_ports: usize,
-    /// Their addresses: more than ports if an LMC is above 0.
+    /// Number of their addresses: more than the ports if an LMC is above 0.
     pub n_addresses: usize,
-    /// Routes that were followed: from each port to each address of every other.
+    /// Number of routes: from each port to each address of every other port.
     pub routes: u64,
-    /// Those that arrive.
+    /// Number of routes that arrive.
     pub arriving: u64,
-    /// Those that do not.
+    /// Routes that do not arrive.
     pub failures: Failures,
-    /// Service levels that routes have, a bit for each.
+    /// Bit mask of the service levels of routes.
     pub levels: u16,
-    /// Lanes that routes use on switches, a bit for each.
+    /// Bit mask of the lanes that routes use at switches.
     pub lanes: u16,
-    /// Pairs of ports of a switch, both with a cable, whose lanes are not known while some are. They count as VL 0.
+    /// Pairs of connected switch ports without known lanes, if some lanes are known. They count as
+    /// VL 0.
     pub unknown_lanes: usize,
-    /// Credit loops.
     pub loops: CreditLoops,
-    /// Every link from switch to switch, in order of the file.
+    /// Every link between switches, in order of the file.
     pub links: Vec<LinkLoad>,
-    /// How evenly links are used, for each pair of levels.
+    /// The balance of links, for each pair of levels.
     pub balance: Vec<Balance>,
-    /// Routes that pass so many switches: `hops[3]` routes pass three. By forwarding alone, whatever the lanes.
+    /// Number of routes by number of switches: `hops[3]` routes pass three switches. Lanes are
+    /// ignored.
     pub hops: Vec<u64>,
-    /// Routes that pass more switches than they must.
+    /// Routes that pass more switches than necessary.
     pub longer: Longer,
 }
 
 /// Routes that do not arrive.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Failures {
-    /// How many.
+    /// Number of routes.
     pub routes: u64,
-    /// The first of them. Routes that end alike may stand for each other: of those that a lane drops together, one is
-    /// told.
+    /// The first failures. Of the routes that a lane drops at the same place, only one is listed.
     pub first: Vec<Failure>,
 }
 
 /// A route that does not arrive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Failure {
-    /// The port that sends.
+    /// The sending port.
     pub from: PortName,
     /// The address that it sends to.
     pub to: Lid,
-    /// The node at which the route ends, or one that it passes again and again.
+    /// The node at which the route ends, or a node of the forwarding loop.
     pub at: Guid,
     /// Why.
     pub why: Why,
@@ -73,51 +73,51 @@ pub enum Why {
     NoTable,
     /// The table has no output for the address.
     NoOutput,
-    /// The table keeps it for the switch itself.
+    /// The output is port 0 of the switch itself.
     OwnPort,
     /// The output has no cable.
     DeadPort(u8),
     /// The output leads to a port that has another address.
     WrongPort(PortName),
-    /// The way comes back to where it was.
+    /// The route is a forwarding loop.
     Circles,
-    /// The service level has lane 15 here, from this input to this output.
+    /// The service level is mapped to lane 15, from this input to this output.
     Dropped {
-        /// Where packets come in; 0 at the sender.
+        /// The input port; 0 at the sender.
         input: u8,
-        /// Where they would go out.
+        /// The output port.
         output: u8,
         /// The service level.
         level: u8,
     },
 }
 
-/// Credit loops: lanes of links that can all be full, each waiting for room in the next.
+/// Credit loops: cycles of lanes of links where each waits for buffers of the next.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct CreditLoops {
-    /// Groups of lanes that wait for each other. 0 is freedom from deadlock.
+    /// Number of groups of lanes that wait for each other. 0 means deadlock-free.
     pub n_knots: usize,
-    /// One short loop of each of the first groups.
+    /// One short loop for each of the first groups.
     pub found: Vec<CreditLoop>,
 }
 
 /// One credit loop.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CreditLoop {
-    /// Its steps: each begins where the one before ends, and the last ends where the first begins.
+    /// The steps of the loop. Each starts where the previous one ends.
     pub dependencies: Vec<Dependency>,
 }
 
-/// Packets that hold room of one lane while they wait for room of the next.
+/// Packets that occupy buffers of one lane while they wait for buffers of the next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dependency {
-    /// The lane of the link that they come by.
+    /// The lane of the link that the packets occupy.
     pub from: Channel,
-    /// The lane of the link that they go by.
+    /// The lane of the link that the packets wait for.
     pub to: Channel,
-    /// A port whose packets do so.
+    /// A port that sends such packets.
     pub source: PortName,
-    /// The address that it sends them to.
+    /// The destination of the packets.
     pub destination: Lid,
 }
 
@@ -126,32 +126,31 @@ pub struct Dependency {
 pub struct Channel {
     /// The port that sends on the link.
     pub port: PortName,
-    /// The lane.
     pub vl: Vl,
 }
 
-/// The load of one link from switch to switch.
+/// The load of one link between switches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LinkLoad {
-    /// The port that sends.
+    /// The sending port.
     pub from: PortName,
     /// The port at the other end.
     pub to: PortName,
-    /// Addresses that somebody reaches by it.
+    /// Number of addresses with routes over the link.
     pub addresses: u32,
-    /// Routes that pass it.
+    /// Number of routes over the link.
     pub routes: u64,
 }
 
-/// The loads of all links from one level to another. Level 0 are the switches with hosts, level n those that are n
-/// cables away from the nearest such.
+/// The loads of all links from one level to another. Level 0 is the switches with hosts. Level n is
+/// the switches that are n cables away from the nearest of them.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Balance {
-    /// The level of the switches that send.
+    /// The level of the sending switches.
     pub from_level: u16,
-    /// The level of those at the other end.
+    /// The level of the switches at the other end.
     pub to_level: u16,
-    /// How many links.
+    /// Number of links.
     pub n_links: usize,
     /// Addresses per link.
     pub addresses: Spread,
@@ -159,46 +158,43 @@ pub struct Balance {
     pub routes: Spread,
 }
 
-/// The spread of some numbers.
+/// Minimum, mean and maximum of some numbers.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Spread {
-    /// The smallest.
     pub min: u64,
-    /// Their mean.
     pub mean: f64,
-    /// The largest.
     pub max: u64,
 }
 
-/// Routes that pass more switches than they must.
+/// Routes that pass more switches than necessary.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Longer {
-    /// How many.
+    /// Number of routes.
     pub routes: u64,
-    /// The one with the longest way around; the first of several.
+    /// The route with the longest detour; the first of several.
     pub worst: Option<Worst>,
 }
 
-/// A way around.
+/// A route that is longer than necessary.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Worst {
-    /// The port that sends.
+    /// The sending port.
     pub from: PortName,
     /// The address that it sends to.
     pub to: Lid,
-    /// Switches that the route passes.
+    /// Number of switches on the route.
     pub hops: u16,
-    /// Switches of the shortest way.
+    /// Number of switches on the shortest route.
     pub shortest: u16,
 }
 
 impl RouteCheck {
-    /// Whether every route arrives and no credit loop is possible.
+    /// Returns whether every route arrives and there is no credit loop.
     pub fn is_sound(&self) -> bool {
         self.failures.routes == 0 && self.loops.n_knots == 0
     }
 
-    /// The links that most routes pass, most loaded first.
+    /// Returns the `n` links with the most routes, most loaded first.
     pub fn most_loaded(&self, n: usize) -> Vec<LinkLoad> {
         let mut links = self.links.clone();
         links.sort_by_key(|link| (std::cmp::Reverse(link.routes), link.from));
@@ -206,7 +202,7 @@ impl RouteCheck {
         links
     }
 
-    /// So many routes arrive after so many switches; `name` is of the first of them.
+    /// Counts routes that arrive after `hops` switches. `name` returns the first of them.
     pub(super) fn count_arriving(
         &mut self,
         routes: u64,

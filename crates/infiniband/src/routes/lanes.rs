@@ -1,21 +1,22 @@
-//! The lane of each hop: tables by input and output, each distinct table kept once.
+//! The lane of each hop: tables by input and output. Each distinct table is stored once.
 
 use std::collections::HashMap;
 
 use super::fabric::Host;
 use crate::{DROPPED, NodeId, Programmed, SlToVl, Subnet, SubnetIndex};
 
-/// The lane of every service level at every pair of ports.
+/// The lane of every service level for every pair of ports.
 pub(super) struct Lanes {
-    /// Distinct tables. The first is what is taken where none is known: VL 0 for all.
+    /// Distinct tables. The first is the default for unknown lanes: VL 0 for all.
     tables: Vec<[u8; 16]>,
-    /// The table of each pair of ports of each switch, by input and output; none if no row of the switch is known.
+    /// The table of each pair of ports of each switch, by input and output; `None` if no row is
+    /// known.
     switches: Vec<Option<Matrix>>,
     /// The table of each host.
     hosts: Vec<u16>,
     /// The largest lane of any table, plus one.
     pub n_vls: usize,
-    /// Pairs of ports, both with a cable, without a table, if some have one.
+    /// Number of pairs of connected ports without a table, if some have one.
     pub n_unknown: usize,
 }
 
@@ -24,7 +25,7 @@ struct Matrix {
     tables: Vec<u16>,
 }
 
-/// The table that is taken where none is known.
+/// The table for unknown lanes.
 const UNKNOWN: u16 = 0;
 
 impl Lanes {
@@ -85,7 +86,7 @@ impl Lanes {
         let data = lanes.iter().filter(|lane| **lane != DROPPED.0);
         let most = data.max().map_or(0, |lane| usize::from(*lane) + 1);
         self.n_vls = self.n_vls.max(most);
-        // Beyond 65,535 different tables, all else is taken as unknown.
+        // Tables beyond 65,535 different ones count as unknown.
         let Ok(number) = u16::try_from(self.tables.len()) else {
             return UNKNOWN;
         };
@@ -117,13 +118,14 @@ impl Lanes {
         }
     }
 
-    /// The lane of a packet from an input to an output of a switch. None if it is dropped.
+    /// Returns the lane of a packet from an input to an output of a switch; `None` if it is
+    /// dropped.
     #[inline]
     pub(super) fn at_switch(&self, switch: usize, input: u8, output: u8, level: u8) -> Option<u8> {
         self.lane(self.number(switch, input, output), level)
     }
 
-    /// The lane on which a host sends. None if it cannot.
+    /// Returns the lane on which a host sends; `None` if it cannot send.
     #[inline]
     pub(super) fn at_host(&self, host: usize, level: u8) -> Option<u8> {
         self.lane(self.hosts[host], level)

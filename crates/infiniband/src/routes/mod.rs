@@ -1,23 +1,24 @@
-//! Checks the routes of a subnet as they are programmed, whoever computed them.
+//! Checks the programmed routes of a subnet.
 //!
 //! ```text
 //! for each address of a channel adapter:
-//!   Tree          where every switch sends packets to it, and where that ends
-//!   Flow          the packets of all others along the tree, for each service level that they use
+//!   Tree          the output of every switch, and where the routes end
+//!   Flow          the packets of all senders along the tree, for each service level in use
 //!                   ─► failures, loads of links, dependencies between lanes of links
 //! Dependencies    cycles among them are credit loops
 //! ```
 //!
-//! A forwarding table knows the destination only, so the ways to one address are a tree (or run in circles), and all
-//! senders are followed at once: the work is a few steps for each switch and each sender of each address, whatever the
-//! number of hops. Senders whose paths have different service levels are followed once per level.
+//! A forwarding table depends only on the destination, so the routes to one address form a tree (or
+//! loops), and all senders are followed together. The cost is a few steps per switch and sender of
+//! each address, whatever the number of hops. Each service level in use is followed separately.
 //!
-//! What is exact: every pair of ports of channel adapters (and routers), every address of the receiver, the table of
-//! every switch as given, and the lane of every hop by input, output and service level. A route that ends early counts
-//! as far as it goes, because its packets occupy buffers so far; one that runs in circles is told as a failure and
-//! counts nowhere. What is assumed: paths without a service level have SL 0, and a row of lanes that is not known maps
-//! to VL 0 ([`RouteCheck::unknown_lanes`] counts those). Left out: multicast, VL 15, packets that leave a port 0 of
-//! a switch, and lanes beyond those that a port has in operation.
+//! Exact: every pair of ports of channel adapters (and routers), every address of the receiver, the
+//! table of every switch, and the lane of every hop by input, output and service level. A route
+//! that ends early counts up to its end, because its packets occupy buffers up to there. A
+//! forwarding loop is reported as a failure and not counted. Assumed: paths without a service level
+//! have SL 0, and unknown rows of lanes map to VL 0 ([`RouteCheck::unknown_lanes`] counts them).
+//! Not covered: multicast, VL 15, packets from port 0 of a switch, and lanes that a port does not
+//! use.
 
 mod balance;
 mod dependencies;
@@ -41,7 +42,7 @@ use self::flow::{Flow, Seen};
 use self::tree::{End, Tree};
 use crate::{Node, NodeId, PortName, Programmed, Subnet};
 
-/// Routes between the ports that are asked for which do not arrive, whatever the lanes.
+/// Returns the routes between the given ports that do not arrive. Lanes are ignored.
 pub fn unreached(
     subnet: &Subnet,
     programmed: &Programmed,
@@ -75,13 +76,14 @@ pub fn unreached(
     failures
 }
 
-/// Follows every route between all ports that have an address: of hosts, of routers, and of aggregation nodes (SHARP).
+/// Checks every route between all ports with an address: of hosts, routers, and aggregation nodes
+/// (SHARP).
 pub fn check_routes(subnet: &Subnet, programmed: &Programmed) -> RouteCheck {
     check(&Fabric::of(subnet, programmed, 1, |_| true))
 }
 
-/// Follows every route between hosts. Where no path has a level of its own, all are used on several: a bit for each. A
-/// route that does not arrive on one of them counts as one that does not.
+/// Checks every route between hosts. If no path has a known level, every path is checked on all
+/// levels of the bit mask `levels`. A route that fails on one of them counts as failed.
 pub fn check_host_routes(subnet: &Subnet, programmed: &Programmed, levels: u16) -> RouteCheck {
     check(&Fabric::of(subnet, programmed, levels, Node::is_host))
 }
@@ -122,7 +124,7 @@ fn check(fabric: &Fabric<'_>) -> RouteCheck {
     check
 }
 
-/// Counts ways by their hops, and tells those that do not arrive. Lanes are not looked at here.
+/// Counts routes by their hops, and reports those that do not arrive. Lanes are ignored here.
 fn count_ways(
     fabric: &Fabric<'_>,
     tree: &Tree,
@@ -175,7 +177,7 @@ fn count_ways(
     }
 }
 
-/// Finds cycles, and for each of their dependencies a route that makes it.
+/// Finds cycles, and for each of their dependencies a route that causes it.
 fn credit_loops(
     fabric: &Fabric<'_>,
     dependencies: &Dependencies,
@@ -226,7 +228,7 @@ fn credit_loops(
     }
 }
 
-/// How many switches the shortest way from each switch to one host passes.
+/// Number of switches on the shortest route from each switch to one host.
 #[derive(Default)]
 struct Distances {
     to: Option<usize>,
@@ -235,7 +237,7 @@ struct Distances {
 }
 
 impl Distances {
-    /// Measures the distance to a host, unless its switch is the one that was measured last.
+    /// Computes the distances to a host, unless they are the same as last time.
     fn to(&mut self, fabric: &Fabric<'_>, host: usize) {
         let switch = match fabric.hosts[host].attached {
             Attached::Switch(switch, _) => Some(switch),

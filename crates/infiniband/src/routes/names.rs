@@ -1,16 +1,16 @@
-//! What is found about routes, in the words of the site.
+//! Formats the results of route checks with the names of the site.
 
 use super::{Failure, Why};
 use crate::{Lid, PortName, Subnet, SubnetIndex};
 
-/// What a subnet calls its ports.
+/// The names of the ports of a subnet.
 pub struct Names<'a> {
     subnet: &'a Subnet,
     index: SubnetIndex,
 }
 
 impl<'a> Names<'a> {
-    /// Those of a subnet.
+    /// Collects the names of a subnet.
     pub fn of(subnet: &'a Subnet) -> Self {
         Names {
             subnet,
@@ -18,7 +18,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// A port: what its node is called, and its number.
+    /// Returns the name of a port: its node and its number.
     pub fn port(&self, name: PortName) -> String {
         let node = self.index.node(name.node);
         let description = node.map(|node| &self.subnet.nodes[node.index()].description);
@@ -28,7 +28,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The port with an address.
+    /// Returns the name of the port with an address.
     pub fn address(&self, lid: Lid) -> String {
         match self.index.address(lid) {
             Some((node, port)) => self.port(self.subnet.port_name(node, port)),
@@ -36,7 +36,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Why a route does not arrive, in a sentence.
+    /// Returns the reason why a route does not arrive.
     pub fn failure(&self, failure: &Failure) -> String {
         let node = self.index.node(failure.at);
         let at = node.map_or(failure.at.to_string(), |node| {
@@ -44,12 +44,12 @@ impl<'a> Names<'a> {
         });
         let why = match failure.why {
             Why::NoCable => "the sender has no cable".to_owned(),
-            Why::NoTable => format!("the table of {at} is not known"),
-            Why::NoOutput => format!("{at} has no output for it"),
-            Why::OwnPort => format!("{at} keeps it for itself"),
+            Why::NoTable => format!("the forwarding table of {at} is unknown"),
+            Why::NoOutput => format!("{at} has no output for this address"),
+            Why::OwnPort => format!("the output of {at} is its own port 0"),
             Why::DeadPort(port) => format!("port {port} of {at} has no cable"),
-            Why::WrongPort(port) => format!("{at} sends it to {}", self.port(port)),
-            Why::Circles => format!("the way runs in circles through {at}"),
+            Why::WrongPort(port) => format!("{at} delivers it to {}", self.port(port)),
+            Why::Circles => format!("forwarding loop through {at}"),
             Why::Dropped {
                 input,
                 output,

@@ -1,39 +1,39 @@
-//! The ways to one address: where each switch sends packets to it, and where that ends.
+//! The routes to one address: the output of each switch, and where the routes end.
 
 use super::fabric::{Destination, Fabric, Peer};
 use super::found::Why;
 use crate::Lid;
 
-/// What a switch does with packets to the address.
+/// The action of a switch for packets to the address.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Sends them to another switch, by this output.
+    /// Sends them to another switch, by this output port.
     To(u32, u8),
-    /// Delivers them, by this output.
+    /// Delivers them, by this output port.
     Arrives(u8),
     Ends,
 }
 
-/// How the way from a switch ends.
+/// The end of the route from a switch.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     Arrives,
-    /// At this switch, which does not send them on.
+    /// The route ends at this switch, which does not forward the packets.
     Ends(usize),
-    /// It leads into a circle that this switch is part of.
+    /// The route leads into a forwarding loop through this switch.
     Circles(usize),
 }
 
-/// The ways to one address. Grown anew for each, in the same memory.
+/// The routes to one address, recomputed for each address in the same memory.
 pub(super) struct Tree {
     lid: Lid,
     host: usize,
     steps: Vec<Step>,
     ends: Vec<End>,
     hops: Vec<u16>,
-    /// How many switches send to each, while the order is made.
+    /// Number of unordered switches that send to each switch, while the order is computed.
     n_before: Vec<u32>,
-    /// Switches, each before the one it sends to. Those in circles are not among them.
+    /// Switches, each before the one it sends to, without those in forwarding loops.
     pub order: Vec<u32>,
 }
 
@@ -86,7 +86,7 @@ impl Tree {
         }
     }
 
-    /// Orders switches so that each stands before the one it sends to.
+    /// Orders switches so that each precedes the one it sends to.
     fn sort(&mut self) {
         self.order.clear();
         let first = (0..self.steps.len()).filter(|switch| self.n_before[*switch] == 0);
@@ -111,12 +111,12 @@ impl Tree {
         self.ends[switch]
     }
 
-    /// Switches that the way from this one passes, itself included.
+    /// Returns the number of switches on the route from this switch, including itself.
     pub(super) fn hops(&self, switch: usize) -> u16 {
         self.hops[switch]
     }
 
-    /// Why a switch does not send packets on.
+    /// Returns why a switch does not forward the packets.
     pub(super) fn why(&self, fabric: &Fabric<'_>, switch: usize) -> Why {
         let Some(table) = fabric.tables[switch] else {
             return Why::NoTable;

@@ -1,11 +1,12 @@
-//! Tables as bytes that no tool reads: for checksums, where the texts of a large subnet would be hundreds of megabytes.
+//! Tables as bytes for checksums. The text form of a large subnet would take hundreds of megabytes.
 
 use netloom_arbitration::Entry;
 
 use crate::{PortName, Programmed};
 
-/// Forwarding, lanes, arbitration and levels of paths, each empty where nothing is known. Equal tables give equal bytes
-/// and different ones different bytes: every list is behind its length.
+/// Returns the bytes of forwarding, lanes, arbitration and path levels. Each is empty if nothing is
+/// known. Equal tables give equal bytes and different tables different bytes, since every list is
+/// preceded by its length.
 pub fn checksummed(programmed: &Programmed) -> [Vec<u8>; 4] {
     let mut forwarding = vec![];
     for (switch, table) in &programmed.forwarding {

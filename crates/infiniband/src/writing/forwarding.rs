@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use super::{TO_TEXT, kind_name};
 use crate::{ForwardingTable, Guid, Lid, Programmed, Subnet, SubnetIndex};
 
-/// The forwarding tables of the switches of a subnet, by GUID. A switch without an address is written with `Lid 0`.
+/// Writes the forwarding tables of the switches of a subnet, by GUID. A switch without an address
+/// is written with `Lid 0`.
 pub fn forwarding(subnet: &Subnet, programmed: &Programmed) -> String {
     let index = SubnetIndex::of(subnet);
     let top = top(subnet);
@@ -16,7 +17,7 @@ pub fn forwarding(subnet: &Subnet, programmed: &Programmed) -> String {
     text
 }
 
-/// The last address of the subnet.
+/// Returns the last address of the subnet.
 fn top(subnet: &Subnet) -> u16 {
     let ports = subnet.nodes.iter().flat_map(|node| &node.ports);
     let lids = ports.filter_map(|port| port.lids().last());

@@ -1,11 +1,11 @@
-//! What `ibdmchk` reads besides OpenSM's dumps.
+//! The input of `ibdmchk`, except for OpenSM's dumps.
 
 use std::fmt::Write as _;
 
 use super::TO_TEXT;
 use crate::Programmed;
 
-/// Service levels of paths, for `ibdmchk -c`.
+/// Writes service levels of paths, for `ibdmchk -c`.
 pub fn path_levels(programmed: &Programmed) -> String {
     let mut text = String::new();
     for (from, to, level) in programmed.path_levels.iter() {
@@ -14,7 +14,7 @@ pub fn path_levels(programmed: &Programmed) -> String {
     text
 }
 
-/// Lanes of all ports, for `ibdmchk -d`: by output, then by input.
+/// Writes the lanes of all ports, for `ibdmchk -d`, by output and then by input.
 pub fn slvl(programmed: &Programmed) -> String {
     let mut text = String::new();
     for ((output, input), table) in &programmed.sl_to_vl {

@@ -1,11 +1,11 @@
-//! Writes what the tools of InfiniBand read: the same texts as they write, byte for byte where all is known.
+//! Writes the input of InfiniBand tools, byte for byte as the tools print it where all is known.
 //!
 //! ```text
-//! Subnet                   ibnetdiscover   for ibsim and people
+//! Subnet                   ibnetdiscover   a listing, for ibsim
 //! Programmed.forwarding    forwarding      opensm-lfts.dump, for OpenSM's `-R file -U`
-//! Programmed.sl_to_vl      sl_to_vl, slvl  answers of smpquery; lanes for ibdmchk
-//! Programmed.arbitration   vl_arbitration  answers of smpquery
-//! Programmed.lanes         port_info       answers of smpquery
+//! Programmed.sl_to_vl      sl_to_vl, slvl  output of smpquery; lanes for ibdmchk
+//! Programmed.arbitration   vl_arbitration  output of smpquery
+//! Programmed.lanes         port_info       output of smpquery
 //! Programmed.path_levels   path_levels     for ibdmchk
 //! ```
 
@@ -25,7 +25,7 @@ pub use self::smpquery::{
 
 use crate::NodeKind;
 
-/// What OpenSM and `ibroute` call a kind of node.
+/// Returns the name that OpenSM and `ibroute` give to a kind of node.
 fn kind_name(kind: NodeKind) -> &'static str {
     match kind {
         NodeKind::Switch { .. } => "Switch",
@@ -34,5 +34,5 @@ fn kind_name(kind: NodeKind) -> &'static str {
     }
 }
 
-/// Writing to a text cannot fail.
-const TO_TEXT: &str = "a text takes what is written to it";
+/// The message of `expect` for writes to a `String`.
+const TO_TEXT: &str = "writing to a string cannot fail";

@@ -1,4 +1,4 @@
-//! Answers of `smpquery`.
+//! Output of `smpquery`.
 
 use std::fmt::Write as _;
 
@@ -7,10 +7,10 @@ use netloom_arbitration::Entry;
 use super::TO_TEXT;
 use crate::{Lid, NodeId, PortName, Programmed, SlToVl, Subnet, SubnetIndex, VlArbitration};
 
-/// Entries on one pair of lines.
+/// Entries per pair of lines.
 const ENTRIES_PER_BLOCK: usize = 32;
 
-/// The answer to `smpquery vlarb LID PORT`.
+/// Writes the output of `smpquery vlarb LID PORT`.
 pub fn vl_arbitration_answer(lid: Lid, port: u8, arbitration: &VlArbitration) -> String {
     let mut text = format!(
         "# VLArbitration tables: Lid {} port {port} LowCap {} HighCap {}\n",
@@ -37,7 +37,8 @@ fn cells(text: &mut String, title: &str, block: &[Entry], number: impl Fn(&Entry
     text.push('\n');
 }
 
-/// The answer to `smpquery sl2vl LID PORT`: rows by input. A node that is no switch has one row, of ports 0.
+/// Writes the output of `smpquery sl2vl LID PORT`, with rows by input. A node other than a switch
+/// has one row, of ports 0.
 pub fn sl_to_vl_answer<'a>(
     lid: Lid,
     output: u8,
@@ -58,7 +59,7 @@ pub fn sl_to_vl_answer<'a>(
     text
 }
 
-/// Arbitration of every port that has an address to be asked at: commands and answers, switches
+/// Writes the arbitration of every port that can be queried by LID: commands and output, switches
 /// first, by LID and port.
 pub fn vl_arbitration(subnet: &Subnet, programmed: &Programmed) -> String {
     let index = SubnetIndex::of(subnet);
@@ -70,8 +71,8 @@ pub fn vl_arbitration(subnet: &Subnet, programmed: &Programmed) -> String {
     answers.collect::<Vec<_>>().join("\n")
 }
 
-/// What PortInfo says of the lanes of every port that has an address to be asked at, as far as it is known: commands and
-/// answers, switches first, by LID and port.
+/// Writes the known PortInfo fields about lanes of every port that can be queried by LID: commands
+/// and output, switches first, by LID and port.
 pub fn port_info(subnet: &Subnet, programmed: &Programmed) -> String {
     let index = SubnetIndex::of(subnet);
     let ports = programmed.lanes.keys().copied();
@@ -99,7 +100,7 @@ pub fn port_info(subnet: &Subnet, programmed: &Programmed) -> String {
     answers.collect::<Vec<_>>().join("\n")
 }
 
-/// So many data lanes as PortInfo has them: `VL0-7`.
+/// Formats a number of data lanes as PortInfo does: `VL0-7`.
 fn lane_range(n: u8) -> String {
     match n {
         0 | 1 => "VL0".to_owned(),
@@ -107,7 +108,7 @@ fn lane_range(n: u8) -> String {
     }
 }
 
-/// Lanes of every port that has an address to be asked at: commands and answers, switches
+/// Writes the lanes of every port that can be queried by LID: commands and output, switches
 /// first, by LID and port.
 pub fn sl_to_vl(subnet: &Subnet, programmed: &Programmed) -> String {
     let index = SubnetIndex::of(subnet);
@@ -133,7 +134,7 @@ fn is_switch(subnet: &Subnet, index: &SubnetIndex, name: PortName) -> bool {
     node.is_some_and(|node| subnet.nodes[node.index()].kind.is_switch())
 }
 
-/// The address at which each port is asked: switches first, by LID and port.
+/// Returns the LID for querying each port: switches first, by LID and port.
 fn asked(
     subnet: &Subnet,
     index: &SubnetIndex,

@@ -1,4 +1,4 @@
-//! Numbers that are drawn the same way on every machine.
+//! Random numbers that are the same on every machine.
 
 #![allow(unreachable_pub, dead_code, reason = "every test uses some of it")]
 
@@ -14,7 +14,7 @@ impl Draw {
         z ^ (z >> 31)
     }
 
-    /// A number below `n`, or 0 if there is none.
+    /// Draws a number below `n`; 0 if `n` is 0.
     pub fn below(&mut self, n: usize) -> usize {
         match n {
             0 => 0,
@@ -27,7 +27,7 @@ impl Draw {
     }
 }
 
-/// How many inputs to draw: `NETLOOM_DRAWS`, or what is usual.
+/// Returns the number of inputs: `NETLOOM_DRAWS`, or the default.
 pub fn draws(usual: u64) -> u64 {
     let wanted = std::env::var("NETLOOM_DRAWS").ok();
     wanted.and_then(|text| text.parse().ok()).unwrap_or(usual)

@@ -1,4 +1,4 @@
-//! Many programs at once, programs that die, and datagrams that make no sense.
+//! Many programs at once, programs that are killed, and invalid datagrams.
 
 use std::num::NonZeroU64;
 use std::os::linux::net::SocketAddrExt;
@@ -106,7 +106,7 @@ fn a_lost_packet_is_told_and_the_next_sweep_makes_up_for_it() {
     assert!(manager.wait().success());
 }
 
-/// A socket that sends to the emulator what no program would.
+/// A socket that sends invalid datagrams to the emulator.
 fn stranger(emulator: &Emulator, role: &str) -> UnixDatagram {
     let name = format!("{}:{role}\0", emulator.name());
     let socket = UnixDatagram::unbound().expect("a socket");
@@ -166,7 +166,7 @@ fn a_program_attaches_at_the_node_that_it_names() {
         Some(guid("h5 mlx5_0").to_string())
     );
     assert_eq!(asked("spine1"), Some(guid("spine1").to_string()));
-    assert_eq!(asked("nobody"), None);
+    assert_eq!(asked("unknown"), None);
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn a_name_is_had_once_and_free_after_the_end() {
     let (subnet, profiles, name) = (two_level(2, 2, 4), Profiles::default(), unique_name());
     for _ in 0..3 {
         let mut started = None;
-        // A program that another test starts at this moment may still hold the sockets, until it runs.
+        // A program that another test is starting may hold the sockets until it runs.
         wait_until("the name is free", || {
             started = Emulator::start(&subnet, &profiles, &name).ok();
             started.is_some()

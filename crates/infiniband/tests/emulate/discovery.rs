@@ -1,4 +1,4 @@
-//! ibnetdiscover sees what is emulated.
+//! ibnetdiscover lists the emulated subnet.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,11 @@ use netloom_infiniband::{Device, Guid, Speed, Subnet};
 use crate::subnets::{k_ary_n_tree, one_switch_per_speed, two_level};
 use crate::tools::{Session, are_installed};
 
-/// One end of a cable and the other, and what ibnetdiscover calls its speed.
+/// Both ends of a cable, and the name of its speed in ibnetdiscover.
 type HalfLink = ((Guid, u8), (Guid, u8), String);
 
-/// What the tool calls a speed. FDR10 is an attribute of its vendor, and the tool is older than XDR.
+/// Returns the name of a speed in the tool. FDR10 is a vendor attribute, and the tool is older than
+/// XDR.
 fn word_of(speed: Speed) -> String {
     let shown = match speed {
         Speed::Fdr10 => Speed::Qdr,
@@ -35,7 +36,7 @@ fn half_links(subnet: &Subnet) -> BTreeSet<HalfLink> {
     links
 }
 
-/// The links of a listing, read as far as this test needs.
+/// Parses the links of a listing.
 fn listed(text: &str) -> (BTreeSet<Guid>, BTreeSet<HalfLink>) {
     let guid = |id: &str| Guid(u64::from_str_radix(id, 16).expect("16 digits"));
     let (mut nodes, mut links) = (BTreeSet::new(), BTreeSet::new());
@@ -89,7 +90,7 @@ fn every_speed_is_discovered() {
     check(&one_switch_per_speed());
 }
 
-/// Devices of this vendor are asked for the vendor's own PortInfo, which tells FDR10 from QDR.
+/// Tools query devices of this vendor for their own PortInfo, which distinguishes FDR10 from QDR.
 #[test]
 fn fdr10_is_discovered_at_devices_of_its_vendor() {
     if !are_installed() {
@@ -106,7 +107,7 @@ fn fdr10_is_discovered_at_devices_of_its_vendor() {
         node.device = Some(Device { vendor, device });
     }
     let session = Session::start(&subnet, &Profiles::default());
-    // No error is in the log then.
+    // The log must not have errors.
     session.configure("", &[]);
     let asked = session.emulator.counters();
     assert!(asked.n_answered_of(Attribute::ExtendedPortInfo, Method::Get) > 0);

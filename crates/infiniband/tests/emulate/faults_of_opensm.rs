@@ -1,4 +1,4 @@
-//! Faults of OpenSM 3.3 that only devices with many lanes and entries show.
+//! Faults of OpenSM 3.3 that only appear with devices with many lanes and entries.
 
 use netloom_infiniband::emulate::{Lanes, Profile, Profiles};
 use netloom_infiniband::{PortName, Subnet, VlArbitration};
@@ -6,7 +6,8 @@ use netloom_infiniband::{PortName, Subnet, VlArbitration};
 use crate::subnets::two_level;
 use crate::tools::{Running, Session, are_installed, wait_until};
 
-/// 64 entries for switches: lane i mod 15, weight i of the low table and 3 i mod 256 of the high one.
+/// 64 entries for switches: lane i mod 15, weight i in the low table and 3 i mod 256 in the high
+/// table.
 fn conf_of_64_entries() -> String {
     let entries = |factor: u32| {
         let entry = |i: u32| format!("{}:{}", i % 15, factor * i % 256);
@@ -28,7 +29,7 @@ fn caps(cap: u8) -> Profiles {
     })
 }
 
-/// A port of a switch to another.
+/// A port between two switches.
 fn uplink(subnet: &Subnet) -> PortName {
     let leaf = subnet.nodes.iter().find(|n| n.kind.is_switch()).unwrap();
     PortName {
@@ -45,7 +46,7 @@ fn lanes_of_low(arbitration: &VlArbitration) -> Vec<u8> {
     arbitration.low.iter().map(|entry| entry.vl.0).collect()
 }
 
-/// The weights of a low table with room for so many entries.
+/// Returns the weights of a low table with this capacity.
 fn low_weights_with_cap(cap: u8) -> Option<Vec<u8>> {
     if !are_installed() {
         return None;

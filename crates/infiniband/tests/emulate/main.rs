@@ -1,7 +1,7 @@
-//! Real programs of InfiniBand at an emulated subnet.
+//! Real InfiniBand programs on an emulated subnet.
 //!
-//! They need the Debian packages opensm, infiniband-diags and libumad2sim0; without them the tests fail and say so, unless
-//! `NETLOOM_WITHOUT_INFINIBAND_TOOLS` is set.
+//! They need the Debian packages opensm, infiniband-diags and libumad2sim0. Without them the tests
+//! fail, unless `NETLOOM_WITHOUT_INFINIBAND_TOOLS` is set.
 #![cfg(target_os = "linux")]
 
 mod clients;

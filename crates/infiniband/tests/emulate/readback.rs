@@ -1,4 +1,4 @@
-//! What OpenSM writes is what smpquery reads and what the emulator says.
+//! smpquery and the emulator return what OpenSM programmed.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use netloom_infiniband::{Lid, PortName, Subnet};
 use crate::subnets::{k_ary_n_tree, two_level, with_enhanced_port_0};
 use crate::tools::{Session, are_installed, check_port};
 
-/// Different tables for hosts, switches and ports 0 of switches, in 15 lanes.
+/// Different tables for hosts, switches and ports 0 of switches, with 15 lanes.
 pub(crate) const CONF: &str = "\
 qos TRUE
 max_op_vls 5
@@ -26,7 +26,8 @@ qos_sw0_vlarb_low 0:9,1:10
 qos_sw0_sl2vl 0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1
 ";
 
-/// The ports of a few nodes: of the first and last host, and all with a cable of the first and last switch.
+/// Returns the ports of the first and last host, and the ports with a cable of the first and last
+/// switch.
 fn some_ports(subnet: &Subnet) -> Vec<(Lid, PortName, Vec<u8>)> {
     let hosts = || subnet.nodes.iter().filter(|n| !n.kind.is_switch());
     let switches = || subnet.nodes.iter().filter(|n| n.kind.is_switch());
@@ -57,7 +58,7 @@ fn some_ports(subnet: &Subnet) -> Vec<(Lid, PortName, Vec<u8>)> {
     ports
 }
 
-/// Configures a subnet and checks what is read back at some ports.
+/// Configures a subnet and checks the tables of some ports.
 fn check(subnet: &Subnet, profiles: &Profiles) -> Option<Session> {
     if !are_installed() {
         return None;

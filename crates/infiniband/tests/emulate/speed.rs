@@ -1,4 +1,4 @@
-//! How long OpenSM needs here, and with ibsim. Not part of a normal run:
+//! Time of OpenSM with the emulator and with ibsim. Not part of a normal run:
 //! `cargo test --release -p netloom-infiniband --test emulate speed -- --ignored --nocapture`.
 
 use std::fmt::Write;
@@ -13,7 +13,7 @@ use crate::readback::CONF;
 use crate::subnets::{k_ary_n_tree, two_level};
 use crate::tools::{Running, Session, are_installed, unique_name, wait_until};
 
-/// A subnet as ibsim reads it.
+/// Returns a subnet in the format of ibsim.
 fn net_of_ibsim(subnet: &Subnet) -> String {
     let mut text = String::new();
     for node in &subnet.nodes {
@@ -39,7 +39,7 @@ fn net_of_ibsim(subnet: &Subnet) -> String {
     text
 }
 
-/// Seconds of processors that a process has used, and all of its threads.
+/// Returns the CPU time of a process and all its threads, in seconds.
 fn processor_seconds(process: &str) -> f64 {
     let text = fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
     let (_, fields) = text.rsplit_once(')').unwrap();
@@ -47,7 +47,7 @@ fn processor_seconds(process: &str) -> f64 {
     ticks.map(|t| t.parse::<f64>().unwrap()).sum::<f64>() / 100.0
 }
 
-/// Seconds until `opensm -o` ends with ibsim, and seconds of processors that ibsim used.
+/// Returns the wall time of `opensm -o` with ibsim, and the CPU time of ibsim, in seconds.
 fn with_ibsim(subnet: &Subnet) -> Option<(f64, f64)> {
     let ibsim = emulate::program("ibsim")?;
     let session = Session::start(&two_level(2, 2, 1), &Profiles::default());

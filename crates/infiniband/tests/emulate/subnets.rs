@@ -2,14 +2,14 @@
 
 use netloom_infiniband::{Cable, Guid, Node, NodeId, NodeKind, Port, Speed, Subnet, Width};
 
-/// A subnet that grows by nodes and cables.
+/// A builder for subnets.
 #[derive(Default)]
 pub(crate) struct Growing {
     subnet: Subnet,
     speed: Option<Speed>,
 }
 
-/// A node with this many ports beside port 0, the `count`-th of its kind.
+/// Adds a node with `n_ports` ports in addition to port 0.
 fn node(kind: NodeKind, description: String, count: usize, n_ports: usize) -> Node {
     let is_switch = kind.is_switch();
     let first = if is_switch {
@@ -67,7 +67,7 @@ impl Growing {
     }
 }
 
-/// Two levels: each leaf has as many hosts as `hosts_of_leaf` and one cable to each spine.
+/// Builds two levels: each leaf has `hosts_of_leaf` hosts and one cable to each spine.
 pub(crate) fn two_level(n_leaves: usize, n_spines: usize, hosts_of_leaf: usize) -> Subnet {
     let mut growing = Growing::default();
     let hosts: Vec<NodeId> = (0..n_leaves * hosts_of_leaf)
@@ -92,7 +92,8 @@ pub(crate) fn two_level(n_leaves: usize, n_spines: usize, hosts_of_leaf: usize) 
     growing.subnet
 }
 
-/// The k-ary n-tree of Petrini and Vanneschi: `k^n` hosts, `n` levels of `k^(n-1)` switches with `2 k` ports.
+/// Builds the k-ary n-tree of Petrini and Vanneschi: `k^n` hosts, `n` levels of `k^(n-1)` switches
+/// with `2 k` ports.
 pub(crate) fn k_ary_n_tree(k: usize, n: u32) -> Subnet {
     let mut growing = Growing::default();
     let hosts: Vec<NodeId> = (0..k.pow(n)).map(|i| growing.host(i)).collect();
@@ -109,7 +110,8 @@ pub(crate) fn k_ary_n_tree(k: usize, n: u32) -> Subnet {
         growing.connect((host, 1), (switches[0][i / k], i % k + 1));
     }
     for level in 0..n as usize - 1 {
-        // Switches of neighbouring levels are connected if their words differ in this digit at most.
+        // Switches of neighbouring levels are connected if their words differ at most in this
+        // digit.
         let weight = k.pow(level as u32);
         for word in 0..of_level {
             let digit = word / weight % k;
@@ -123,7 +125,7 @@ pub(crate) fn k_ary_n_tree(k: usize, n: u32) -> Subnet {
     growing.subnet
 }
 
-/// A row of two hosts and a switch for each speed, all in a line.
+/// Builds a line of switches, one with two hosts for each speed.
 pub(crate) fn one_switch_per_speed() -> Subnet {
     let mut growing = Growing::default();
     let mut before: Option<NodeId> = None;
@@ -142,7 +144,7 @@ pub(crate) fn one_switch_per_speed() -> Subnet {
     growing.subnet
 }
 
-/// The same subnet with enhanced ports 0.
+/// Enables enhanced ports 0 in a subnet.
 pub(crate) fn with_enhanced_port_0(mut subnet: Subnet) -> Subnet {
     for node in &mut subnet.nodes {
         if let NodeKind::Switch { enhanced_port_0 } = &mut node.kind {

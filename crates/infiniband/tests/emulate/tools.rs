@@ -1,4 +1,4 @@
-//! Programs of the InfiniBand tools, each at an emulator and in a folder of its own.
+//! InfiniBand tools, each with its own emulator and folder.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use netloom_infiniband::emulate::{self, Emulator, Profiles};
 use netloom_infiniband::{PortName, SlToVl, Subnet};
 
-/// How long anything may take on a busy machine.
+/// The time limit of any step on a busy machine.
 const LIMIT: Duration = Duration::from_secs(240);
 
-/// Packages of Debian, and a file or program of each.
+/// Debian packages, and a file or program of each.
 const PACKAGES: [(&str, &str); 5] = [
     ("opensm", "opensm"),
     ("infiniband-diags", "smpquery"),
@@ -22,7 +22,7 @@ const PACKAGES: [(&str, &str); 5] = [
     ("infiniband-diags", "sminfo"),
 ];
 
-/// Whether the test shall run. Fails if a tool is missing and nobody said that it may be.
+/// Returns whether to run the test. Fails if a tool is missing, unless missing tools are allowed.
 pub(crate) fn are_installed() -> bool {
     let missing_program = PACKAGES.iter().find(|(_, p)| emulate::program(p).is_none());
     let missing = match (missing_program, emulate::library()) {
@@ -38,7 +38,7 @@ pub(crate) fn are_installed() -> bool {
     false
 }
 
-/// A name that no other test and no other run has.
+/// Returns a name that is unique among tests and runs.
 pub(crate) fn unique_name() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -60,7 +60,7 @@ impl Session {
         Session { emulator, folder }
     }
 
-    /// A program that is about to start here.
+    /// Returns a program that is ready to start.
     pub(crate) fn command(&self, program: &str, arguments: &[&str]) -> Command {
         let path = emulate::program(program).expect("looked for by are_installed");
         let mut command = Command::new(path);
@@ -81,7 +81,7 @@ impl Session {
         command
     }
 
-    /// What a program says, once it has ended well.
+    /// Returns the output of a program that must succeed.
     pub(crate) fn run(&self, program: &str, arguments: &[&str]) -> String {
         let mut command = self.command(program, arguments);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -97,13 +97,13 @@ impl Session {
         said
     }
 
-    /// OpenSM with this opensm.conf, about to start.
+    /// Returns OpenSM with this opensm.conf, ready to start.
     pub(crate) fn opensm(&self, conf: &str, arguments: &[&str]) -> Command {
         let conf_file = self.write_conf(conf);
         let log = self.folder.join("osm.log");
         let mut command = self.command("opensm", arguments);
         command.arg("-F").arg(conf_file).arg("-f").arg(log);
-        // The log from its start, each line at once, with what it tells of its state.
+        // Log from the start, unbuffered, with state messages.
         command.args(["-e", "-d", "2", "-D", "0x03"]);
         command
     }
@@ -114,7 +114,7 @@ impl Session {
         file
     }
 
-    /// Lets OpenSM configure the subnet once. Says how long it took.
+    /// Lets OpenSM configure the subnet once. Returns the time it took.
     pub(crate) fn configure(&self, conf: &str, arguments: &[&str]) -> Duration {
         let mut arguments = arguments.to_vec();
         arguments.push("-o");
@@ -130,7 +130,7 @@ impl Session {
         took
     }
 
-    /// What OpenSM has logged until now.
+    /// Returns the log of OpenSM.
     pub(crate) fn log(&self) -> String {
         fs::read_to_string(self.folder.join("osm.log")).unwrap_or_default()
     }
@@ -138,12 +138,12 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // Nothing depends on it.
+        // Errors do not matter.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
-/// A program at work. It is ended with its test.
+/// A running program. It is killed at the end of its test.
 pub(crate) struct Running(Child);
 
 impl Running {
@@ -151,18 +151,18 @@ impl Running {
         Running(command.spawn().expect("a program that starts"))
     }
 
-    /// Its number.
+    /// Returns the process id.
     pub(crate) fn id(&self) -> String {
         self.0.id().to_string()
     }
 
-    /// Sends it a signal, by its id.
+    /// Sends a signal to the process.
     pub(crate) fn signal(&self, signal: &str) {
         let sent = Command::new("kill").args([signal, &self.id()]).status();
         assert!(sent.expect("kill is in every system").success());
     }
 
-    /// Its end.
+    /// Waits for the end of the process.
     pub(crate) fn wait(&mut self) -> ExitStatus {
         let child = &mut self.0;
         let mut status = None;
@@ -183,16 +183,19 @@ impl Drop for Running {
     }
 }
 
-/// Waits until something is true.
+/// Waits until a condition is true.
 pub(crate) fn wait_until(what: &str, mut is_true: impl FnMut() -> bool) {
     let start = Instant::now();
     while !is_true() {
-        assert!(start.elapsed() < LIMIT, "waited in vain until {what}");
+        assert!(
+            start.elapsed() < LIMIT,
+            "timeout while waiting until {what}"
+        );
         thread::sleep(Duration::from_millis(5));
     }
 }
 
-/// The tables that `smpquery vlarb` shows: lane and weight of the low entries, then of the high ones.
+/// Parses `smpquery vlarb`: lane and weight of the low entries, then of the high entries.
 pub(crate) fn arbitration(text: &str) -> [Vec<(u8, u8)>; 2] {
     let (low, high) = text
         .split_once("# High priority")
@@ -210,7 +213,7 @@ pub(crate) fn arbitration(text: &str) -> [Vec<(u8, u8)>; 2] {
     })
 }
 
-/// The rows that `smpquery sl2vl` shows: input, output, lanes.
+/// Parses `smpquery sl2vl`: input, output, lanes.
 pub(crate) fn lanes_of_levels(text: &str) -> Vec<(u8, u8, Vec<u8>)> {
     let rows = text
         .lines()
@@ -225,7 +228,7 @@ pub(crate) fn lanes_of_levels(text: &str) -> Vec<(u8, u8, Vec<u8>)> {
     .collect()
 }
 
-/// What `smpquery portinfo` says under a name.
+/// Returns a field of `smpquery portinfo`.
 pub(crate) fn said<'a>(text: &'a str, name: &str) -> &'a str {
     let line = text.lines().find(|line| {
         let rest = line.strip_prefix(name);
@@ -235,7 +238,7 @@ pub(crate) fn said<'a>(text: &'a str, name: &str) -> &'a str {
     line[name.len() + 1..].trim_start_matches('.')
 }
 
-/// Checks that smpquery reads from a port what the emulator says is programmed there.
+/// Checks that smpquery and the emulator return the same tables of a port.
 pub(crate) fn check_port(session: &Session, lid: u16, name: PortName, inputs: &[u8]) {
     let programmed = session.emulator.programmed();
     let (lid, port) = (lid.to_string(), name.port.to_string());

@@ -1,4 +1,4 @@
-//! The files beside these tests: what real tools wrote about small fabrics.
+//! The sample files of these tests: output of real tools about small fabrics.
 
 #![allow(dead_code, unreachable_pub, reason = "every test uses some of it")]
 
@@ -8,18 +8,18 @@ use netloom_catalog::{Note, Notes};
 use netloom_infiniband::reading::{Asked, read_programmed, read_subnet};
 use netloom_infiniband::{Programmed, Subnet};
 
-/// Where a sample is.
+/// Returns the path of a sample.
 pub fn path(name: &str) -> PathBuf {
     let samples = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/samples");
     samples.join(name)
 }
 
-/// The text of a sample.
+/// Returns the text of a sample.
 pub fn text(name: &str) -> String {
     std::fs::read_to_string(path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// The subnet of a sample, which has no mistakes.
+/// Reads the subnet of a sample, which has no errors.
 pub fn subnet(name: &str) -> Subnet {
     let mut notes = Notes::new();
     let subnet = read_subnet(&text(name), 0, &mut notes);
@@ -27,7 +27,7 @@ pub fn subnet(name: &str) -> Subnet {
     subnet
 }
 
-/// What samples say is programmed in a subnet, without mistakes.
+/// Reads what samples list as programmed in a subnet, without errors.
 pub fn programmed(subnet: &Subnet, names: &[&str]) -> Programmed {
     let mut programmed = Programmed::default();
     for name in names {
@@ -39,7 +39,7 @@ pub fn programmed(subnet: &Subnet, names: &[&str]) -> Programmed {
     programmed
 }
 
-/// Notes as people see them, short: code, line, and message.
+/// Returns the code, line and message of each note, in printing order.
 pub fn shown(text: &str, notes: Notes) -> Vec<String> {
     let line = |note: &Note| {
         let start = note.places[0].0.start as usize;

@@ -1,6 +1,6 @@
 //! A fabric that ibsim simulates, and a real OpenSM that configures it.
 //!
-//! Every fabric has a folder and a socket of its own, so several run side by side.
+//! Every fabric has its own folder and socket, so several can run in parallel.
 
 #![allow(dead_code, reason = "each test takes what it needs of it")]
 
@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Set this to let tests that need the tools pass without them.
+/// Variable that lets tests pass without the tools they need.
 const WITHOUT_TOOLS: &str = "NETLOOM_WITHOUT_INFINIBAND_TOOLS";
 
-/// The programs, and the Debian packages that have them.
+/// The programs and their Debian packages.
 const TOOLS: [(&str, &str); 3] = [
     ("opensm", "opensm"),
     ("ibsim", "ibsim-utils"),
@@ -24,7 +24,8 @@ const TOOLS: [(&str, &str); 3] = [
 
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
-/// Whether the tools are to be done without. Tools that are missing otherwise are a failure that names their package.
+/// Returns whether the tests may run without the tools. Fails for other missing tools, with their
+/// package.
 pub(crate) fn without_tools() -> bool {
     if std::env::var_os(WITHOUT_TOOLS).is_some() {
         eprintln!("{WITHOUT_TOOLS} is set: nothing is compared with a real OpenSM");
@@ -143,7 +144,7 @@ impl SimulatedFabric {
         command
     }
 
-    /// Lets OpenSM configure the fabric once, and gives what it printed.
+    /// Lets OpenSM configure the fabric once, and returns its output.
     pub(crate) fn configure(&mut self, conf: &str, more: &[&str]) -> String {
         let output = self
             .opensm_command(conf, more)
@@ -160,7 +161,7 @@ impl SimulatedFabric {
         text
     }
 
-    /// Starts an OpenSM that stays, and waits until it has configured the fabric.
+    /// Starts OpenSM in the background, and waits until it has configured the fabric.
     pub(crate) fn configure_and_stay(&mut self, conf: &str, more: &[&str]) {
         let out = fs::File::create(self.folder.join("osm.out")).expect("the output of opensm");
         let opensm = self
@@ -172,7 +173,7 @@ impl SimulatedFabric {
         self.wait("SUBNET UP", |folder| n_sweeps(folder) >= 1);
     }
 
-    /// Makes the OpenSM that stays look at everything again.
+    /// Makes the running OpenSM do a heavy sweep.
     pub(crate) fn hang_up(&mut self) {
         let before = n_sweeps(&self.folder);
         let id = self.opensm.as_ref().expect("an OpenSM that stays").id();
@@ -183,12 +184,12 @@ impl SimulatedFabric {
         self.wait("a further SUBNET UP", |folder| n_sweeps(folder) > before);
     }
 
-    /// What OpenSM logged.
+    /// Returns the log of OpenSM.
     pub(crate) fn log(&self) -> String {
         fs::read_to_string(self.folder.join("osm.log")).unwrap_or_default()
     }
 
-    /// LIDs by port GUID.
+    /// Returns the LIDs by port GUID.
     pub(crate) fn lids(&self) -> BTreeMap<u64, u16> {
         let text = fs::read_to_string(self.folder.join("guid2lid")).expect("guid2lid");
         let hex = |word: &str| u64::from_str_radix(word.trim_start_matches("0x"), 16);
@@ -201,7 +202,7 @@ impl SimulatedFabric {
             .collect()
     }
 
-    /// What a client of the fabric prints.
+    /// Returns the output of a client of the fabric.
     pub(crate) fn ask(&self, tool: &str, arguments: &[&str]) -> String {
         let output = self
             .client(tool)
@@ -234,7 +235,8 @@ impl Drop for SimulatedFabric {
     }
 }
 
-/// Both tables of `smpquery vlarb` as (lane, weight), low and high; `None` if the port has none.
+/// Parses both tables of `smpquery vlarb` as (lane, weight), low and high; `None` if the port has
+/// none.
 pub(crate) fn read_vlarb(text: &str) -> Option<[Vec<(u8, u8)>; 2]> {
     let mut tables = [vec![], vec![]];
     let mut which = 0;
@@ -263,7 +265,7 @@ fn hex_cells(cells: &str) -> Vec<u8> {
         .collect()
 }
 
-/// The rows of `smpquery sl2vl` by number of the input.
+/// Parses the rows of `smpquery sl2vl`, by input.
 pub(crate) fn read_sl2vl(text: &str) -> BTreeMap<u8, [u8; 16]> {
     let rows = text
         .lines()
@@ -283,7 +285,7 @@ pub(crate) fn read_sl2vl(text: &str) -> BTreeMap<u8, [u8; 16]> {
     .collect()
 }
 
-/// The value of a field of `smpquery portinfo`.
+/// Returns a field of `smpquery portinfo`.
 pub(crate) fn field<'a>(text: &'a str, name: &str) -> &'a str {
     let found = text
         .lines()
@@ -291,7 +293,7 @@ pub(crate) fn field<'a>(text: &'a str, name: &str) -> &'a str {
     found.expect("the field").trim_start_matches('.')
 }
 
-/// The lanes of `VL0-7`.
+/// Parses the number of lanes of `VL0-7`.
 pub(crate) fn lanes(field: &str) -> u8 {
     match field {
         "VL0" => 1,
@@ -299,6 +301,6 @@ pub(crate) fn lanes(field: &str) -> u8 {
         "VL0-3" => 4,
         "VL0-7" => 8,
         "VL0-14" => 15,
-        other => panic!("{other} is no range of lanes"),
+        other => panic!("{other} is not a range of lanes"),
     }
 }

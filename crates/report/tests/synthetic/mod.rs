@@ -1,4 +1,4 @@
-//! A study that nobody ran: queueing formulas with noise, in the tables of a real one.
+//! A synthetic study: queueing formulas with noise, in the tables of a real study.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use netloom_results::{
 };
 use serde_json::{Value, json};
 
-/// How large the study is.
+/// Size of the study.
 #[derive(Clone)]
 pub(crate) struct Size {
     pub(crate) classes: Vec<String>,
@@ -56,7 +56,7 @@ impl Size {
     }
 }
 
-/// Noise between -1 and 1, the same for the same numbers.
+/// Returns noise between -1 and 1, equal for equal numbers.
 fn noise(numbers: &[u64]) -> f64 {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     for n in numbers {
@@ -68,12 +68,12 @@ fn noise(numbers: &[u64]) -> f64 {
     (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
 }
 
-/// Where an arbiter saturates.
+/// Returns the load at which an arbiter saturates.
 fn capacity(arbiter: usize) -> f64 {
     [0.91, 0.86, 0.97][arbiter % 3]
 }
 
-/// The mean latency of a class, without noise.
+/// Returns the mean latency of a class, without noise.
 fn mean_ns(size: &Size, class: usize, arbiter: usize, load: f64) -> f64 {
     let share = (class as f64 + 1.0 + size.shift) / size.classes.len() as f64;
     let use_ = (load / capacity(arbiter)).min(0.995);
@@ -146,7 +146,7 @@ fn column(name: &str, kind: Kind) -> FrameColumn {
     }
 }
 
-/// The whole study with every table.
+/// Returns the study with all tables.
 pub(crate) fn collection(name: &str, size: &Size) -> Collection {
     let mut tables: BTreeMap<String, Frame> = BTreeMap::new();
     let mut points: Option<Frame> = None;
@@ -413,7 +413,7 @@ fn rows(
     }
 }
 
-/// The cables of a 4-ary 3-tree with 64 NICs: both ends, with ports.
+/// Returns the cables of a 4-ary 3-tree with 64 NICs: both ends, with ports.
 fn cables() -> Vec<(String, Option<u16>, String, Option<u16>)> {
     let mut cables = vec![];
     for nic in 0..64u16 {
@@ -485,7 +485,7 @@ fn link_lines(arbiter: usize, load: f64, seed: u64) -> Vec<LinkLine> {
     lines
 }
 
-/// A drawing as `topo draw` would give it.
+/// Returns a drawing as written by `netloom show picture`.
 fn layout() -> Value {
     let mut nodes: Vec<Value> = vec![];
     let mut places: BTreeMap<String, (f64, f64)> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! What the paper claims, and the bands of the specification.
+//! The claims of the paper, and their bands.
 
 use netloom_design::qos::dtable::{self, Needs};
 
@@ -12,21 +12,22 @@ use super::scenarios::{SMALL_TORUS, SMALL_TREE, TORUS_2, TORUS_3, TREE_2, TREE_3
 use super::shares::{background_is_cut, keeps_demand};
 use crate::{Basis, Claim, Finding, Results, Tier};
 
-/// What decides latencies on trees.
+/// Readings that affect latencies on trees.
 const ON_TREES: &[&str] = &[
     "1.1.2", "1.1.3", "G000-1", "G000-2", "G000-4", "G000-9", "G000-10", "G000-14", "G000-16",
     "X000-1", "X000-9",
 ];
-/// What decides latencies on tori.
+/// Readings that affect latencies on tori.
 const ON_TORI: &[&str] = &[
     "1.1.2", "1.1.3", "G000-1", "G000-2", "G000-3", "G000-5", "G000-6", "G000-7", "G000-9",
     "G000-10", "G000-14", "G000-16", "X000-1", "X000-9",
 ];
-/// What decides latencies of NC on the InfiniBand tree, where the paper prints one without unit.
+/// Readings that affect latencies of NC on the InfiniBand tree, which the paper prints without a
+/// unit.
 const PRINTED: &[&str] = &[
     "1.1.2", "G000-1", "G000-2", "G000-4", "G000-10", "G000-11", "X000-1", "X000-13",
 ];
-/// What decides how much the crossbars carry.
+/// Readings that affect the throughput of the crossbars.
 const CARRIED: &[&str] = &[
     "1.1.2", "1.1.3", "G000-2", "G000-3", "G000-4", "G000-9", "G000-10", "X000-9", "X000-10",
 ];
@@ -117,7 +118,7 @@ const C000_14: Claim = Claim {
     band: "Spearman at least 0.8",
     ..C000_1
 };
-/// Not the paper's: its Omni-Path switch has links of three flits a cycle.
+/// Not in the paper: its Omni-Path switch has links of three flits per cycle.
 const INTERNAL: Claim = Claim {
     id: "X1-S000-2",
     part: "ours",
@@ -411,7 +412,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         judge: |results| by_distance(results, &TORUS_3),
         ..C000_14
     },
-    // Not the paper's: its InfiniBand switch has a crossbar of link speed.
+    // Not in the paper: its InfiniBand switch has a crossbar of link speed.
     Claim {
         id: "QOS-S000-1-2x",
         part: "ours",

@@ -1,10 +1,10 @@
-//! C000-1 to C000-11 and C000-14: how long messages take, and on which switch longer.
+//! C000-1 to C000-11 and C000-14: message latency on both switches.
 
 use super::scenarios::Switch::{self, Ib, Opa};
 use super::scenarios::{FIRST, Fabric, HIGH, LAST, MIDDLE};
 use crate::{Finding, Measured, Point, Results, Shown};
 
-/// Those with a guarantee.
+/// Classes with a guarantee.
 pub(super) const QOS: [&str; 4] = ["NC", "VO", "VI", "CL"];
 /// Fixed connections.
 const POINT_TO_POINT: [&str; 3] = ["VO", "VI", "CL"];
@@ -12,13 +12,13 @@ pub(super) const BEST_EFFORT: [&str; 3] = ["EE", "BE", "BK"];
 
 pub(super) const TOO_FEW: &str = "an order takes at least two seeds";
 
-/// That a point was not run.
+/// Returns the finding for a point that was not run.
 pub(super) fn missing(fabric: &Fabric, switch: Switch, load: f64) -> Finding {
     let series = fabric.series(switch);
     Finding::not_run(format!("no result of {series} at load {load}"))
 }
 
-/// A point of a switch.
+/// Returns a point of a switch.
 pub(super) fn point<'a>(
     results: &'a Results,
     fabric: &Fabric,
@@ -28,7 +28,7 @@ pub(super) fn point<'a>(
     results.series(fabric.series(switch)).at(load).cloned()
 }
 
-/// NC latency by seed.
+/// Returns NC latency by seed.
 fn nc(results: &Results, fabric: &Fabric, switch: Switch, load: f64) -> Option<Vec<f64>> {
     point(results, fabric, switch, load)?.values("NC", |summary| summary.latency_mean_ns)
 }
@@ -38,14 +38,15 @@ fn differences(one: &[f64], other: &[f64]) -> Option<Measured> {
     Measured::over(&both.map(|(a, b)| a - b).collect::<Vec<_>>())
 }
 
-/// One value of each switch by seed. The same seed offers both the same traffic, so seeds are compared one by one.
+/// One value of each switch by seed. Equal seeds offer both the same traffic, so values are
+/// compared seed by seed.
 struct Both {
     ib: Vec<f64>,
     opa: Vec<f64>,
 }
 
 impl Both {
-    /// Whether the value of OPA is lower; the unit and the fabric for people.
+    /// Checks that the value of OPA is lower.
     fn lower(&self, fabric: &Fabric) -> Finding {
         let found = || {
             let (ib, opa) = (Measured::over(&self.ib)?, Measured::over(&self.opa)?);
@@ -69,7 +70,7 @@ impl Both {
     }
 }
 
-/// NC latency at 0.70 of both switches.
+/// Returns NC latency at 0.70 of both switches.
 fn both_at_middle(results: &Results, fabric: &Fabric) -> Result<Both, Finding> {
     let of =
         |switch| nc(results, fabric, switch, MIDDLE).ok_or_else(|| missing(fabric, switch, MIDDLE));
@@ -79,7 +80,7 @@ fn both_at_middle(results: &Results, fabric: &Fabric) -> Result<Both, Finding> {
     })
 }
 
-/// C000-1 to C000-4: NC latency at 0.70 near what is printed.
+/// C000-1 to C000-4: NC latency at 0.70 is near the printed value.
 pub(super) fn is_near(results: &Results, fabric: &Fabric, switch: Switch, printed: f64) -> Finding {
     let values = nc(results, fabric, switch, MIDDLE);
     let Some(nc) = values.and_then(|values| Measured::over(&values)) else {
@@ -113,7 +114,7 @@ pub(super) fn ratio(results: &Results, fabric: &Fabric, (least, most): (f64, f64
     }
 }
 
-/// How much NC latency grows from the first to the last load, by seed.
+/// Returns the growth of NC latency from the first to the last load, by seed.
 fn growths(results: &Results, fabric: &Fabric) -> Result<Both, Finding> {
     let of = |switch| {
         let nc = |load| nc(results, fabric, switch, load).ok_or(missing(fabric, switch, load));
@@ -143,7 +144,7 @@ pub(super) fn growth_ratio(results: &Results, fabric: &Fabric, least: f64) -> Fi
     let (Some(ib), Some(opa)) = (Measured::over(&both.ib), Measured::over(&both.opa)) else {
         return Finding::not_run("no seeds");
     };
-    // What does not grow at all is below any part of what does.
+    // A value that does not grow is below any fraction of one that does.
     let holds = ib.mean > 0.0 && ib.mean >= least * opa.mean;
     let words = format!("{:.1} ns over {:.1} ns", ib.mean, opa.mean);
     Finding::checked(holds, words)
@@ -151,7 +152,7 @@ pub(super) fn growth_ratio(results: &Results, fabric: &Fabric, least: f64) -> Fi
         .number("opa_growth_ns", opa.mean)
 }
 
-/// The mean latency over classes, seed by seed.
+/// Returns the mean latency over classes, seed by seed.
 fn mean_latencies(point: &Point<'_>, classes: &[&str]) -> Option<Vec<f64>> {
     let each: Option<Vec<Vec<f64>>> = classes
         .iter()
@@ -166,7 +167,7 @@ fn mean_latencies(point: &Point<'_>, classes: &[&str]) -> Option<Vec<f64>> {
 /// C000-9: some load at which connections wait longer than best effort on InfiniBand.
 pub(super) fn point_to_point_above_best_effort(results: &Results, fabric: &Fabric) -> Finding {
     let series = results.series(fabric.series(Ib));
-    // The load at which the first is clearest above the second.
+    // The load at which the first exceeds the second most clearly.
     let mut best: Option<(f64, Measured, Measured)> = None;
     for point in series.all_from(0.85) {
         let least = BEST_EFFORT.iter().filter_map(|class| point.latency(class));
@@ -288,7 +289,7 @@ pub(super) fn best_effort_order(results: &Results, fabric: &Fabric) -> Finding {
         .number("ee_ns", ee.mean)
 }
 
-/// The first load with BE above twice its minimum, where there is one.
+/// Returns the first load with BE above twice its minimum, if there is one.
 fn first_rise(results: &Results, fabric: &Fabric, switch: Switch) -> Result<Option<f64>, Finding> {
     let series = results.series(fabric.series(switch));
     let latency = |point: &Point<'_>| Some((point.load, point.latency("BE")?.mean));
@@ -309,7 +310,7 @@ pub(super) fn best_effort_rises_earlier(results: &Results, fabric: &Fabric) -> F
         Err(missing) => return missing,
     };
     let words = |load: Option<f64>| load.map_or("never".to_owned(), |load| format!("from {load}"));
-    // A load that is not reached is above all.
+    // A load that is not reached counts as infinite.
     let above = |load: Option<f64>| load.unwrap_or(f64::INFINITY);
     let measured = format!(
         "IB {}, OPA {} on the {}",
@@ -337,7 +338,7 @@ const DISTANCES: [(&str, f64); 7] = [
     ("BK", 64.0),
 ];
 
-/// Ranks from 1, equal values sharing their mean.
+/// Returns ranks from 1; equal values share their mean rank.
 fn ranks(values: &[f64]) -> Vec<f64> {
     let rank = |value: &f64| {
         let below = values.iter().filter(|own| *own < value).count();
@@ -347,7 +348,7 @@ fn ranks(values: &[f64]) -> Vec<f64> {
     values.iter().map(rank).collect()
 }
 
-/// Spearman's rank correlation; `None` where one side is all alike.
+/// Returns Spearman's rank correlation; `None` if all values of one side are equal.
 fn spearman(one: &[f64], other: &[f64]) -> Option<f64> {
     let (one, other) = (ranks(one), ranks(other));
     let mean = (one.len() as f64 + 1.0) / 2.0;
@@ -371,7 +372,7 @@ pub(super) fn by_distance(results: &Results, fabric: &Fabric) -> Finding {
         return missing(fabric, Opa, MIDDLE);
     };
     let Some(rho) = spearman(&latencies, &distances) else {
-        return Finding::checked(false, "all alike");
+        return Finding::checked(false, "all equal");
     };
     let named = DISTANCES.iter().zip(&latencies);
     let words: Vec<String> = named
@@ -381,7 +382,7 @@ pub(super) fn by_distance(results: &Results, fabric: &Fabric) -> Finding {
     Finding::checked(rho >= 0.8, words).number("spearman", rho)
 }
 
-/// Ours: another build of the internal links beside both switches.
+/// Not in the paper: compares other internal links with both switches.
 pub(super) fn internal_links(results: &Results, fabric: &Fabric, other: Switch) -> Finding {
     let both = match both_at_middle(results, fabric) {
         Ok(both) => both,

@@ -7,13 +7,15 @@
 //!   x1, 6 x1     S000-2         S000-4
 //! ```
 //!
-//! Beside the paper's InfiniBand crossbar (one flit per cycle over each port) one of twice that speed is run (`2x`),
-//! under which queues form at the outputs, where the tables decide: with the paper's crossbar packets wait at the
-//! inputs, which take their lanes round robin, a message each, and shares are those of a round. Beside Omni-Path's
-//! internal links of three flits per cycle links of one are run, two of them (`x1`) and six (`6 x1`, as many flits per
-//! cycle as the paper's), to see how much of its advantage is theirs.
+//! In addition to the paper's InfiniBand crossbar (one flit per cycle over each port), one of twice
+//! that speed is run (`2x`). With it, queues form at the outputs, where the tables decide. With the
+//! paper's crossbar, packets wait at the inputs, which serve their lanes round robin, one message
+//! each, so that round robin determines the shares. In addition to Omni-Path's internal links of
+//! three flits per cycle, links of one flit are run: two (`x1`) and six (`6 x1`, with the same
+//! total as in the paper), to measure their part of the advantage.
 //!
-//! At CI size a 4-ary 2-tree stands for the trees and a 4x4 torus for the tori, and only orders are judged.
+//! At CI size, a 4-ary 2-tree replaces the trees and a 4x4 torus the tori, and only orders are
+//! judged.
 
 mod claims;
 mod latency;
@@ -26,7 +28,7 @@ use std::sync::LazyLock;
 use crate::plan::files;
 use crate::{Paper, Plan, points_csv};
 
-/// What is run of it.
+/// The runs of the paper.
 static PLAN: LazyLock<Plan> = LazyLock::new(|| {
     Plan::read(files!["000":
         "paper.toml",

@@ -1,4 +1,4 @@
-//! How the paper is read. What else was tried is in its file `paper.toml`.
+//! The readings of the paper. Alternative readings are in its file `paper.toml`.
 
 use crate::Reading;
 

@@ -1,19 +1,19 @@
-//! The fabrics and switches that claims are about, and the loads that they look at.
+//! The fabrics, switches and loads of claims.
 
 use crate::Results;
 
-/// A switch, or another build of it.
+/// A switch, or a variant of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Switch {
     /// InfiniBand, one flit per cycle over each crossbar port.
     Ib,
-    /// The same with two.
+    /// InfiniBand, two flits per cycle over each crossbar port.
     Ib2x,
     /// Omni-Path, internal links of three flits per cycle.
     Opa,
-    /// The same with one.
+    /// Omni-Path, internal links of one flit per cycle.
     OpaX1,
-    /// Six internal links of one flit per cycle instead of two of three (the option of G000-16).
+    /// Omni-Path, six internal links of one flit per cycle instead of two of three.
     Opa6X1,
 }
 
@@ -52,7 +52,7 @@ pub(super) const TORUS_3: Fabric = Fabric {
     name: "3D torus",
     series: &[(Switch::Ib, "S000-7 IB"), (Switch::Opa, "S000-8 OPA")],
 };
-/// Stands for the trees at CI size.
+/// Replaces the trees at CI size.
 pub(super) const SMALL_TREE: Fabric = Fabric {
     name: "4-ary 2-tree",
     series: &[
@@ -63,7 +63,7 @@ pub(super) const SMALL_TREE: Fabric = Fabric {
         (Switch::Opa6X1, "S000-2 16 NICs OPA 6 x1"),
     ],
 };
-/// Stands for the tori at CI size: 4 trunks of 3 cables and 4 hosts are 16 ports.
+/// Replaces the tori at CI size: 4 trunks of 3 cables and 4 hosts are 16 ports.
 pub(super) const SMALL_TORUS: Fabric = Fabric {
     name: "4x4 torus",
     series: &[
@@ -73,20 +73,20 @@ pub(super) const SMALL_TORUS: Fabric = Fabric {
 };
 
 impl Fabric {
-    /// The series of a switch.
+    /// Returns the series of a switch.
     pub(super) fn series(&self, switch: Switch) -> &'static str {
         let own = self.series.iter().find(|(own, _)| *own == switch);
         own.map_or("", |(_, name)| name)
     }
 
-    /// Whether any of it was run or should have been.
+    /// Whether the results or the missing runs include it.
     fn is_in(&self, results: &Results) -> bool {
         let is_own = |series: &str| self.series.iter().any(|(_, own)| *own == series);
         results.outcomes.iter().any(|o| is_own(&o.run.series))
             || results.lacking.iter().any(|(series, _)| is_own(series))
     }
 
-    /// The fabric that orders are read off: the paper's, or the small one where only that was run.
+    /// Returns the fabric for orders: that of the paper, or the small one if only that was run.
     pub(super) fn or<'a>(&'a self, small: &'a Fabric, results: &Results) -> &'a Fabric {
         if !self.is_in(results) && small.is_in(results) {
             small

@@ -1,4 +1,4 @@
-//! C000-13: what classes get of what they ask for.
+//! C000-13: the shares of demand that classes receive.
 
 use netloom_results::LinksSummary;
 
@@ -6,7 +6,7 @@ use super::latency::{QOS, missing, point};
 use super::scenarios::{Fabric, LAST, Switch};
 use crate::{Finding, Measured, Point, Results, Series, Verdict};
 
-/// The smallest share of each class with a guarantee, over all loads.
+/// Checks the smallest share of each class with a guarantee, over all loads.
 pub(super) fn keeps_demand(results: &Results, fabric: &Fabric, switch: Switch) -> Finding {
     let series = results.series(fabric.series(switch));
     let mut words = vec![];
@@ -30,8 +30,8 @@ pub(super) fn keeps_demand(results: &Results, fabric: &Fabric, switch: Switch) -
     where_packets_wait(&series, finding)
 }
 
-/// Adds where packets wait at the last load. Tables decide at outputs: what waits at inputs is served round
-/// robin, whatever the tables say.
+/// Adds where packets wait at the last load. Tables apply at outputs only; packets at inputs are
+/// served round robin.
 fn where_packets_wait(series: &Series<'_>, mut finding: Finding) -> Finding {
     let Some(point) = series.at(LAST) else {
         return finding;
@@ -55,7 +55,7 @@ fn where_packets_wait(series: &Series<'_>, mut finding: Finding) -> Finding {
     finding
 }
 
-/// The class that comes last gets less than it asks for at the last load.
+/// Checks that the class of lowest priority receives less than its demand at the last load.
 pub(super) fn background_is_cut(results: &Results, fabric: &Fabric, switch: Switch) -> Finding {
     let found = point(results, fabric, switch, LAST);
     let Some(share) = found.and_then(|point| point.share("BK")) else {

@@ -1,4 +1,4 @@
-//! What the paper claims, and the bands of the specification.
+//! The claims of the paper, and their bands.
 
 use netloom_design::cost::queues::Scheme as Memory;
 use netloom_units::Bytes;
@@ -7,15 +7,15 @@ use super::schemes::Scheme::{Dbbm, Obqa, VoqNet, VoqSw};
 use super::{course, saturation};
 use crate::{Basis, Claim, Finding, Results, Tier};
 
-/// What decides where schemes saturate.
+/// Readings that affect saturation.
 const SATURATION: &[&str] = &[
     "0.4", "X001-1", "X001-3", "X001-4", "G001-1", "G001-2", "G001-3", "G001-4", "G001-6", "G001-7",
 ];
-/// What decides the course of a hot spot.
+/// Readings that affect the course of a hot spot.
 const HOT_SPOT: &[&str] = &[
     "X001-1", "X001-2", "X001-3", "X001-5", "G001-1", "G001-4", "G001-5", "G001-7",
 ];
-/// What decides the course of storage traffic.
+/// Readings that affect the course of storage traffic.
 const STORAGE: &[&str] = &["X001-1", "G001-1", "G001-7", "G001-9"];
 
 const C001_1: Claim = Claim {
@@ -178,7 +178,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         ..C001_9
     },
     Claim {
-        part: "alike",
+        part: "alike", // tidy: allow the name of a part of a claim
         paper: "equal",
         band: "OBQA-4 within 5 points of VOQsw-8",
         judge: course::drops_alike,

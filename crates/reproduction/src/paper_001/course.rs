@@ -8,10 +8,11 @@ use super::schemes::Scheme::{self, Dbbm, Obqa, OneQueue, VoqNet, VoqSw};
 use crate::order::{TOO_FEW, is_at_least};
 use crate::{Finding, Measured, Outcome, Results, Shown};
 
-/// The end of a bin in microseconds, and what was delivered in it as a part of all links to nodes.
+/// The end of a bin in microseconds, and the load delivered in it as a fraction of all links to
+/// nodes.
 pub(super) type Bin = (f64, f64);
 
-/// The course of a run.
+/// Returns the course of a run.
 pub(super) fn efficiency(outcome: &Outcome) -> Option<Vec<Bin>> {
     let table = outcome.table(SERIES)?;
     let (time, delivered) = (table.column("time_ns")?, table.column("delivered_load")?);
@@ -19,7 +20,7 @@ pub(super) fn efficiency(outcome: &Outcome) -> Option<Vec<Bin>> {
     for line in 0..table.len() {
         let (end, part) = (time.number(line)? / 1000.0, delivered.number(line)?);
         match bins.last_mut() {
-            // Several classes of one bin.
+            // Add up the classes of one bin.
             Some((own, sum)) if *own == end => *sum += part,
             _ => bins.push((end, part)),
         }
@@ -27,7 +28,7 @@ pub(super) fn efficiency(outcome: &Outcome) -> Option<Vec<Bin>> {
     Some(bins)
 }
 
-/// The courses of a scheme by seed, or why there are none.
+/// Returns the courses of a scheme by seed, or why there are none.
 fn courses(
     results: &Results,
     scenario: &Scenario,
@@ -43,7 +44,7 @@ fn courses(
     found.filter(|all| !all.is_empty()).ok_or_else(nothing)
 }
 
-/// The mean of the bins that lie between two moments.
+/// Returns the mean of the bins between two times.
 fn mean_between(bins: &[Bin], from: u32, until: u32) -> Option<f64> {
     let (from, until) = (f64::from(from) + 1e-6, f64::from(until) + 1e-6);
     let inside = bins.iter().filter(|(end, _)| *end > from && *end <= until);
@@ -51,13 +52,13 @@ fn mean_between(bins: &[Bin], from: u32, until: u32) -> Option<f64> {
     (!parts.is_empty()).then(|| parts.iter().sum::<f64>() / parts.len() as f64)
 }
 
-/// What a hot spot did to a scheme, by seed.
+/// The effect of a hot spot on a scheme, by seed.
 struct Effect {
-    /// Before it, over 50 us.
+    /// In the 50 us before it.
     before: Vec<f64>,
-    /// While it was there, but for the first 10 us.
+    /// During the hot spot, except for its first 10 us.
     early: Vec<f64>,
-    /// While it was there, but for the first 20 us.
+    /// During the hot spot, except for its first 20 us.
     during: Vec<f64>,
     /// In the last 50 us of the run.
     last: Vec<f64>,
@@ -82,14 +83,14 @@ fn effect(results: &Results, scenario: &Scenario, scheme: Scheme) -> Result<Effe
 }
 
 impl Effect {
-    /// The part of the efficiency that is lost, by seed.
+    /// Returns the lost fraction of the efficiency, by seed.
     fn drops(&self) -> Vec<f64> {
         let both = self.during.iter().zip(&self.before);
         both.map(|(during, before)| 1.0 - during / before).collect()
     }
 }
 
-/// Efficiency before and while a hot spot is there, and the part of it that is lost, by seed.
+/// Returns the efficiency before and during a hot spot, and the lost fraction.
 pub(super) fn cost(
     results: &Results,
     scenario: &Scenario,
@@ -104,7 +105,8 @@ fn over(values: &[f64]) -> Result<Measured, String> {
     Measured::over(values).ok_or_else(|| "no seeds".to_owned())
 }
 
-/// The interval of a difference, seed by seed: seeds offer the same traffic to all schemes.
+/// Returns the interval of a difference, seed by seed: equal seeds offer the same traffic to all
+/// schemes.
 fn apart(one: &[f64], other: &[f64]) -> Result<Measured, String> {
     let differences: Vec<f64> = one.iter().zip(other).map(|(a, b)| a - b).collect();
     over(&differences)
@@ -139,7 +141,7 @@ pub(super) fn one_queue_collapses(results: &Results) -> Finding {
     told(judge())
 }
 
-/// C001-9: how much a scheme loses.
+/// C001-9: the loss of a scheme.
 pub(super) fn drops_by(results: &Results, scheme: Scheme, (least, most): (f64, f64)) -> Finding {
     let judge = || {
         let effect = effect(results, &S001_3, scheme)?;
@@ -193,10 +195,10 @@ pub(super) fn drops_alike(results: &Results) -> Finding {
     told(judge())
 }
 
-/// How near counts as equal in an order.
+/// Tolerance for equality in an order.
 const EQUAL: f64 = 0.05;
 
-/// C001-10: VOQnet >= VOQsw ~ OBQA > DBBM > 1Q while the hot spot is there.
+/// C001-10: VOQnet >= VOQsw ~ OBQA > DBBM > 1Q during the hot spot.
 fn order(results: &Results, scenario: &Scenario, obqa: Scheme, dbbm: Scheme) -> Finding {
     let judge = || {
         let during = |scheme| Ok::<_, String>(effect(results, scenario, scheme)?.during);
@@ -242,7 +244,7 @@ pub(super) fn order_on_32_ports(results: &Results) -> Finding {
     order(results, &S001_4, Obqa(8), Dbbm(8))
 }
 
-/// C001-11: OBQA-8 has most of what VOQnet has.
+/// C001-11: OBQA-8 has most of the efficiency of VOQnet.
 pub(super) fn obqa_8_is_near_voqnet(results: &Results) -> Finding {
     let judge = || {
         let obqa = over(&effect(results, &S001_4, Obqa(8))?.during)?;
@@ -272,7 +274,7 @@ pub(super) fn obqa_4_is_above_dbbm_8(results: &Results) -> Finding {
     told(judge())
 }
 
-/// The area under the efficiency of a scheme, by seed, as a mean over time.
+/// Returns the area under the efficiency of a scheme, by seed, as a mean over time.
 fn areas(results: &Results, scenario: &Scenario, scheme: Scheme) -> Result<Vec<f64>, String> {
     let area = |bins: Vec<Bin>| bins.iter().map(|(_, part)| part).sum::<f64>() / bins.len() as f64;
     let courses = courses(results, scenario, scheme)?;
@@ -312,7 +314,8 @@ pub(super) fn areas_in_order(results: &Results) -> Finding {
 /// Bins of a window in which schemes are compared.
 const WINDOW: usize = (STORAGE_BINS / 20) as usize;
 
-/// The ratio of two courses, window by window; windows with next to no traffic say nothing.
+/// Returns the ratio of two courses, window by window; windows with very little traffic are
+/// skipped.
 fn ratios(one: &[Bin], other: &[Bin]) -> Vec<f64> {
     let sum = |bins: &[Bin]| bins.iter().map(|(_, part)| part).sum::<f64>();
     let both = one.chunks_exact(WINDOW).zip(other.chunks_exact(WINDOW));
@@ -323,7 +326,7 @@ fn ratios(one: &[Bin], other: &[Bin]) -> Vec<f64> {
         .collect()
 }
 
-/// A scheme against OBQA-4 in S001-6, by seed: the most of `of` over all windows.
+/// Compares a scheme with OBQA-4 in S001-6, by seed: the maximum of `of` over all windows.
 fn extreme(
     results: &Results,
     scheme: Scheme,

@@ -1,4 +1,4 @@
-//! Paper 001: OBQA, queues by output port against head-of-line blocking in fat trees.
+//! Paper 001: OBQA, queues per output port against head-of-line blocking in fat trees.
 //!
 //! ```text
 //!  schemes.rs      scenarios.rs
@@ -7,8 +7,9 @@
 //!                  S001-5, S001-6  storage, over time    ─► C001-12, C001-13     course.rs
 //! ```
 //!
-//! S001-7 (memory) is arithmetic of `netloom_design::cost`; S001-8 are the vectors V001-2 to V001-10, tests of the
-//! crates routing and fabric. At CI size the paper's 256 nodes are a 4-ary 3-tree of 64, and only orders are judged.
+//! S001-7 (memory) is computed by `netloom_design::cost`. S001-8 consists of examples that tests of
+//! the crates routing and fabric check. At CI size, a 4-ary 3-tree of 64 nodes replaces the paper's
+//! 256 nodes, and only orders are judged.
 
 mod claims;
 mod course;
@@ -23,7 +24,7 @@ use std::sync::LazyLock;
 use crate::plan::files;
 use crate::{Paper, Plan};
 
-/// What is run of it.
+/// The runs of the paper.
 static PLAN: LazyLock<Plan> = LazyLock::new(|| {
     Plan::read(files!["001":
         "paper.toml",

@@ -1,13 +1,13 @@
-//! C001-1 to C001-7: at which load schemes saturate.
+//! C001-1 to C001-7: the saturation loads of schemes.
 
 use super::scenarios::{S001_1, S001_2, SMALL_1, STEP, Scenario};
 use super::schemes::Scheme::{self, Dbbm, Obqa, OneQueue, VoqNet, VoqSw};
 use crate::{Finding, Measured, Point, Results};
 
-/// What has to be delivered of what was offered (0.4).
+/// The fraction of the offered load that must be delivered below saturation.
 const DELIVERED: f64 = 0.98;
 
-/// The saturation loads of a scheme by seed, or why there are none.
+/// Returns the saturation loads of a scheme by seed, or why there are none.
 pub(super) fn saturation(
     results: &Results,
     scenario: &Scenario,
@@ -22,7 +22,7 @@ pub(super) fn saturation(
     (0..n_seeds).map(knee).collect()
 }
 
-/// The largest load of which enough is delivered, if the next one is near.
+/// Returns the largest load of which enough is delivered, if the next load is near.
 fn knee(points: &[Point<'_>], seed: usize) -> Result<f64, String> {
     let carries = |point: &Point<'_>| {
         let total = &point.runs[seed].total;
@@ -44,7 +44,8 @@ fn knee(points: &[Point<'_>], seed: usize) -> Result<f64, String> {
     }
 }
 
-/// Saturation loads of two schemes and their differences, seed by seed: seeds offer the same traffic to all.
+/// Saturation loads of two schemes and their differences, seed by seed: equal seeds offer the same
+/// traffic to both.
 struct Pair {
     one: Measured,
     other: Measured,
@@ -70,12 +71,13 @@ fn pair(
     })
 }
 
-/// A finding, or why there is none.
+/// Returns the finding, or one that explains why there is none.
 fn told(finding: Result<Finding, String>) -> Finding {
     finding.unwrap_or_else(Finding::not_run)
 }
 
-/// A comparison of two schemes on a network of the paper: `one - other` within bounds, in parts of a link.
+/// Compares two schemes on a network of the paper: `one - other` within bounds, in fractions of a
+/// link.
 fn within(
     results: &Results,
     scenario: &Scenario,
@@ -127,7 +129,7 @@ pub(super) fn obqa_2_is_above(results: &Results) -> Finding {
     }))
 }
 
-/// C001-3 and C001-7: of what OBQA-4 gains over one queue, DBBM gains less than a half.
+/// C001-3 and C001-7: the gain of DBBM over one queue is less than half of that of OBQA-4.
 fn gains_little(results: &Results, scenario: &Scenario, dbbm: Scheme) -> Finding {
     let found = pair(results, scenario, dbbm, OneQueue)
         .and_then(|dbbm| Ok((dbbm, pair(results, scenario, Obqa(4), OneQueue)?)));

@@ -1,4 +1,4 @@
-//! The networks and schemes that claims are about, and when what happens.
+//! The networks, schemes and times of claims.
 
 use super::schemes::Scheme::{self, Dbbm, Obqa, OneQueue, VoqNet, VoqSw};
 use crate::Results;
@@ -10,7 +10,7 @@ pub(super) struct Case {
     pub(super) series: &'static str,
 }
 
-/// What varies within a scenario.
+/// What varies in a scenario.
 pub(super) enum Course {
     /// Uniform traffic of several loads.
     Load,
@@ -20,7 +20,7 @@ pub(super) enum Course {
     Storage,
 }
 
-/// When what happens, in microseconds.
+/// Times of events, in microseconds.
 #[derive(Clone, Copy)]
 pub(super) struct Moments {
     /// The hot sources begin.
@@ -33,27 +33,27 @@ pub(super) struct Moments {
 
 /// A scenario on a network.
 pub(super) struct Scenario {
-    /// The network, for people.
+    /// Name of the network.
     pub(super) network: &'static str,
     pub(super) course: Course,
     pub(super) cases: &'static [Case],
 }
 
 impl Scenario {
-    /// The series of a scheme.
+    /// Returns the series of a scheme.
     pub(super) fn series(&self, scheme: Scheme) -> Option<&'static str> {
         let case = self.cases.iter().find(|case| case.scheme == scheme);
         case.map(|case| case.series)
     }
 
-    /// Whether any of it was run or should have been.
+    /// Whether the results or the missing runs include it.
     fn is_in(&self, results: &Results) -> bool {
         let is_own = |series: &str| self.cases.iter().any(|case| case.series == series);
         results.outcomes.iter().any(|o| is_own(&o.run.series))
             || results.lacking.iter().any(|(series, _)| is_own(series))
     }
 
-    /// The network that orders are read off: the paper's, or the small one where only that was run.
+    /// Returns the scenario for orders: that of the paper, or the small one if only that was run.
     pub(super) fn either<'a>(results: &Results, both: [&'a Scenario; 2]) -> &'a Scenario {
         let [paper, small] = both;
         if !paper.is_in(results) && small.is_in(results) {
@@ -146,7 +146,7 @@ pub(super) const S001_5: Scenario = Scenario {
     ],
 };
 
-/// Figure 6b: the same hours in half the time.
+/// Figure 6b: the same trace in half the time.
 pub(super) const S001_6: Scenario = Scenario {
     course: Course::Storage,
     cases: &[
@@ -172,7 +172,7 @@ pub(super) const SMALL_1: Scenario = Scenario {
     ..S001_1
 };
 
-/// A hot spot on a 4-ary 3-tree, sooner and for less long.
+/// A hot spot on a 4-ary 3-tree, earlier and shorter.
 pub(super) const SMALL_3: Scenario = Scenario {
     network: "4-ary 3-tree",
     course: Course::HotSpot(Moments {
@@ -201,7 +201,7 @@ pub(super) const SMALL_5: Scenario = Scenario {
     ..S001_5
 };
 
-/// What one step between loads is at most, in hundredths, for a saturation load to be read off.
+/// Maximum step between loads, in hundredths, for determining a saturation load.
 pub(super) const STEP: u32 = 2;
 
 /// The table of a run over time.

@@ -1,4 +1,4 @@
-//! What the figures are drawn from.
+//! The data of the figures.
 
 use netloom_results::{Cell, Column, Csv};
 
@@ -9,7 +9,7 @@ use super::scenarios::{
 };
 use crate::{Measured, Point, Results, points_csv};
 
-/// All tables by their names.
+/// Returns all tables by name.
 pub(super) fn tables(results: &Results) -> Vec<(&'static str, String)> {
     vec![
         ("points", points_csv(results)),
@@ -22,26 +22,27 @@ pub(super) fn tables(results: &Results) -> Vec<(&'static str, String)> {
 /// The columns of `saturation.csv`.
 const SATURATION: &[Column] = &[
     Column::new("series", "", "Scenario, network and scheme."),
-    Column::new("seeds", "", "How many runs the means are over."),
+    Column::new("seeds", "", "Number of runs in the means."),
     Column::new(
         "saturation",
         "fraction",
-        "The largest load of which 98 % are delivered; empty if it cannot be read off.",
+        "Largest load of which 98 % are delivered; empty if it cannot be determined.",
     ),
     Column::new(
         "saturation_half_width",
         "fraction",
-        "Half width of its 95 % interval over seeds.",
+        "Half width of the 95 % interval over seeds.",
     ),
     Column::new(
         "latency_growth",
         "",
-        "Mean latency at the load just below, over that at load 0.1: a cross-check, below 3 in a steady state.",
+        "Mean latency at the next lower load divided by that at load 0.1: a cross-check, below 3 \
+         in a steady state.",
     ),
-    Column::new("why_not", "", "Why it cannot be read off."),
+    Column::new("why_not", "", "Why it cannot be determined."),
 ];
 
-/// Where every scheme saturates.
+/// Returns the saturation loads of all schemes.
 fn saturations(results: &Results) -> String {
     let mut csv = Csv::new(&[SATURATION]);
     for scenario in [&S001_1, &S001_2, &SMALL_1] {
@@ -74,20 +75,21 @@ fn saturations(results: &Results) -> String {
 const EFFICIENCY: &[Column] = &[
     Column::new("series", "", "Scenario, network and scheme."),
     Column::new("time_us", "us", "End of the bin."),
-    Column::new("seeds", "", "How many runs the means are over."),
+    Column::new("seeds", "", "Number of runs in the means."),
     Column::new(
         "efficiency",
         "fraction",
-        "Delivered in the bin, of the links to all nodes.",
+        "Load delivered in the bin, as a fraction of the links to all nodes.",
     ),
     Column::new(
         "efficiency_active",
         "fraction",
-        "The same of as many links as there are sources that create messages in the bin.",
+        "Load delivered in the bin, as a fraction of the links of sources that create messages in \
+         the bin.",
     ),
 ];
 
-/// Efficiency over time.
+/// Returns the efficiency over time.
 fn courses(results: &Results) -> String {
     let mut csv = Csv::new(&[EFFICIENCY]);
     let scenarios: [&Scenario; 6] = [&S001_3, &S001_4, &S001_5, &S001_6, &SMALL_3, &SMALL_5];
@@ -104,7 +106,7 @@ fn courses(results: &Results) -> String {
             for (bin, &(end, _)) in first.iter().enumerate() {
                 let parts: Vec<f64> = courses.iter().filter_map(|c| Some(c.get(bin)?.1)).collect();
                 let mean = Measured::over(&parts).map(|m| m.mean);
-                // A quarter of the sources is silent but for the time of the hot spot.
+                // A quarter of the sources sends only during the hot spot.
                 let active = match scenario.course {
                     Course::HotSpot(m) if end <= f64::from(m.from) => 0.75,
                     Course::HotSpot(m) if end > f64::from(m.until) => 0.75,
@@ -126,26 +128,26 @@ fn courses(results: &Results) -> String {
 /// The columns of `hot-spot.csv`.
 const HOT_SPOT: &[Column] = &[
     Column::new("series", "", "Scenario, network and scheme."),
-    Column::new("seeds", "", "How many runs the means are over."),
+    Column::new("seeds", "", "Number of runs in the means."),
     Column::new(
         "before",
         "fraction",
-        "Delivered of the links to all nodes in the 50 us before the hot spot.",
+        "Load delivered in the 50 us before the hot spot, as a fraction of the links to all nodes.",
     ),
     Column::new(
         "during",
         "fraction",
-        "The same while it is there, but for its first 20 us.",
+        "Load delivered during the hot spot, except for its first 20 us.",
     ),
-    Column::new("drop", "fraction", "The part that is lost."),
+    Column::new("drop", "fraction", "Lost fraction of the load."),
     Column::new(
         "drop_half_width",
         "fraction",
-        "Half width of its 95 % interval over seeds.",
+        "Half width of the 95 % interval over seeds.",
     ),
 ];
 
-/// What a hot spot costs every scheme.
+/// Returns the loss of every scheme to a hot spot.
 fn costs(results: &Results) -> String {
     let mut csv = Csv::new(&[HOT_SPOT]);
     for scenario in [&S001_3, &S001_4, &SMALL_3] {

@@ -1,4 +1,4 @@
-//! The runs are those of the paper, every claim can miss, and the switch has its known limits.
+//! The runs match the paper, every claim can miss, and the switch has its known limits.
 
 use netloom_experiment::runner::{self, Control, RunOptions};
 use netloom_experiment::spec::{Request, load};
@@ -30,7 +30,7 @@ fn every_figure_is_covered() {
     };
     let figures = ["S001-1", "S001-2", "S001-3", "S001-4", "S001-5", "S001-6"];
     assert_eq!(figures.map(n), [6, 7, 5, 7, 4, 4]);
-    // Around the knee every hundredth.
+    // Around the knee, every hundredth.
     let own = |series: &str| {
         let own = runs
             .iter()
@@ -100,7 +100,7 @@ fn the_files_are_the_scenarios() {
         assert_eq!(plan.switch.crossbar().queues, queues);
         assert!(matches!(plan.flow_control, FlowControl::QueueCredits));
         assert!(matches!(plan.endpoints.queues, NicQueues::PerDestination));
-        // Eight flits a packet (section 2.1: packets per queue).
+        // Eight flits per packet.
         assert_eq!(
             plan.switch.crossbar().queue_flits[0],
             8 * packets,
@@ -122,7 +122,8 @@ fn the_files_are_the_scenarios() {
     }
 }
 
-/// What a scheme does: where it saturates, and its efficiency before and during a hot spot, and in storage traffic.
+/// Synthetic results of a scheme: saturation load, and efficiency before and during a hot spot and
+/// with storage traffic.
 #[derive(Clone, Copy)]
 struct MadeUp {
     knee: f64,
@@ -131,7 +132,7 @@ struct MadeUp {
     storage: f64,
 }
 
-/// What the paper prints or says.
+/// Returns the values of the paper.
 fn as_printed(series: &str) -> MadeUp {
     let of = |knee, before, during, storage| MadeUp {
         knee,
@@ -153,7 +154,7 @@ fn as_printed(series: &str) -> MadeUp {
     }
 }
 
-/// A table over time: bins of one course.
+/// Returns a table over time: the bins of one course.
 fn series(bins: impl Iterator<Item = (f64, f64)>) -> Frame {
     let mut frame = Frame::of::<SeriesLine>();
     for (end, part) in bins {
@@ -172,7 +173,7 @@ fn series(bins: impl Iterator<Item = (f64, f64)>) -> Frame {
     frame
 }
 
-/// Results in which schemes do what `of` says, seeds a little apart.
+/// Returns results in which schemes have the values of `of`, with small differences between seeds.
 fn made_up(size: Size, of: impl Fn(&str) -> MadeUp) -> Results {
     let outcome = |run: Run| {
         let made = of(&run.series);
@@ -196,7 +197,7 @@ fn made_up(size: Size, of: impl Fn(&str) -> MadeUp) -> Results {
                 let part = if is_before { made.before } else { made.during };
                 (f64::from(end), part * wobble)
             }))),
-            // Congestion in the middle; what is not delivered there comes later.
+            // Congestion in the middle; the rest is delivered later.
             Course::Storage => Some(series((1..=200).map(|bin| {
                 let lost = 0.28 - made.storage;
                 let is_later = run.scenario() == "S001-5" && bin > 120;
@@ -224,7 +225,7 @@ fn made_up(size: Size, of: impl Fn(&str) -> MadeUp) -> Results {
     }
 }
 
-/// The claims with a verdict.
+/// Returns the claims with a verdict.
 fn with(verdict: Verdict, results: &Results) -> Vec<String> {
     Table::new(&PAPER, results).claims_with(verdict)
 }
@@ -252,7 +253,7 @@ fn only_orders_are_judged_on_the_small_network() {
     assert_eq!(with(Verdict::Misses, &results), [""; 0]);
 }
 
-/// A change of what is printed, and the claims that miss then.
+/// A change of the printed values, and the claims that then miss.
 type Change = (&'static str, fn(&str, &mut MadeUp), &'static [&'static str]);
 
 #[test]
@@ -339,7 +340,7 @@ fn every_claim_can_miss() {
             &[
                 "C001-9 OBQA-4",
                 "C001-9 order",
-                "C001-9 alike",
+                "C001-9 alike", // tidy: allow the name of a part of a claim
                 "C001-10 8 ports",
             ],
         ),
@@ -397,7 +398,7 @@ fn a_knee_outside_the_steps_is_not_judged() {
             row.ours.measured
         );
     }
-    // What carries everything saturates at 1.
+    // A scheme that carries every load saturates at 1.
     let results = made_up(Size::Paper, |series| MadeUp {
         knee: 2.0,
         ..as_printed(series)
@@ -453,7 +454,7 @@ fn figures_have_their_tables() {
     assert_eq!(before, "S001-3 #2 VOQsw-8,250,3,0.73,0.9733333333333333");
 }
 
-/// What one saturated switch of the paper's kind delivers, of its links.
+/// Returns the load that one saturated switch of the paper delivers, as a fraction of its links.
 fn saturated_switch(ports: u32, queues: &str) -> f64 {
     let text = S001_1_TEXT;
     let sets = [
@@ -476,14 +477,14 @@ fn saturated_switch(ports: u32, queues: &str) -> f64 {
     result.document.run.total.delivered_load
 }
 
-const S001_1_TEXT: &str = include_str!("../../../../experiments/papers/001/s001_1.toml");
+const S001_1_TEXT: &str = include_str!("../../papers/001/s001_1.toml");
 
 /// 58.6 % is the limit for many ports, 0.593 the exact value for 32 (Karol, Hluchyj and Morgan 1987).
 #[test]
 fn v001_14_one_queue_saturates_at_58_percent() {
     let load = saturated_switch(32, "\"1q\"");
     assert!((load - 0.593).abs() < 0.02, "{load}");
-    // It is the queue and not the switch: with one for each output nearly everything passes.
+    // The queue limits it, not the switch: with one queue per output nearly everything passes.
     let load = saturated_switch(32, "\"voq\"");
     assert!(load > 0.85, "{load}");
 }

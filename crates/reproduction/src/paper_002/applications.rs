@@ -1,4 +1,4 @@
-//! C002-5 to C002-7: how long applications take (Figure 6).
+//! C002-5 to C002-7: execution times of applications (Figure 6).
 
 use super::machines::Machine;
 use super::scenarios::{Case, PROGRAMS, S002_3, Scenario, four};
@@ -7,18 +7,18 @@ use super::switches::Switch::{self, Baseline, Full, Half, Quarter};
 use crate::order::{difference, mean, ordered};
 use crate::{Finding, Outcome, Results, Shown};
 
-/// A skeleton of an application (G002-16).
+/// The communication skeleton of an application.
 pub(super) struct Application {
-    /// Its name in the paper.
+    /// Name in the paper.
     pub(super) name: &'static str,
-    /// Bandwidth decides how long it takes.
+    /// Whether bandwidth determines its execution time.
     pub(super) is_bandwidth_bound: bool,
     /// On the paper's machine, and on the small one.
     cases: [[Case; 4]; 2],
 }
 
 impl Application {
-    /// Its runs on a machine.
+    /// Returns its runs on a machine.
     pub(super) fn cases(&self, machine: &Machine) -> &[Case; 4] {
         &self.cases[usize::from(machine.n_nics != S002_3.machine.n_nics)]
     }
@@ -47,10 +47,11 @@ pub(super) const APPLICATIONS: [Application; 6] = [
 /// The class of the application.
 pub(super) const CLASS: &str = "application";
 
-/// When an application had received its last message, if it had nothing left to do.
+/// Returns the time at which an application received its last message, if it finished.
 pub(super) fn execution_ns(outcome: &Outcome) -> Option<f64> {
     let left = &outcome.result.counters;
-    // Ranks do not compute: one that goes on has something under way or is waited for.
+    // Ranks do not compute: an unfinished rank has messages under way, or another rank waits for
+    // it.
     if left.waiting_messages > 0 || left.in_flight_packets > 0 {
         return None;
     }
@@ -59,7 +60,7 @@ pub(super) fn execution_ns(outcome: &Outcome) -> Option<f64> {
     own.summary.last_delivery_ns
 }
 
-/// Execution times of an application by seed.
+/// Returns the execution times of an application by seed.
 fn times(
     results: &Results,
     scenario: &Scenario,
@@ -74,7 +75,7 @@ fn times(
     times.ok_or_else(|| format!("{series}: not done at the end of a run"))
 }
 
-/// How much longer an application takes than with the baseline, as a part, by seed.
+/// Returns the slowdown of an application relative to the baseline, by seed.
 fn slowdowns(
     results: &Results,
     scenario: &Scenario,
@@ -87,7 +88,7 @@ fn slowdowns(
     Ok(both.map(|(own, baseline)| own / baseline - 1.0).collect())
 }
 
-/// How much slower counts as slower (C002-5, C002-6).
+/// Minimum slowdown that counts (C002-5, C002-6).
 const SLOWER: f64 = 0.03;
 
 fn percent(part: f64) -> String {
@@ -115,8 +116,8 @@ pub(super) fn hardly_slower(results: &Results, switch: Switch) -> Finding {
     told(judge())
 }
 
-/// C002-6: which applications a quarter of the stash slows down. The interval over seeds is beyond the
-/// bound, or across none.
+/// C002-6: the applications that a quarter of the stash slows down. The interval over seeds must
+/// not include a bound.
 pub(super) fn slower_if_bound(results: &Results, is_bound: bool) -> Finding {
     let scenario = Scenario::either(results, PROGRAMS);
     let judge = || {

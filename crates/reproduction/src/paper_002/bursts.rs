@@ -1,4 +1,4 @@
-//! C002-12 and C002-13: victims beside an aggressor that sends in bursts (Figure 9).
+//! C002-12 and C002-13: victims next to an aggressor that sends in bursts (Figure 9).
 
 use super::onset::VICTIM;
 use super::scenarios::{BURSTS, S002_7, Scenario};
@@ -7,17 +7,16 @@ use super::switches::Switch::{self, Baseline, Full, Half};
 use crate::order::{is_above, mean, ordered};
 use crate::{Finding, Results, Shown};
 
-/// One length of messages, every value by seed.
+/// Results for one message length, by seed.
 pub(super) struct Point {
-    /// Packets of a message.
     pub(super) packets: f64,
-    /// 90 % of the victims' packets are faster.
+    /// 90 % quantile of the latency of the victims' packets.
     pub(super) p90_ns: Vec<f64>,
-    /// What victims received, of their links.
+    /// Load received by victims, as a fraction of their links.
     pub(super) accepted: Vec<f64>,
 }
 
-/// What a switch does for every length of messages, ascending.
+/// Returns the results of a switch for all message lengths, ascending.
 pub(super) fn curve(
     results: &Results,
     scenario: &Scenario,
@@ -41,7 +40,7 @@ pub(super) fn curve(
 
 const SWITCHES: [Switch; 3] = [Baseline, Full, Half];
 
-/// C002-12: victims receive all of their load, whatever the aggressor does.
+/// C002-12: victims receive their full load.
 pub(super) fn victims_keep_their_load(results: &Results) -> Finding {
     let judge = || {
         let mut worst = (Baseline, 0.0, 0.4);
@@ -64,7 +63,7 @@ pub(super) fn victims_keep_their_load(results: &Results) -> Finding {
     told(judge())
 }
 
-/// Microseconds at every length of messages.
+/// Returns the latencies at all message lengths, in microseconds.
 fn words(points: &[Point]) -> String {
     let each = points
         .iter()
@@ -104,7 +103,7 @@ pub(super) fn stash_is_better(results: &Results, switch: Switch) -> Finding {
     told(judge())
 }
 
-/// C002-13: ECN is worst for messages of a middling length.
+/// C002-13: ECN is worst for messages of medium length.
 pub(super) fn baseline_has_a_peak(results: &Results) -> Finding {
     let judge = || {
         let points = curve(results, &S002_7, Baseline)?;
@@ -118,7 +117,7 @@ pub(super) fn baseline_has_a_peak(results: &Results) -> Finding {
     told(judge())
 }
 
-/// C002-13: with a stash the length hardly matters.
+/// C002-13: with a stash, the length hardly matters.
 pub(super) fn stash_varies_less(results: &Results, switch: Switch) -> Finding {
     let scenario = Scenario::either(results, BURSTS);
     let judge = || {

@@ -1,22 +1,22 @@
-//! What the paper claims, and the bands of the specification.
+//! The claims of the paper, and their bands.
 
 use super::switches::Switch::{Full, Half};
 use super::{applications, bursts, onset, uniform};
 use crate::{Basis, Claim, Finding, Tier};
 
-/// What decides how much uniform traffic is carried, and how fast.
+/// Readings that affect throughput and latency of uniform traffic.
 const UNIFORM: &[&str] = &[
     "0.4", "3.1.1", "3.5", "X002-1", "X002-4", "G002-1", "G002-2", "G002-3", "G002-4", "G002-5",
     "G002-6", "G002-7", "G002-8", "G002-9", "G002-11", "G002-15",
 ];
-/// What decides how long applications take.
+/// Readings that affect execution times of applications.
 const APPLICATIONS: &[&str] = &["8.2", "X002-8", "G002-2", "G002-4", "G002-5", "G002-16"];
-/// What decides the course of congestion.
+/// Readings that affect the course of congestion.
 const ONSET: &[&str] = &[
     "3.1.1", "3.1.3", "3.5", "X002-5", "X002-6", "G002-1", "G002-2", "G002-3", "G002-12",
     "G002-13", "G002-14", "G002-15",
 ];
-/// What decides how bursts hurt.
+/// Readings that affect the impact of bursts.
 const BURSTS: &[&str] = &[
     "0.4", "3.1.1", "3.1.3", "3.5", "X002-5", "X002-6", "G002-2", "G002-9", "G002-13", "G002-14",
     "G002-15",
@@ -26,6 +26,7 @@ const C002_1: Claim = Claim {
     id: "C002-1",
     part: "",
     tier: Tier::Q,
+    // tidy: allow the text of a claim
     statement: "uniform traffic: baseline, 100 % and 50 % capacity saturate alike",
     paper: "about 90 %",
     band: "each 85 to 95 % accepted at most",
@@ -98,10 +99,10 @@ pub(super) const CLAIMS: &[Claim] = &[
         ..C002_1
     },
     Claim {
-        part: "alike",
+        part: "alike", // tidy: allow the name of a part of a claim
         paper: "equal",
         band: "within 2 points of a link of each other",
-        judge: uniform::alike,
+        judge: uniform::alike, // tidy: allow a function name
         ..C002_1
     },
     Claim {

@@ -2,13 +2,13 @@
 
 /// A dragonfly with its switches.
 pub(super) struct Machine {
-    /// For people.
+    /// Name of the network.
     pub(super) network: &'static str,
-    /// Endpoints.
+    /// Number of endpoints.
     pub(super) n_nics: u32,
-    /// Endpoints of a switch.
+    /// Number of endpoints per switch.
     pub(super) hosts: u32,
-    /// Ports of a switch to others of its group.
+    /// Number of ports per switch to others of its group.
     pub(super) locals: u32,
 }
 
@@ -28,26 +28,27 @@ pub(super) const SMALL: Machine = Machine {
     locals: 3,
 };
 
-/// Bytes of the buffers of a port: 10 KB of input and as much of output.
+/// Bytes of the buffers of a port: 10 KB each for input and output.
 pub(super) const PORT_BYTES: f64 = 20_000.0;
 
-/// Bytes of a link in a nanosecond.
+/// Bytes per nanosecond on a link.
 const BYTES_PER_NS: f64 = 10.0;
 
 impl Machine {
-    /// Bytes of the stashes of a switch: 7/8 of the buffers of end ports, 3/4 of those of local ports.
+    /// Returns the bytes of the stashes of a switch: 7/8 of the buffers of end ports, 3/4 of those
+    /// of local ports.
     pub(super) fn stash_bytes(&self) -> f64 {
         PORT_BYTES * (0.875 * f64::from(self.hosts) + 0.75 * f64::from(self.locals))
     }
 
-    /// The part of its link that an endpoint can use if so much of the stash holds what is under way for a round
-    /// trip (Little's law).
+    /// Returns the fraction of its link that an endpoint can use if a fraction of the stash stores
+    /// all packets under way for a round trip (Little's law).
     pub(super) fn little(&self, capacity: f64, round_trip_ns: f64) -> f64 {
         let bytes = capacity * self.stash_bytes() / f64::from(self.hosts);
         bytes / round_trip_ns / BYTES_PER_NS
     }
 
-    /// A load of all links as one of so many endpoints.
+    /// Converts a load of all links to that of `n` endpoints.
     pub(super) fn of(&self, n: u32, load: f64) -> f64 {
         load * f64::from(self.n_nics) / f64::from(n)
     }
@@ -80,7 +81,7 @@ mod tests {
 
     #[test]
     fn v002_7_littles_law() {
-        // The paper rounds 11.875 KB to 12 KB and gets 75 % (X002-1).
+        // The paper rounds 11.875 KB to 12 KB and gets 75 %.
         let rounded = 12_000.0 / 1600.0 / BYTES_PER_NS;
         assert_eq!(rounded, 0.75);
         let percent = |part: f64| (1000.0 * DRAGONFLY.little(part, 1600.0)).round() / 10.0;

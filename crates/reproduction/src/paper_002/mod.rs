@@ -8,8 +8,9 @@
 //!                                 S002-7           bursts, with ECN                   ─► C002-12, C002-13   bursts.rs
 //! ```
 //!
-//! S002-1 and S002-2 are two views of the same runs, and so are S002-4 to S002-6. S002-8 (Table I) is arithmetic of
-//! `netloom_design::cost`. At CI size a dragonfly of 72 endpoints stands for the paper's, and only orders and Little's
+//! S002-1 and S002-2 are two views of the same runs, and so are S002-4 to S002-6. S002-8 (Table I)
+//! is computed by `netloom_design::cost`. At CI size, a dragonfly of 72 endpoints replaces the
+//! paper's, and only orders and Little's
 //! law are judged.
 
 mod applications;
@@ -29,7 +30,7 @@ use std::sync::LazyLock;
 use crate::plan::files;
 use crate::{Paper, Plan};
 
-/// What is run of it.
+/// The runs of the paper.
 static PLAN: LazyLock<Plan> = LazyLock::new(|| {
     Plan::read(files!["002":
         "paper.toml",

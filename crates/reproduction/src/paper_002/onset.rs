@@ -1,4 +1,4 @@
-//! C002-8 to C002-11 and C002-14: what aggressors do to victims when they begin (Figures 7 and 8).
+//! C002-8 to C002-11 and C002-14: effects of the onset of aggressors on victims (Figures 7 and 8).
 
 use super::scenarios::{
     ALONE, Course, Moments, ONSET, S002_4, SERIES, STASHES, Scenario, WITHOUT_ECN,
@@ -9,7 +9,7 @@ use crate::order::{is_above, mean, ordered};
 use crate::{Finding, Outcome, Results};
 
 pub(super) const VICTIM: &str = "victim";
-/// The aggressors of the hot spot that is looked at.
+/// The class of aggressors of the observed hot spot.
 const WATCHED: &str = "watched";
 /// The switch of that hot spot.
 const WATCHED_SWITCH: &str = "s0";
@@ -17,24 +17,24 @@ const WATCHED_SWITCH: &str = "s0";
 /// A microsecond of a run.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Bin {
-    /// Its end.
+    /// End of the bin.
     pub(super) end_us: f64,
     /// Mean latency of the victims' packets received in it.
     pub(super) latency_ns: f64,
-    /// What victims received, of their links.
+    /// Load received by victims, as a fraction of their links.
     pub(super) accepted: f64,
-    /// What the aggressors of the watched hot spot sent, in flits per cycle.
+    /// Load sent by the aggressors of the observed hot spot, in flits per cycle.
     pub(super) watched: f64,
-    /// What the stashes of its switch hold at the end.
+    /// Occupancy of the stashes of its switch at the end of the bin.
     pub(super) held_flits: f64,
 }
 
-/// Microseconds of a time that is a whole number of ticks of 1/13 ns.
+/// Converts a time, which is a multiple of 1/13 ns, to microseconds.
 fn micros(time_ns: f64) -> f64 {
     time_ns.round() / 1000.0
 }
 
-/// The course of a run.
+/// Returns the course of a run.
 pub(super) fn course(scenario: &Scenario, outcome: &Outcome) -> Option<Vec<Bin>> {
     let table = outcome.table(SERIES)?;
     let (class, time) = (table.column("class")?, table.column("time_ns")?);
@@ -89,13 +89,13 @@ fn courses(results: &Results, scenario: &Scenario, series: &str) -> Result<Vec<V
     courses.ok_or_else(|| format!("no course of {series}"))
 }
 
-/// The bins that end after one moment and not after another.
+/// Returns the bins that end after one time and not after another.
 fn between(bins: &[Bin], from: f64, until: f64) -> impl Iterator<Item = &Bin> {
     let is_inside = move |bin: &&Bin| bin.end_us > from + 1e-6 && bin.end_us <= until + 1e-6;
     bins.iter().filter(is_inside)
 }
 
-/// The mean of what bins have; an error if there are none.
+/// Returns the mean over bins; an error if there are none.
 fn mean_of(
     bins: &[Bin],
     (from, until): (f64, f64),
@@ -108,17 +108,17 @@ fn mean_of(
     Ok(mean(&values))
 }
 
-/// What happened to the victims of a run.
+/// The effect on the victims of a run.
 struct Effect {
     /// Mean latency in the 10 us before the onset.
     before: f64,
     /// The largest mean latency of a microsecond after it.
     peak: f64,
-    /// When that was.
+    /// Time of the peak.
     peak_us: f64,
-    /// What is above the mean from before, in ns times us.
+    /// Area above the mean from before, in ns times us.
     area: f64,
-    /// When it was within 10 % of the mean from before again, for the first time after the peak.
+    /// First time after the peak at which it is again within 10 % of the mean from before.
     back_us: Option<f64>,
 }
 
@@ -150,10 +150,10 @@ fn effects(results: &Results, scenario: &Scenario, series: &str) -> Result<Vec<E
     courses.iter().map(|bins| effect(scenario, bins)).collect()
 }
 
-/// The order of the paper: what hurts most first.
+/// The order of the paper, the strongest effect first.
 const ORDER: [Switch; 3] = [Baseline, Half, Full];
 
-/// Values of all three switches, in the order of the paper if it holds.
+/// Checks that the values of all three switches have the order of the paper.
 fn order(
     scenario: &Scenario,
     all: [Vec<f64>; 3],
@@ -230,7 +230,7 @@ pub(super) fn back_to_normal(results: &Results) -> Finding {
     told(judge())
 }
 
-/// A number of the victims after the onset, by seed.
+/// Returns a metric of the victims after the onset, by seed.
 fn victims(
     results: &Results,
     series: &str,
@@ -244,7 +244,7 @@ fn victims(
     values.ok_or_else(|| format!("no victims in {series}"))
 }
 
-/// C002-10: the slowest packet with a full stash, against none of the aggressors.
+/// C002-10: the slowest packet with a full stash, compared with a run without aggressors.
 pub(super) fn slowest(results: &Results) -> Finding {
     let judge = || {
         let slowest = |series| victims(results, series, |own| own.latency_max_ns);
@@ -265,7 +265,7 @@ pub(super) fn slowest(results: &Results) -> Finding {
     told(judge())
 }
 
-/// C002-10: the slowest of a thousand packets.
+/// C002-10: the 99.9 % quantile.
 pub(super) fn tails(results: &Results) -> Finding {
     let scenario = Scenario::either(results, ONSET);
     told(
@@ -279,17 +279,17 @@ pub(super) fn tails(results: &Results) -> Finding {
     )
 }
 
-/// What the paper's Figure 8 shows, by seed.
+/// The values of Figure 8, by seed.
 struct Watched {
     /// Flits per cycle in the first 2 us: before any feedback.
     initial: f64,
-    /// How long after the onset it is below 3 for the first time.
+    /// Time from the onset until it is below 3 for the first time.
     drop_us: Option<f64>,
     /// From 60 to 75 us.
     late: f64,
-    /// The most that stashes hold.
+    /// Peak occupancy of the stashes.
     peak_flits: f64,
-    /// Their mean from 60 to 75 us.
+    /// Mean occupancy of the stashes from 60 to 75 us.
     late_flits: f64,
 }
 
@@ -318,14 +318,15 @@ fn over_seeds(all: &[Watched], of: fn(&Watched) -> f64) -> f64 {
 /// C002-11: four flits per cycle at first.
 pub(super) fn watched_initially(results: &Results) -> Finding {
     told(watched(results).map(|all| {
-        // A packet counts wholly where it begins; four links cannot send more than four flits per cycle.
+        // A packet counts completely at its start; four links cannot send more than four flits per
+        // cycle.
         let initial = over_seeds(&all, |own| own.initial.min(4.0));
         let holds = (3.8..=4.0).contains(&initial);
         Finding::checked(holds, format!("{initial:.2} flits per cycle")).number("initial", initial)
     }))
 }
 
-/// C002-11: when feedback shows.
+/// C002-11: the time at which feedback takes effect.
 pub(super) fn watched_drops(results: &Results) -> Finding {
     told(watched(results).map(|all| {
         let drops: Option<Vec<f64>> = all.iter().map(|own| own.drop_us).collect();

@@ -1,4 +1,4 @@
-//! How the paper is read.
+//! The readings of the paper.
 
 use crate::Reading;
 
@@ -78,14 +78,15 @@ pub(super) const READINGS: &[Reading] = &[
         id: "G002-3",
         words: "acknowledgements go first at endpoints and are not stashed; they have a channel of their own as far as the first \
                 switch, and then those of data: behind data that waits for a stash, that is for other acknowledgements, they would \
-                wait in a circle",
+                wait in a cycle",
     },
     Reading {
         id: "G002-4",
         words: "a copy goes to the column whose stashes have the most room that is not promised yet, and takes the bus only with \
                 room promised there; then to the port with most room in column buffer and stash. If copies could wait for a \
                 stash in the buffers of the storage channel, four packets each in front of tiles and outputs, these would hold \
-                77 KB in a switch beside the 59 KB of a quarter of the stash, and Little's law would not bind",
+                77 KB in a switch in addition to the 59 KB of a quarter of the stash, and Little's \
+                law would not bind",
     },
     Reading {
         id: "G002-5",

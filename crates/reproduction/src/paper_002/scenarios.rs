@@ -1,4 +1,4 @@
-//! The machines and switches that claims are about, and when what happens.
+//! The machines, switches and times of claims.
 
 use super::applications::APPLICATIONS;
 use super::machines::{DRAGONFLY, Machine, SMALL};
@@ -19,7 +19,7 @@ impl Case {
     }
 }
 
-/// What varies within a scenario.
+/// What varies in a scenario.
 #[derive(Clone, Copy)]
 pub(super) enum Course {
     /// Uniform traffic of several loads.
@@ -32,7 +32,7 @@ pub(super) enum Course {
     Message,
 }
 
-/// When what happens, in microseconds.
+/// Times of events, in microseconds.
 #[derive(Clone, Copy)]
 pub(super) struct Moments {
     /// Aggressors begin.
@@ -45,19 +45,19 @@ pub(super) struct Moments {
 pub(super) struct Scenario {
     pub(super) machine: &'static Machine,
     pub(super) course: Course,
-    /// Endpoints whose latency is looked at.
+    /// Number of endpoints whose latency is measured.
     pub(super) victims: u32,
     pub(super) cases: &'static [Case],
 }
 
 impl Scenario {
-    /// The series of a switch; the first, where there are several.
+    /// Returns the series of a switch, or the first of several.
     pub(super) fn series(&self, switch: Switch) -> &'static str {
         let case = self.cases.iter().find(|case| case.switch == switch);
         case.map_or("that switch", |case| case.series)
     }
 
-    /// Whether any of it was run or should have been.
+    /// Whether the results or the missing runs include it.
     fn is_in(&self, results: &Results) -> bool {
         let is_own = |series: &str| match self.course {
             Course::Application => APPLICATIONS.iter().any(|application| {
@@ -70,7 +70,8 @@ impl Scenario {
             || results.lacking.iter().any(|(series, _)| is_own(series))
     }
 
-    /// What orders are read off: the paper's machine, or the small one where only that was run.
+    /// Returns the scenario for orders: that on the paper's machine, or on the small one if only
+    /// that was run.
     pub(super) fn either<'a>(results: &Results, both: [&'a Scenario; 2]) -> &'a Scenario {
         let [paper, small] = both;
         if !paper.is_in(results) && small.is_in(results) {
@@ -180,13 +181,13 @@ pub(super) const SMALL_7: Scenario = Scenario {
     ..S002_7
 };
 
-/// The scenarios that are drawn over one another, paper's machine first.
+/// The scenarios that are drawn in one figure, the paper's machine first.
 pub(super) const UNIFORM: [&Scenario; 2] = [&S002_1, &SMALL_1];
 pub(super) const PROGRAMS: [&Scenario; 2] = [&S002_3, &SMALL_3];
 pub(super) const ONSET: [&Scenario; 2] = [&S002_4, &SMALL_4];
 pub(super) const BURSTS: [&Scenario; 2] = [&S002_7, &SMALL_7];
 
-/// Tables over time, of latencies, and of what stashes hold.
+/// Tables over time, of latencies, and of the occupancy of stashes.
 pub(super) const SERIES: &str = "series";
 pub(super) const HISTOGRAMS: &str = "histograms";
 pub(super) const STASHES: &str = "stashes";

@@ -1,8 +1,8 @@
-//! What there is of a series.
+//! Access to the outcomes of a series.
 
 use crate::{Finding, Outcome, Results};
 
-/// The outcomes of a series; none if one is lacking.
+/// Returns the outcomes of a series, or an error if one is missing.
 pub(super) fn whole<'a>(results: &'a Results, series: &str) -> Result<Vec<&'a Outcome>, String> {
     let is_lacking = results.lacking.iter().any(|(own, _)| *own == series);
     let own = |outcome: &&Outcome| outcome.run.series == series;
@@ -13,7 +13,7 @@ pub(super) fn whole<'a>(results: &'a Results, series: &str) -> Result<Vec<&'a Ou
     Ok(outcomes)
 }
 
-/// A finding, or why there is none.
+/// Returns the finding, or one that explains why there is none.
 pub(super) fn told(finding: Result<Finding, String>) -> Finding {
     finding.unwrap_or_else(Finding::not_run)
 }

@@ -1,11 +1,11 @@
-//! The switches that are compared: the plain tiled one, and stashes of three capacities.
+//! The compared switches: the plain tiled switch, and stashes of three capacities.
 
 /// A switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Switch {
     /// No stash.
     Baseline,
-    /// All that short cables leave unused.
+    /// All memory that short cables leave unused.
     Full,
     /// Half of it.
     Half,
@@ -14,7 +14,7 @@ pub(super) enum Switch {
 }
 
 impl Switch {
-    /// The word of the paper for it.
+    /// Returns its name in the paper.
     pub(super) fn word(self) -> &'static str {
         match self {
             Switch::Baseline => "baseline",
@@ -24,7 +24,7 @@ impl Switch {
         }
     }
 
-    /// The part of the stash that is there.
+    /// Returns the fraction of the stash.
     pub(super) fn capacity(self) -> f64 {
         match self {
             Switch::Baseline => 0.0,

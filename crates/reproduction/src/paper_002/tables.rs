@@ -1,4 +1,4 @@
-//! What the figures are drawn from.
+//! The data of the figures.
 
 use netloom_design::cost::buffers::{PortGroup, cable_delay, idle_buffer};
 use netloom_results::{Cell, Column, Csv};
@@ -12,7 +12,7 @@ use super::{bursts, onset, uniform};
 use crate::order::mean;
 use crate::{Outcome, Results, points_csv};
 
-/// All tables by their names.
+/// Returns all tables by name.
 pub(super) fn tables(results: &Results) -> Vec<(&'static str, String)> {
     vec![
         ("points", points_csv(results)),
@@ -26,25 +26,25 @@ pub(super) fn tables(results: &Results) -> Vec<(&'static str, String)> {
 }
 
 const SERIES: Column = Column::new("series", "", "Scenario, machine and switch.");
-const SEEDS: Column = Column::new("seeds", "", "How many runs the means are over.");
+const SEEDS: Column = Column::new("seeds", "", "Number of runs in the means.");
 
 /// The columns of `uniform.csv`.
 const CURVE: &[Column] = &[
     SERIES,
-    Column::new("load", "fraction", "Offered, nominal."),
+    Column::new("load", "fraction", "Nominal offered load."),
     SEEDS,
-    Column::new("offered_load", "fraction", "What the workload created."),
-    Column::new("accepted_load", "fraction", "What was received."),
+    Column::new("offered_load", "fraction", "Load created by the workload."),
+    Column::new("accepted_load", "fraction", "Load received."),
     Column::new("latency_mean_ns", "ns", "Mean latency of a packet."),
     Column::new(
         "round_trip_ns",
         "ns",
-        "How long a copy is kept on average; empty without copies.",
+        "Mean lifetime of a copy; empty without copies.",
     ),
     Column::new(
         "little_load",
         "fraction",
-        "The load that Little's law allows with that round trip and capacity.",
+        "Load that Little's law allows with this round trip and capacity.",
     ),
 ];
 
@@ -78,14 +78,19 @@ fn uniform(results: &Results) -> String {
 /// The columns of `applications.csv`.
 const EXECUTION: &[Column] = &[
     Column::new("series", "", "Scenario, machine, application and switch."),
-    Column::new("application", "", "Its name in the paper."),
-    Column::new("switch", "", "The switch."),
+    Column::new("application", "", "Name of the application in the paper."),
+    Column::new("switch", "", "Switch."),
     SEEDS,
-    Column::new("execution_us", "us", "Until the last message was received."),
+    Column::new(
+        "execution_us",
+        "us",
+        "Time until the last message was received.",
+    ),
     Column::new(
         "ratio",
         "",
-        "Over that of the baseline, mean over seeds; empty without a baseline.",
+        "Execution time divided by that of the baseline, mean over seeds; empty without a \
+         baseline.",
     ),
 ];
 
@@ -135,22 +140,22 @@ const COURSE: &[Column] = &[
     Column::new(
         "victim_accepted",
         "fraction",
-        "What victims received, of their links.",
+        "Load received by victims, as a fraction of their links.",
     ),
     Column::new(
         "watched_flits_per_cycle",
         "flits/cycle",
-        "What aggressors sent to one hot spot.",
+        "Load sent by aggressors to one hot spot.",
     ),
     Column::new(
         "watched_stash_flits",
         "flits",
-        "What the stashes of its switch hold at the end of the bin.",
+        "Occupancy of the stashes of its switch at the end of the bin.",
     ),
     Column::new(
         "watched_stash_share",
         "fraction",
-        "The same of their capacity; empty without stashes.",
+        "Occupancy of these stashes as a fraction of their capacity; empty without stashes.",
     ),
 ];
 
@@ -192,15 +197,16 @@ fn onset(results: &Results) -> String {
 /// The columns of `distribution.csv`.
 const DISTRIBUTION: &[Column] = &[
     SERIES,
-    Column::new("latency_ns", "ns", "A latency: the end of a bucket."),
+    Column::new("latency_ns", "ns", "Latency: the upper end of a bucket."),
     Column::new(
         "share",
         "fraction",
-        "The victims' packets received after the onset that took at most this long, of all seeds.",
+        "Share of the victims' packets received after the onset with at most this latency, over \
+         all seeds.",
     ),
 ];
 
-/// Bucket ends and counts of the victims' packets.
+/// Returns bucket ends and counts of the victims' packets.
 fn buckets(outcome: &Outcome) -> Option<Vec<(f64, f64)>> {
     let table = outcome.table(HISTOGRAMS)?;
     let (class, latency) = (table.column("class")?, table.column("latency")?);
@@ -241,7 +247,7 @@ fn distribution(results: &Results) -> String {
 /// The columns of `bursts.csv`.
 const BURST: &[Column] = &[
     SERIES,
-    Column::new("packets", "", "Packets of an aggressor's message."),
+    Column::new("packets", "", "Packets per message of an aggressor."),
     SEEDS,
     Column::new(
         "victim_p90_ns",
@@ -251,7 +257,7 @@ const BURST: &[Column] = &[
     Column::new(
         "victim_accepted",
         "fraction",
-        "What victims received, of their links.",
+        "Load received by victims, as a fraction of their links.",
     ),
 ];
 
@@ -279,17 +285,17 @@ fn bursts(results: &Results) -> String {
 
 /// The columns of `buffers.csv`.
 const BUFFER: &[Column] = &[
-    Column::new("ports", "", "End, local or global ports, or all."),
-    Column::new("ports_share", "fraction", "Of the ports of a switch."),
+    Column::new("ports", "", "Kind of ports: end, local, global, or all."),
+    Column::new("ports_share", "fraction", "Share of the ports of a switch."),
     Column::new("cable_m", "m", "Length of their cables."),
     Column::new(
         "unused",
         "fraction",
-        "The part of their buffers that is never used.",
+        "Fraction of their buffers that is never used.",
     ),
 ];
 
-/// Table I (S002-8): arithmetic, whatever was run.
+/// Table I (S002-8): computed, independent of runs.
 fn buffers() -> String {
     const PORTS: [(&str, u64, u64); 3] = [("end", 5, 1), ("local", 10, 5), ("global", 5, 100)];
     let group = |(name, n_ports, metres): (&str, u64, u64)| PortGroup {

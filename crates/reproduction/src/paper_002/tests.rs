@@ -1,4 +1,4 @@
-//! The runs are those of the paper, every claim can miss, and the switch is what the paper describes.
+//! The runs match the paper, every claim can miss, and the switch is that of the paper.
 
 use netloom_experiment::Experiment;
 use netloom_experiment::runner::{self, Control, RunOptions};
@@ -46,7 +46,7 @@ fn every_figure_is_covered() {
     assert_eq!(of("S002-5").tables, [SERIES, HISTOGRAMS]);
 }
 
-/// What claims look for is run, at both sizes that are judged.
+/// All series that claims need are run, at both sizes that are judged.
 #[test]
 fn every_series_is_run() {
     for (size, at) in [(Size::Paper, 0), (Size::Ci, 1)] {
@@ -71,7 +71,7 @@ fn every_run_and_variation_loads() {
         assert!(found.len() >= 4, "{variation:?}");
     }
     assert_eq!(PLAN.experiments(Size::Paper, None).len(), 36);
-    // The paper's machine takes a while to read: another reading once for each scenario.
+    // Loading the paper's machine is slow, so each alternative reading is loaded once per scenario.
     for variation in &PLAN.variations {
         for scenario in PLAN.scenarios(Size::Paper, Some(1), Some(variation)) {
             let point = scenario.study.points().next().unwrap();
@@ -81,7 +81,7 @@ fn every_run_and_variation_loads() {
     }
 }
 
-/// Another reading runs where it matters, and leaves what has no congestion control without it.
+/// Alternative readings run only where they matter, and do not add congestion control.
 #[test]
 fn other_readings_concern_some_scenarios() {
     let own = |name: &str| {
@@ -120,7 +120,7 @@ fn capacity(sizes: &Sizes) -> u32 {
     }
 }
 
-/// V002-5 and V002-15 as the simulator has them: end, local and global ports; of 437.5 flits the half is none.
+/// Buffers of end, local and global ports as simulated; half a flit of 437.5 is dropped.
 #[test]
 fn v002_15_port_buffers_in_the_files() {
     let all = PLAN.experiments(Size::Paper, None);
@@ -137,7 +137,7 @@ fn v002_15_port_buffers_in_the_files() {
         let ports = &plan.ports;
         assert_eq!(ports.iter().map(|p| p.stash).collect::<Vec<_>>(), stash);
         let normal: Vec<u32> = ports.iter().map(|port| capacity(&port.input)).collect();
-        assert_eq!(normal, [125, 250, 1000], "whatever the capacity");
+        assert_eq!(normal, [125, 250, 1000], "for any capacity");
         assert!(matches!(plan.stash, Some(StashUse::Reliability { .. })));
         assert_eq!((plan.rows, plan.columns), (4, 4));
         assert_eq!((plan.inputs, plan.outputs), (5, 5));
@@ -156,11 +156,11 @@ fn v002_15_port_buffers_in_the_files() {
     let window = control.window().unwrap();
     assert_eq!((window.most, window.least), (4096, 24));
     let full = plan(S002_4.series(Full));
-    // X002-5: half of the normal part.
+    // An input is congested above half of its normal part.
     let marks = fabric(S002_4.series(Full)).marks_above;
     assert_eq!(marks, [Some(62), Some(125), Some(500)]);
     assert!(matches!(full.stash, Some(StashUse::Congestion)));
-    // A baseline without congestion control acknowledges all the same.
+    // A baseline without congestion control still acknowledges.
     let plain = fabric(S002_1.series(Baseline));
     assert_eq!(plain.endpoints.acknowledgement, Some(1));
     assert!(fabric(WITHOUT_ECN[0]).endpoints.control.is_none());
@@ -176,7 +176,7 @@ fn the_small_machine_has_switches_of_eight_ports() {
     assert_eq!((plan.inputs, plan.outputs), (4, 4));
 }
 
-/// V002-11: a packet of 24 flits is acknowledged by one flit, so data fills at most 24/25 of a link.
+/// A packet of 24 flits is acknowledged by one flit, so data fills at most 24/25 of a link.
 #[test]
 fn v002_11_acknowledgements_take_a_25th() {
     let text = "netloom = 1\n[topology]\nkind = \"single-switch\"\nports = 4\n\
@@ -193,7 +193,7 @@ fn v002_11_acknowledgements_take_a_25th() {
     assert!((0.955..=0.9605).contains(&accepted), "{accepted}");
 }
 
-/// What a run gives.
+/// Synthetic results of a run.
 #[derive(Clone, Debug)]
 struct MadeUp {
     /// Uniform: accepted at most, latency, and how long a copy is kept.
@@ -218,7 +218,7 @@ struct MadeUp {
     p90_us: f64,
 }
 
-/// What the paper prints or says.
+/// Returns the values of the paper.
 fn as_printed(run: &Run) -> MadeUp {
     let is = |word: &str| run.series.ends_with(word);
     let switch = [(Baseline, "baseline"), (Full, "100 %"), (Half, "50 %")]
@@ -277,7 +277,7 @@ fn class(name: &str, summary: Summary) -> ClassSummary {
     }
 }
 
-/// The tables of a run around the onset of aggressors.
+/// Returns the tables of a run around the onset of aggressors.
 fn course(run: &Run, made: &MadeUp, wobble: f64) -> Vec<(String, Frame)> {
     let is_small = run.series.contains("72 nodes");
     let (nics, victims, end) = if is_small {
@@ -355,7 +355,8 @@ fn course(run: &Run, made: &MadeUp, wobble: f64) -> Vec<(String, Frame)> {
     own.map(|(name, frame)| (name.to_owned(), frame)).collect()
 }
 
-/// Results in which runs gave what the paper says, but for a change; seeds are a little apart.
+/// Returns results with the values of the paper except for a change, with small differences between
+/// seeds.
 fn made_up(size: Size, seeds: u32, change: impl Fn(&Run, &mut MadeUp)) -> Results {
     let outcome = |run: Run| {
         let wobble = 1.0 + 0.001 * (run.seed as f64 - 2.0);
@@ -428,7 +429,7 @@ fn made_up(size: Size, seeds: u32, change: impl Fn(&Run, &mut MadeUp)) -> Result
     }
 }
 
-/// The claims with a verdict.
+/// Returns the claims with a verdict.
 fn with(verdict: Verdict, results: &Results) -> Vec<String> {
     Table::new(&PAPER, results).claims_with(verdict)
 }
@@ -441,7 +442,7 @@ fn what_the_paper_prints_holds() {
     assert_eq!(with(Verdict::Holds, &results).len(), 28);
 }
 
-/// At CI size orders are judged, and Little's law.
+/// At CI size, only orders and Little's law are judged.
 #[test]
 fn quantities_are_of_the_papers_machine() {
     let results = made_up(Size::Ci, 3, |_, made| {
@@ -468,7 +469,7 @@ fn quantities_are_of_the_papers_machine() {
     assert_eq!(with(Verdict::Holds, &results), held);
 }
 
-/// The claims that miss when something is changed in a series.
+/// Returns the claims that miss after a change of a series.
 fn misses(series: &str, change: impl Fn(&Run, &mut MadeUp)) -> Vec<String> {
     let results = made_up(Size::Paper, 4, |run, made| {
         if run.series == series {
@@ -486,11 +487,12 @@ fn every_claim_can_miss() {
     let application = |at: usize, switch: usize| APPLICATIONS[at].cases(&DRAGONFLY)[switch].series;
     type Case<'a> = (&'a str, &'a dyn Fn(&mut MadeUp), &'a [&'a str]);
     let cases: [Case<'_>; 23] = [
+        // tidy: allow the name of a part of a claim
         (uniform(Half), &|m| m.accepted = 0.87, &["C002-1 alike"]),
         (
             uniform(Full),
             &|m| m.accepted = 0.84,
-            &["C002-1 level", "C002-1 alike"],
+            &["C002-1 level", "C002-1 alike"], // tidy: allow the name of a part of a claim
         ),
         (
             uniform(Quarter),
@@ -559,7 +561,7 @@ fn every_claim_can_miss() {
     for (series, change, expected) in cases {
         assert_eq!(misses(series, |_, made| change(made)), expected, "{series}");
     }
-    // Only for one length of messages.
+    // Only for one message length.
     let at = |run: &Run, packets: f64| run.load == packets;
     let slow = misses(bursts(Half), |run, made| {
         if at(run, 1.0) {
@@ -589,7 +591,7 @@ fn what_does_not_saturate_has_no_level() {
         not_run,
         [
             "C002-1 level",
-            "C002-1 alike",
+            "C002-1 alike", // tidy: allow the name of a part of a claim
             "C002-2 level",
             "C002-2 Little"
         ]
@@ -669,7 +671,7 @@ fn tables_have_a_line_for_each_point() {
     assert_eq!(lines("onset"), 5 * 100);
     assert_eq!(lines("distribution"), 5 * 2);
     assert_eq!(lines("bursts"), 3 * 6);
-    // V002-3: Table I.
+    // Table I.
     assert_eq!(lines("buffers"), 4);
     let unused: Vec<&str> = text("buffers")
         .lines()

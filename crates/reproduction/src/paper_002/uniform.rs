@@ -9,24 +9,24 @@ use crate::{Finding, Results};
 /// The class of all traffic.
 pub(super) const CLASS: &str = "uniform";
 
-/// One load, every value by seed.
+/// Results for one load, by seed.
 pub(super) struct Point {
     pub(super) load: f64,
     pub(super) offered: Vec<f64>,
     pub(super) accepted: Vec<f64>,
     pub(super) latency_ns: Vec<f64>,
-    /// How long a copy is kept: the round trip. None without copies.
+    /// Lifetime of a copy: the round trip. `None` without copies.
     pub(super) round_trip_ns: Option<Vec<f64>>,
 }
 
 impl Point {
-    /// Whether the network takes what is offered (0.4).
+    /// Whether the network carries the offered load: at least 98 % of it are accepted.
     fn is_carried(&self) -> bool {
         mean(&self.accepted) >= 0.98 * mean(&self.offered)
     }
 }
 
-/// What a switch does at every load, ascending.
+/// Returns the results of a switch at all loads, ascending.
 pub(super) fn curve(
     results: &Results,
     scenario: &Scenario,
@@ -53,7 +53,7 @@ pub(super) fn curve(
         .ok_or_else(|| format!("no results of {name}"))
 }
 
-/// The most that is accepted at any load, by seed; an error if no load is too much.
+/// Returns the maximum accepted load, by seed; an error if no load saturates.
 fn saturation(results: &Results, scenario: &Scenario, switch: Switch) -> Result<Vec<f64>, String> {
     let points = curve(results, scenario, switch)?;
     let name = scenario.series(switch);
@@ -68,8 +68,8 @@ fn saturation(results: &Results, scenario: &Scenario, switch: Switch) -> Result<
     Ok((0..n_seeds).map(most).collect())
 }
 
-/// The largest load that is carried, of those a twentieth apart: within the last hundredths queues still grow while they
-/// are measured.
+/// Returns the largest carried load among multiples of a twentieth: within the last hundredths,
+/// queues still grow during the measurement.
 fn below_saturation(points: &[Point]) -> Result<&Point, String> {
     let is_twentieth = |load: f64| ((load * 20.0).round() - load * 20.0).abs() < 1e-9;
     let mut points = points.iter().filter(|point| is_twentieth(point.load));
@@ -77,7 +77,7 @@ fn below_saturation(points: &[Point]) -> Result<&Point, String> {
     last.ok_or_else(|| "saturated at every load that was run".to_owned())
 }
 
-/// The switches that the paper finds equal.
+/// The switches that are equal according to the paper.
 const ALIKE: [Switch; 3] = [Baseline, Full, Half];
 
 fn levels(results: &Results) -> Result<Vec<(Switch, f64)>, String> {
@@ -95,7 +95,7 @@ fn told_levels(levels: &[(Switch, f64)], holds: bool) -> Finding {
     finding
 }
 
-/// C002-1: what is accepted at most.
+/// C002-1: the maximum accepted load.
 pub(super) fn about_90(results: &Results) -> Finding {
     told(levels(results).map(|levels| {
         let holds = levels
@@ -124,7 +124,7 @@ pub(super) fn early(results: &Results) -> Finding {
     }))
 }
 
-/// C002-2: where Little's law puts it with the round trip measured just below.
+/// C002-2: the load predicted by Little's law with the round trip measured just below saturation.
 pub(super) fn as_little_says(results: &Results) -> Finding {
     let scenario = Scenario::either(results, UNIFORM);
     let judge = || {

@@ -1,16 +1,16 @@
 //! The five arbiters.
 
-/// Who is next on a link.
+/// An arbiter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Arbiter {
     RoundRobin,
     /// Algorithm 1, one entry per service level.
     Basic,
-    /// The same tuned for latency.
+    /// Algorithm 1, tuned for latency.
     BasicTuned,
-    /// Algorithm 2 (X003-3), one entry per service level.
+    /// Algorithm 2, one entry per service level.
     Deficits,
-    /// The same tuned for latency.
+    /// Algorithm 2, tuned for latency.
     DeficitsTuned,
 }
 

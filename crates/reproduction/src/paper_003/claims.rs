@@ -1,20 +1,20 @@
-//! What the paper claims, and what is accepted (spec 4.6).
+//! The claims of the paper, and their bands.
 
 use super::completion::{self, Metric};
 use super::{efficiency, latency, space, throughput};
 use crate::{Basis, Claim, Tier};
 
-/// What decides shares of a link.
+/// Readings that affect shares of a link.
 const SHARES: &[&str] = &[
     "4.5", "X003-1", "X003-3", "X003-12", "G003-1", "G003-2", "G003-3", "G003-4", "G003-8",
     "G003-12",
 ];
-/// What decides latencies.
+/// Readings that affect latencies.
 const LATENCY: &[&str] = &[
     "4.5", "X003-1", "X003-3", "X003-6", "X003-12", "X003-13", "G003-1", "G003-2", "G003-3",
     "G003-4", "G003-5", "G003-6", "G003-12",
 ];
-/// What decides how the application runs.
+/// Readings that affect the application.
 const SEARCH: &[&str] = &[
     "X003-3", "X003-12", "X003-14", "G003-1", "G003-2", "G003-3", "G003-4", "G003-9", "G003-10",
     "G003-11", "G003-12",

@@ -7,7 +7,7 @@ use crate::{Finding, Outcome, Results, Shown};
 /// The table of all latencies.
 pub(super) const HISTOGRAMS: &str = "histograms";
 
-/// What is asked of a run.
+/// A metric of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Metric {
     /// From the start to the application's last delivery.
@@ -21,7 +21,7 @@ pub(super) enum Metric {
     BelowMillisecond,
 }
 
-/// The latencies of the application's messages: from, to, how many.
+/// Returns the latencies of the application's messages: lower end, upper end, count.
 fn buckets(outcome: &Outcome) -> Option<Vec<(f64, f64, f64)>> {
     let table = outcome.table(HISTOGRAMS)?;
     let column = |name: &str| table.column(name);
@@ -34,7 +34,7 @@ fn buckets(outcome: &Outcome) -> Option<Vec<(f64, f64, f64)>> {
     (0..table.len()).filter(own).map(bucket).collect()
 }
 
-/// The share below a latency; a bucket counts as its middle.
+/// Returns the share below a latency; a bucket counts as its middle.
 fn share_below(buckets: &[(f64, f64, f64)], nanos: f64) -> Option<f64> {
     let n: f64 = buckets.iter().map(|bucket| bucket.2).sum();
     let is_below = |bucket: &&(f64, f64, f64)| (bucket.0 + bucket.1) / 2.0 < nanos;
@@ -42,7 +42,7 @@ fn share_below(buckets: &[(f64, f64, f64)], nanos: f64) -> Option<f64> {
     (n > 0.0).then(|| below / n)
 }
 
-/// The application's numbers of a run, if all its messages arrived.
+/// Returns the summary of the application, if all its messages arrived.
 fn application(outcome: &Outcome) -> Option<&netloom_results::Summary> {
     let mut classes = outcome.result.classes.iter();
     let own = classes.find(|class| class.class == APPLICATION)?;
@@ -62,13 +62,13 @@ pub(super) fn value(outcome: &Outcome, metric: Metric) -> Option<f64> {
     }
 }
 
-/// One value per seed of a variant.
+/// Returns one value per seed of a variant.
 pub(super) fn values(results: &Results, variant: &Variant, metric: Metric) -> Option<Vec<f64>> {
     let outcomes = variant.outcomes(results)?;
     outcomes.into_iter().map(|own| value(own, metric)).collect()
 }
 
-/// Every variant's values, or what stands in the way.
+/// Returns the values of all variants, or the finding that explains why some are missing.
 fn all(results: &Results, metric: Metric) -> Result<Vec<Vec<f64>>, Finding> {
     let of = |variant: &Variant| {
         let found = values(results, variant, metric);
@@ -83,7 +83,8 @@ fn all(results: &Results, metric: Metric) -> Result<Vec<Vec<f64>>, Finding> {
     VARIANTS.iter().map(of).collect()
 }
 
-/// Round robin, then basic / deficits of each table, in milliseconds or microseconds.
+/// Formats the values: round robin, then basic / deficits of each table, in milliseconds or
+/// microseconds.
 fn words(all: &[Vec<f64>]) -> String {
     let time = |values: &[f64]| match mean(values) {
         ns if ns >= 1e6 => format!("{:.2} ms", ns / 1e6),
@@ -109,7 +110,8 @@ fn with_numbers(mut finding: Finding, all: &[Vec<f64>], unit: &str) -> Finding {
     finding
 }
 
-/// Round robin above fair above step above 2powers, without and with deficits, and deficits at most basic.
+/// Checks the order: round robin above fair above step above 2powers, without and with deficits,
+/// and deficits at most basic.
 fn is_in_order(all: &[Vec<f64>]) -> Shown {
     let chain = |of: fn(&(&str, usize, usize)) -> usize| {
         let mut chain = vec![all[0].as_slice()];
@@ -122,7 +124,7 @@ fn is_in_order(all: &[Vec<f64>]) -> Shown {
     chain(|table| table.1) & chain(|table| table.2) & Shown::all(never_worse)
 }
 
-/// How much less than under round robin, in percent, seed by seed.
+/// Returns the reduction relative to round robin in percent, mean over seeds.
 fn gain(all: &[Vec<f64>], variant: usize) -> f64 {
     let gains: Vec<f64> = all[0]
         .iter()
@@ -143,7 +145,7 @@ pub(super) fn order(results: &Results, metric: Metric) -> Finding {
     }
 }
 
-/// The gain over round robin of some variants is within a band of percents.
+/// Checks that the gain of some variants over round robin is within a band, in percent.
 fn gains(results: &Results, metric: Metric, variants: &[usize], least: f64, most: f64) -> Finding {
     match all(results, metric) {
         Ok(all) => {
@@ -194,7 +196,7 @@ pub(super) fn below_a_millisecond(results: &Results) -> Finding {
     }
 }
 
-/// C003-15: how much less deficits take than basic, in percent, of every metric and table.
+/// C003-15: the reduction by deficits relative to basic in percent, for every metric and table.
 pub(super) fn deficits_over_basic(results: &Results) -> Finding {
     let metrics = [
         ("exec", Metric::Execution),

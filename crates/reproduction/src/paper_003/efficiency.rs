@@ -1,8 +1,9 @@
-//! Efficiency over time (Figures 1 and 22): what the fabric delivers of the application, and how deep it falls when
-//! bursts come.
+//! Efficiency over time (Figures 1 and 22): the delivered load of the application, and its dips
+//! during bursts.
 //!
-//! The depth of the dips of a run: from the load that the application generates to the least that is delivered over
-//! a tenth of a burst period, while it generates and after the first period, in which the fabric fills.
+//! The depth of the dips of a run is the difference between the load that the application generates
+//! and the smallest load delivered over a tenth of a burst period. It is measured while the
+//! application generates load, after the first period, in which the fabric fills.
 
 use super::search::{APPLICATION, TABLES, VARIANTS, Variant};
 use crate::order::{descends, mean, ordered};
@@ -11,7 +12,7 @@ use crate::{Finding, Outcome, Results};
 /// The table of epochs.
 pub(super) const SERIES: &str = "series";
 
-/// What an epoch delivered.
+/// The loads of an epoch.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Epoch {
     pub(super) end_ns: f64,
@@ -19,7 +20,7 @@ pub(super) struct Epoch {
     pub(super) delivered: f64,
 }
 
-/// The epochs of a class.
+/// Returns the epochs of a class.
 pub(super) fn epochs(outcome: &Outcome, name: &str) -> Option<Vec<Epoch>> {
     let table = outcome.table(SERIES)?;
     let (class, time) = (table.column("class")?, table.column("time_ns")?);
@@ -38,11 +39,11 @@ pub(super) fn epochs(outcome: &Outcome, name: &str) -> Option<Vec<Epoch>> {
     own.map(epoch).collect()
 }
 
-/// The deepest dip: how much less than generated, as a fraction of it, and where it begins.
+/// The deepest dip: its depth as a fraction of the generated load, and its start.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Dip {
     depth: f64,
-    /// After the burst before it, as a fraction of the period.
+    /// Time since the previous burst, as a fraction of the period.
     after: f64,
 }
 
@@ -69,7 +70,7 @@ fn deepest(epochs: &[Epoch], period_ns: f64) -> Option<Dip> {
     dips.max_by(|a, b| a.depth.total_cmp(&b.depth))
 }
 
-/// The distance of bursts in a run, from the class that sends them.
+/// Returns the period of bursts in a run, from the class that sends them.
 fn period(outcome: &Outcome) -> Option<f64> {
     let epochs = epochs(outcome, "burst")?;
     let begins: Vec<f64> = epochs

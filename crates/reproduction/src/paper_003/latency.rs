@@ -1,4 +1,4 @@
-//! How long packets take from their generation (Figures 12, 15 and 18).
+//! Packet latency from generation (Figures 12, 15 and 18).
 
 use netloom_results::Summary;
 
@@ -7,7 +7,7 @@ use super::scenarios::{CLASSES, FAIR, STEP, Scenario, TWO_POWERS, not_there};
 use crate::order::{is_above, mean, ordered};
 use crate::{Finding, Results, Shown};
 
-/// A latency of each class and seed, in nanoseconds.
+/// A latency for each class and seed, in nanoseconds.
 type BySeed = [Vec<f64>; 5];
 
 fn by_seed(
@@ -48,13 +48,13 @@ fn with_latencies(mut finding: Finding, name: &str, latencies: &BySeed) -> Findi
     finding
 }
 
-/// Whether a class takes longer than a factor of every other one.
+/// Whether the latency of a class exceeds `factor` times that of every other class.
 fn is_worst(latencies: &BySeed, class: usize, factor: f64) -> Shown {
     let others = (0..5).filter(|&other| other != class);
     Shown::all(others.map(|other| is_above(&latencies[class], factor, &latencies[other])))
 }
 
-/// The largest mean over the smallest, seed by seed.
+/// Returns the largest mean divided by the smallest, seed by seed.
 fn spreads(latencies: &BySeed) -> Vec<f64> {
     let spread = |seed: usize| {
         let all = latencies.iter().map(|class| class[seed]);
@@ -128,7 +128,7 @@ pub(super) fn fair_deficits_tuned(results: &Results) -> Finding {
     let (Some(plain), Some(tuned)) = (of(Arbiter::Deficits), of(Arbiter::DeficitsTuned)) else {
         return not_there(&FAIR, Arbiter::DeficitsTuned);
     };
-    // What is left of a latency, seed by seed.
+    // Remaining fraction of a latency, seed by seed.
     let left = |tuned: &[f64], plain: &[f64]| -> Vec<f64> {
         tuned.iter().zip(plain).map(|(t, p)| t / p).collect()
     };
@@ -174,7 +174,7 @@ pub(super) fn step_spread(results: &Results) -> Finding {
         .number("drop", drop)
 }
 
-/// C003-8, latencies alike with deficits.
+/// C003-8, similar latencies with deficits.
 pub(super) fn two_powers_spread(results: &Results) -> Finding {
     let Some(latencies) = means(results, &TWO_POWERS, Arbiter::Deficits) else {
         return not_there(&TWO_POWERS, Arbiter::Deficits);

@@ -9,8 +9,8 @@
 //!  bits of tables and registers ─────────────────────► S003-6                            space.rs
 //! ```
 //!
-//! S003-7 is unit tests of `netloom_arbitration` (V003-9 to V003-11); S003-8 is not simulated. What is compared between
-//! two arbiters is compared seed by seed (`order.rs`): a seed sees the same messages under every arbiter.
+//! S003-7 consists of unit tests of `netloom_arbitration`; S003-8 is not simulated. Arbiters are
+//! compared seed by seed (`order.rs`): a seed creates the same messages under every arbiter.
 
 mod arbiters;
 mod claims;
@@ -29,7 +29,7 @@ use std::sync::LazyLock;
 use crate::plan::files;
 use crate::{Paper, Plan};
 
-/// What is run of it.
+/// The runs of the paper.
 static PLAN: LazyLock<Plan> = LazyLock::new(|| {
     Plan::read(files!["003":
         "paper.toml",

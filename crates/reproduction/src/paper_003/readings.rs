@@ -1,4 +1,4 @@
-//! How the paper is read. What else was tried is in its file `paper.toml`.
+//! The readings of the paper. Alternative readings are in its file `paper.toml`.
 
 use crate::Reading;
 
@@ -61,6 +61,7 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "G003-9",
+        // tidy: allow the text of a reading, as in claims.md
         words: "messages of the workload's size distribution as published, to all alike, in an open loop at 60 % for 4 ms",
     },
     Reading {

@@ -6,11 +6,11 @@ use crate::{Finding, Outcome, Results};
 /// The classes of S003-1 to S003-3, by service level.
 pub(super) const CLASSES: [&str; 5] = ["SL0", "SL1", "SL2", "SL3", "SL4"];
 
-/// Five service levels with messages of 1 to 5 KiB that generate more than a link carries, or as much.
+/// Five service levels with messages of 1 to 5 KiB that generate at least the capacity of a link.
 pub(super) struct Scenario {
     /// The weight of each service level in the table.
     pub(super) weights: [u16; 5],
-    /// What round robin leaves each with, in percent of a link (V003-21).
+    /// Expected share of each level under round robin, in percent of a link.
     pub(super) oracle: [f64; 5],
     /// The names of its series, in the order of [`Arbiter::ALL`].
     series: [&'static str; 5],
@@ -52,19 +52,19 @@ pub(super) const TWO_POWERS: Scenario = Scenario {
 pub(super) const SCENARIOS: [&Scenario; 3] = [&FAIR, &STEP, &TWO_POWERS];
 
 impl Scenario {
-    /// The name of its series under an arbiter.
+    /// Returns the name of its series under an arbiter.
     pub(super) fn series(&self, arbiter: Arbiter) -> &'static str {
         let at = Arbiter::ALL.iter().position(|&own| own == arbiter);
         self.series[at.expect("all arbiters are listed")]
     }
 
-    /// What its table gives a service level, in percent of a link.
+    /// Returns the share of a service level by its table, in percent of a link.
     pub(super) fn target(&self, class: usize) -> f64 {
         let sum: u16 = self.weights.iter().sum();
         100.0 * f64::from(self.weights[class]) / f64::from(sum)
     }
 
-    /// Its outcomes under an arbiter, if none is lacking.
+    /// Returns its outcomes under an arbiter, if none is missing.
     pub(super) fn outcomes<'a>(
         &self,
         results: &'a Results,
@@ -74,7 +74,7 @@ impl Scenario {
     }
 }
 
-/// The outcomes of a series; none if one is lacking.
+/// Returns the outcomes of a series, or `None` if one is missing.
 pub(super) fn whole<'a>(results: &'a Results, series: &str) -> Option<Vec<&'a Outcome>> {
     if results.lacking.iter().any(|(own, _)| *own == series) {
         return None;

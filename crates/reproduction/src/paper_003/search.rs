@@ -1,7 +1,8 @@
 //! S003-4 and S003-5: an application that searches, bursts between, and a background.
 //!
-//! The application's trace is not published; messages of the public size distribution of the same workload stand in
-//! for it (G003-9): an open loop for 4 ms, whose execution time is its last delivery.
+//! The application's trace is not published. It is replaced by messages with the public size
+//! distribution of the same workload: an open loop for 4 ms, whose execution time is the time of
+//! its last delivery.
 
 use super::scenarios::whole;
 use crate::{Outcome, Results};
@@ -9,12 +10,12 @@ use crate::{Outcome, Results};
 /// The class of the application.
 pub(super) const APPLICATION: &str = "search";
 
-/// How the application runs: under which arbiter, with which table.
+/// An arbiter and a table for the application.
 pub(super) struct Variant {
     pub(super) series: &'static str,
 }
 
-/// All of them: round robin, then Table 8 without and with deficits, tuned for latency.
+/// All variants: round robin, then Table 8 without and with deficits, tuned for latency.
 pub(super) const VARIANTS: &[Variant] = &[
     Variant {
         series: "S003-5 RR",
@@ -44,7 +45,7 @@ pub(super) const TABLES: [(&str, usize, usize); 3] =
     [("fair", 1, 2), ("step", 3, 4), ("2powers", 5, 6)];
 
 impl Variant {
-    /// Its outcomes, if none is lacking.
+    /// Returns its outcomes, if none is missing.
     pub(super) fn outcomes<'a>(&self, results: &'a Results) -> Option<Vec<&'a Outcome>> {
         whole(results, self.series)
     }

@@ -4,7 +4,7 @@ use netloom_design::cost::registers::Device;
 
 use crate::{Finding, Results};
 
-/// Ports and entries with the bits of the basic solution and of that with deficits (V003-5 to V003-8).
+/// Ports and entries, with the bits of the basic solution and of that with deficits.
 const PRINTED: [(u64, u64, u64, u64); 8] = [
     (1, 32, 664, 1176),
     (48, 32, 1792, 26_368),
@@ -25,7 +25,7 @@ pub(super) fn space(_: &Results) -> Finding {
     let is_printed = |&(ports, entries, basic, deficits): &(u64, u64, u64, u64)| {
         (bits(ports, entries, false), bits(ports, entries, true)) == (basic, deficits)
     };
-    // V003-3 and V003-4.
+    // The parts printed in the paper.
     let parts = (
         nic(false).table_bits(),
         nic(false).port_bits(),

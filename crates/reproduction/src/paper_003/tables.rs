@@ -1,4 +1,4 @@
-//! What the figures are drawn from, as CSV.
+//! The data of the figures as CSV.
 
 use netloom_results::{Cell, Column, Csv};
 
@@ -10,7 +10,7 @@ use super::search::VARIANTS;
 use super::throughput::{HOSTS, Quartiles, samples};
 use crate::{Results, points_csv};
 
-/// All of them.
+/// Returns all tables by name.
 pub(super) fn tables(results: &Results) -> Vec<(&'static str, String)> {
     vec![
         ("points", points_csv(results)),
@@ -23,26 +23,26 @@ pub(super) fn tables(results: &Results) -> Vec<(&'static str, String)> {
 
 const RUN: &[Column] = &[
     Column::new("series", "", "Scenario and arbiter."),
-    Column::new("seed", "", "The seed of the run."),
-    Column::new("class", "", "The traffic class."),
+    Column::new("seed", "", "Seed of the run."),
+    Column::new("class", "", "Traffic class."),
 ];
 
 /// The columns of `throughput.csv`.
 const THROUGHPUT: &[Column] = &[
-    Column::new("target_percent", "%", "What the table gives, of a link."),
+    Column::new("target_percent", "%", "Share by the table, of a link."),
     Column::new(
         "least_percent",
         "%",
-        "The host that injected least, of its link.",
+        "Minimum over hosts of the injected load, of a host's link.",
     ),
     Column::new("low_percent", "%", "First quartile over hosts."),
     Column::new("median_percent", "%", "Median over hosts."),
     Column::new("high_percent", "%", "Third quartile over hosts."),
-    Column::new("most_percent", "%", "The host that injected most."),
+    Column::new("most_percent", "%", "Maximum over hosts."),
     Column::new("mean_percent", "%", "Mean over hosts."),
 ];
 
-/// The boxes of Figures 11, 14 and 17.
+/// Returns the boxes of Figures 11, 14 and 17.
 fn throughput(results: &Results) -> String {
     let mut csv = Csv::new(&[RUN, THROUGHPUT]);
     for scenario in SCENARIOS {
@@ -76,10 +76,18 @@ fn throughput(results: &Results) -> String {
 
 /// The columns of `latency.csv`.
 const LATENCY: &[Column] = &[
-    Column::new("packet_mean_ns", "ns", "From generation to arrival."),
-    Column::new("packet_p99_ns", "ns", "99 % quantile of the same."),
-    Column::new("network_mean_ns", "ns", "From injection to arrival."),
-    Column::new("network_p99_ns", "ns", "99 % quantile of the same."),
+    Column::new(
+        "packet_mean_ns",
+        "ns",
+        "Mean time from generation to arrival.",
+    ),
+    Column::new("packet_p99_ns", "ns", "99 % quantile of that time."),
+    Column::new(
+        "network_mean_ns",
+        "ns",
+        "Mean time from injection to arrival.",
+    ),
+    Column::new("network_p99_ns", "ns", "99 % quantile of that time."),
 ];
 
 /// Figures 12, 13, 15, 16, 18 and 19.
@@ -104,21 +112,25 @@ fn latency(results: &Results) -> String {
 /// The columns of `completion.csv`.
 const COMPLETION: &[Column] = &[
     Column::new("series", "", "Table and arbiter."),
-    Column::new("seed", "", "The seed of the run."),
-    Column::new("execution_ns", "ns", "The application's last delivery."),
+    Column::new("seed", "", "Seed of the run."),
+    Column::new(
+        "execution_ns",
+        "ns",
+        "Time of the application's last delivery.",
+    ),
     Column::new("fct_mean_ns", "ns", "Mean flow completion time."),
-    Column::new("fct_p50_ns", "ns", "Median of the same."),
+    Column::new("fct_p50_ns", "ns", "Median flow completion time."),
     Column::new("fct_p75_ns", "ns", "75 % quantile."),
     Column::new("fct_p90_ns", "ns", "90 % quantile."),
     Column::new("fct_p99_ns", "ns", "99 % quantile."),
     Column::new(
         "below_1_ms",
         "fraction",
-        "Flows that complete in less than 1 ms.",
+        "Share of flows that complete in less than 1 ms.",
     ),
 ];
 
-/// Figures 20 and 21, Table 9; empty where the application was not done.
+/// Figures 20 and 21, Table 9; empty if the application did not finish.
 fn completion(results: &Results) -> String {
     let mut csv = Csv::new(&[COMPLETION]);
     for variant in VARIANTS {
@@ -143,8 +155,8 @@ fn completion(results: &Results) -> String {
 /// The columns of `efficiency.csv`.
 const EFFICIENCY: &[Column] = &[
     Column::new("time_ns", "ns", "End of the epoch."),
-    Column::new("offered_load", "fraction", "What was generated in it."),
-    Column::new("delivered_load", "fraction", "What arrived in it."),
+    Column::new("offered_load", "fraction", "Load generated in the epoch."),
+    Column::new("delivered_load", "fraction", "Load delivered in the epoch."),
 ];
 
 /// Figures 1 and 22, of the first seed.

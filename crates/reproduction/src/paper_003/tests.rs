@@ -1,4 +1,4 @@
-//! The files are the scenarios, and every claim can miss.
+//! The files match the scenarios, and every claim can miss.
 
 use netloom_design::qos::bxi;
 use netloom_experiment::Experiment;
@@ -18,7 +18,7 @@ use crate::{Outcome, Results, Run, Size, Table, Verdict};
 /// The experiments of S003-1 to S003-3.
 const FILES: [&str; 3] = ["fair.toml", "step.toml", "2powers.toml"];
 
-/// What each service level generates in them, in percent of a link.
+/// The load that each service level generates in them, in percent of a link.
 const GENERATED: [[u32; 5]; 3] = [[20; 5], [35, 28, 21, 15, 8], [64, 32, 16, 8, 4]];
 
 /// The weights of the tables of S003-4.
@@ -28,9 +28,10 @@ const SEARCH: [(&str, [u16; 3]); 3] = [
     ("2powers", [4, 2, 1]),
 ];
 
-/// The entries of a table: service levels with weights in sixteenths of the paper's, so that a weight can be divided
-/// among 16 entries (X003-1). With latency tuning the most urgent of n levels has every second entry, the next every
-/// fourth (spec 4.2.3), and shares its weight among them.
+/// Returns the entries of a table: service levels with weights in sixteenths of the paper's, so
+/// that a weight can be divided among 16 entries. With latency tuning, the most urgent level has
+/// every second entry, the next every fourth, and so on; the weight of a level is divided among its
+/// entries.
 fn entries(weights: &[u16], is_tuned: bool) -> Vec<(u8, u16)> {
     let ranks: Vec<usize> = match is_tuned {
         true => bxi::tuned_ranks(weights.len()),
@@ -51,7 +52,7 @@ fn loaded(file: &str) -> Experiment {
         .unwrap_or_else(|| panic!("{file}: {notes}"))
 }
 
-/// The resolved arbiter of a file: kind, k, and the entries of its table.
+/// Returns the resolved arbiter of a file: kind, k, and the entries of its table.
 fn arbiter_of(text: &str) -> (String, i64, Vec<(u8, u16)>) {
     let mut notes = netloom_catalog::Notes::new();
     let document = netloom_catalog::Document::parse("file", text, &mut notes);
@@ -102,7 +103,7 @@ fn the_files_hold_the_fabric_of_the_paper() {
                 "{buffer:?}"
             );
         }
-        // 1.28 ns, 25 ns, and 78 cycles of 1.28 ns are 99.84 ns (G003-5).
+        // 1.28 ns, 25 ns, and 78 cycles of 1.28 ns are 99.84 ns.
         let nanos = |ticks: u64| experiment.timebase.nanos(ticks as f64);
         for link in &plan.links {
             assert_eq!((nanos(link.flit), nanos(link.delay)), (1.28, 25.0));
@@ -123,8 +124,8 @@ fn the_files_hold_the_fabric_of_the_paper() {
     }
 }
 
-/// 2 x 25 ns of a link are 40 flits, and two MTUs 288: 768 - 328 = 440, and an MTU below that 296. Derived where
-/// packets of the MTU occur, given in the other files.
+/// Two link delays of 25 ns are 40 flits, and two MTUs are 288: 768 - 328 = 440, and one MTU less
+/// is 296. The thresholds are derived if packets of the MTU occur, and set in the other files.
 #[test]
 fn g003_2_thresholds_of_pause() {
     for file in FILES.into_iter().chain(["search.toml"]) {
@@ -167,7 +168,7 @@ fn the_files_hold_the_tables_and_the_traffic() {
     assert_eq!(table, entries(&SEARCH[2].1, true));
 }
 
-/// V003-2 for every table: the same quanta as those of the planner, which stores them with another k.
+/// The quanta of every table equal those of the planner, which stores them with another k.
 #[test]
 fn tables_are_those_of_the_planner() {
     for scenario in SCENARIOS {
@@ -198,8 +199,8 @@ fn tables_are_those_of_the_planner() {
     }
 }
 
-/// Round robin gives every level as many packets as the others until it has what it generates: water that rises
-/// by a packet of each at a time, to the brim of a link.
+/// Computes the shares under round robin: every level sends the same number of packets until it
+/// sends all that it generates or the link is full (water filling).
 fn water_filling(generated: [u32; 5]) -> [f64; 5] {
     let filled = |level: f64| -> [f64; 5] {
         std::array::from_fn(|sl| f64::from(generated[sl]).min(level * (sl + 1) as f64))
@@ -244,7 +245,7 @@ fn v003_22_spacing_and_v003_23_sums() {
     }
 }
 
-/// The arbiter of a point: its kind, and the entries of its table.
+/// Returns the arbiter of a point: its kind, and the entries of its table.
 fn arbiter_at(scenario: &crate::Scenario, name: &str) -> (String, Vec<(u8, u16)>) {
     let mut notes = netloom_catalog::Notes::new();
     let values = scenario.study.axes[0].values.iter();
@@ -306,7 +307,7 @@ fn every_run_and_variation_loads() {
     }
 }
 
-/// What another reading changes, it changes in all that it runs.
+/// The changes of an alternative reading apply to all its runs.
 #[test]
 fn variations_reach_those_whom_they_are_about() {
     use netloom_experiment::runner::run_id;
@@ -315,7 +316,7 @@ fn variations_reach_those_whom_they_are_about() {
         for (series, experiment) in PLAN.experiments(Size::Ci, Some(variation)) {
             let (_, before) = ours.iter().find(|(own, _)| *own == series).unwrap();
             let is_changed = run_id(before) != run_id(&experiment);
-            // What it says is what search has anyway, and what round robin does anyway.
+            // The setting has no effect on search, which already has it, or on round robin.
             let is_search = series.starts_with("S003-4") || series.starts_with("S003-5");
             let is_same = variation.name == "late-pause" && is_search
                 || variation.name == "nic-rr" && series.ends_with("RR");
@@ -324,12 +325,12 @@ fn variations_reach_those_whom_they_are_about() {
     }
 }
 
-/// What a run is made to say.
+/// Synthetic results of a run.
 #[derive(Clone)]
 struct MadeUp {
-    /// Of hosts, in percent: the median of each class.
+    /// Median over hosts for each class, in percent.
     shares: [f64; 5],
-    /// Between the quartiles, in points.
+    /// Interquartile range, in points.
     range: f64,
     mean_us: [f64; 5],
     p99_us: [f64; 5],
@@ -340,7 +341,7 @@ struct MadeUp {
     is_done: bool,
 }
 
-/// What the paper prints or says.
+/// Returns the values of the paper.
 fn as_printed(run: &Run) -> MadeUp {
     let (scenario, arbiter) = run.series.split_once(' ').unwrap();
     let synthetic = |n: usize| {
@@ -434,7 +435,7 @@ fn histograms(made: &MadeUp, wobble: f64) -> Frame {
     histograms
 }
 
-/// Bursts every ten epochs; the application generates for thirty.
+/// Returns a series with bursts every ten epochs; the application generates load for thirty.
 fn series(made: &MadeUp, wobble: f64) -> Frame {
     let mut series = Frame::of::<SeriesLine>();
     for epoch in 0..40 {
@@ -465,7 +466,8 @@ fn series(made: &MadeUp, wobble: f64) -> Frame {
     series
 }
 
-/// Results in which runs gave what the paper says, but for a change; seeds are a little apart.
+/// Returns results with the values of the paper except for a change, with small differences between
+/// seeds.
 fn made_up(change: impl Fn(&Run, &mut MadeUp)) -> Results {
     let outcome = |run: Run| {
         let wobble = 1.0 + 0.001 * (run.seed as f64 - 2.0);
@@ -522,7 +524,7 @@ fn made_up(change: impl Fn(&Run, &mut MadeUp)) -> Results {
     }
 }
 
-/// The claims with a verdict.
+/// Returns the claims with a verdict.
 fn with(verdict: Verdict, results: &Results) -> Vec<String> {
     Table::new(&PAPER, results).claims_with(verdict)
 }
@@ -535,7 +537,7 @@ fn what_the_paper_prints_holds() {
     assert_eq!(with(Verdict::Holds, &results).len(), 29);
 }
 
-/// The claims that miss when something is changed in a series.
+/// Returns the claims that miss after a change of a series.
 fn misses(series: &str, change: impl Fn(&mut MadeUp)) -> Vec<String> {
     let results = made_up(|run, made| {
         if run.series == series {
@@ -607,7 +609,7 @@ fn every_claim_can_miss() {
     assert_eq!(fct(1, 500.0), ["C003-11", "C003-15"]);
     assert_eq!(fct(2, 1100.0), ["C003-12", "C003-15"]);
     assert_eq!(fct(3, 4500.0), ["C003-13 order", "C003-15"]);
-    // Below by more than the paper's gain: the order holds.
+    // Lower by more than the paper's gain: the order still holds.
     assert_eq!(fct(3, 3000.0), ["C003-13 gain"]);
     let slow = misses("S003-4 fair basic", |made| {
         made.fct_us[..2].copy_from_slice(&[300.0, 1100.0]);
@@ -671,7 +673,7 @@ fn tables_have_a_line_for_each_host_box_and_run() {
     assert_eq!(lines("latency"), 15 * 3 * 5 + 7 * 3);
 }
 
-/// The MTU and the flit of G003-1 are in the file and not only in words.
+/// The file sets the flit and the MTU of the reading.
 #[test]
 fn g003_1_flit_and_mtu() {
     let experiment = loaded("search.toml");

@@ -1,4 +1,4 @@
-//! What every host injects of each service level (Figures 11, 14 and 17): one sample per host (G003-8).
+//! The load that each host injects per service level (Figures 11, 14 and 17), one sample per host.
 
 use netloom_results::Frame;
 
@@ -19,7 +19,7 @@ pub(super) struct Quartiles {
 }
 
 impl Quartiles {
-    /// Of one sample per host, between neighbours in proportion.
+    /// Computes the quartiles of one sample per host, with linear interpolation.
     pub(super) fn of(mut samples: Vec<f64>) -> Option<Quartiles> {
         samples.sort_by(f64::total_cmp);
         let last = samples.len().checked_sub(1)?;
@@ -36,13 +36,13 @@ impl Quartiles {
         })
     }
 
-    /// The interquartile range.
+    /// Returns the interquartile range.
     pub(super) fn range(self) -> f64 {
         self.high - self.low
     }
 }
 
-/// What each host injected of a class, in percent of its link.
+/// Returns the load of a class that each host injected, in percent of its link.
 pub(super) fn samples(hosts: &Frame, class: &str) -> Option<Vec<f64>> {
     let (classes, loads) = (hosts.column("class")?, hosts.column("injected_load")?);
     let own = (0..hosts.len()).filter(|&line| classes.text(line) == Some(class));
@@ -50,7 +50,7 @@ pub(super) fn samples(hosts: &Frame, class: &str) -> Option<Vec<f64>> {
         .collect()
 }
 
-/// The boxes of a run, by class.
+/// Returns the boxes of a run, by class.
 pub(super) fn boxes(outcome: &Outcome) -> Option<[Quartiles; 5]> {
     let hosts = outcome.table(HOSTS)?;
     let all: Option<Vec<Quartiles>> = CLASSES
@@ -60,7 +60,7 @@ pub(super) fn boxes(outcome: &Outcome) -> Option<[Quartiles; 5]> {
     all?.try_into().ok()
 }
 
-/// A value of each class and seed.
+/// A value for each class and seed.
 type BySeed = [Vec<f64>; 5];
 
 fn by_seed(
@@ -77,7 +77,7 @@ fn by_seed(
     }))
 }
 
-/// The medians of each class and seed.
+/// Returns the median for each class and seed.
 pub(super) fn medians(results: &Results, scenario: &Scenario, arbiter: Arbiter) -> Option<BySeed> {
     by_seed(results, scenario, arbiter, |quartiles| quartiles.median)
 }
@@ -98,7 +98,7 @@ fn with_medians(mut finding: Finding, name: &str, medians: &BySeed) -> Finding {
     finding
 }
 
-/// Whether every class of some is within a point of what is expected.
+/// Whether every class with an expected value is within a point of it.
 fn is_near(medians: &BySeed, expected: &[Option<f64>; 5]) -> bool {
     let mut both = medians.iter().zip(expected);
     both.all(|(values, expected)| expected.is_none_or(|own| (mean(values) - own).abs() <= 1.0))
@@ -178,7 +178,7 @@ pub(super) fn step_round_robin(results: &Results) -> Finding {
     with_medians(Finding::checked(holds, words(&medians)), "median", &medians)
 }
 
-/// The mean distance of the medians from the targets of a table, seed by seed.
+/// Returns the mean distance of the medians from the targets of a table, seed by seed.
 fn errors(results: &Results, scenario: &Scenario, arbiter: Arbiter) -> Option<Vec<f64>> {
     let medians = medians(results, scenario, arbiter)?;
     let error = |seed: usize| {
@@ -209,7 +209,7 @@ pub(super) fn step_accuracy(results: &Results) -> Finding {
         .number("deficits_error_points", mean(&deficits))
 }
 
-/// C003-8, shares under round robin: the water-filling oracle V003-21.
+/// C003-8, shares under round robin: those of water filling.
 pub(super) fn two_powers_round_robin(results: &Results) -> Finding {
     near(results, Arbiter::RoundRobin, TWO_POWERS.oracle)
 }

@@ -1,32 +1,33 @@
-//! C004-1 to C004-5: how many connections are admitted.
+//! C004-1 to C004-5: the number of admitted connections.
 
 use super::scenarios::{FOUR, LinkRate, ONE, Packet, Setting, TWELVE};
 use crate::{Finding, Measured, Point, Results};
 
-/// How many were established, over seeds.
+/// Returns the number of established connections, over seeds.
 pub(super) fn established(point: &Point<'_>) -> Option<Measured> {
     Measured::over(&all_established(point)?)
 }
 
-/// How many were established, by seed.
+/// Returns the number of established connections, by seed.
 pub(super) fn all_established(point: &Point<'_>) -> Option<Vec<f64>> {
     let of = |run: &&netloom_results::Run| Some(run.connections.as_ref()?.established as f64);
     point.runs.iter().map(of).collect()
 }
 
-/// Which of a setting's series of admissions.
+/// Selects a series of admissions of a setting.
 type OfSetting = fn(&Setting) -> &'static str;
 
-/// What is admitted of more than fit, beside what the paper prints for the three fabrics.
+/// Admitted connections of a target that exceeds the capacity, compared with the paper for the
+/// three fabrics.
 pub(super) struct Accepted {
     pub(super) packet: Packet,
     pub(super) rate: &'static LinkRate,
     pub(super) series: OfSetting,
-    /// In the order of the fabrics.
+    /// Printed numbers, in the order of the fabrics.
     pub(super) printed: [f64; 3],
-    /// How far from it is accepted, as a part of it.
+    /// Accepted deviation, as a fraction of the printed number.
     pub(super) tolerance: f64,
-    /// How far the fabrics may be from each other, as a part of the least.
+    /// Accepted difference between fabrics, as a fraction of the smallest number.
     pub(super) spread: Option<f64>,
 }
 
@@ -61,13 +62,13 @@ impl Accepted {
     }
 }
 
-/// Targets that must be established wholly up to one of them, and within 15 % above it.
+/// Targets that must be established completely up to a limit, and within 15 % above it.
 pub(super) struct Targets {
     pub(super) rate: &'static LinkRate,
     pub(super) series: OfSetting,
-    /// All of the connections wanted up to here.
+    /// Largest target that must be established completely.
     pub(super) exact: u32,
-    /// At least 85 % of them from there up to here.
+    /// Largest target of which at least 85 % must be established.
     pub(super) near: u32,
 }
 
@@ -85,7 +86,7 @@ impl Targets {
                         setting.name()
                     ));
                 };
-                // Of all seeds, not on average.
+                // The fewest of all seeds, not the average.
                 let fewest = all.into_iter().fold(f64::INFINITY, f64::min);
                 let share = fewest / f64::from(target);
                 let needed = if target <= self.exact { 1.0 } else { 0.85 };

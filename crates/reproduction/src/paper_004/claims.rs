@@ -1,4 +1,4 @@
-//! What the paper claims, and the bands of the specification.
+//! The claims of the paper, and their bands.
 
 use super::admission::{AT_1X, AT_4X, AT_12X, Accepted};
 use super::load;
@@ -7,11 +7,11 @@ use super::scenarios::Packet::{Large, Small};
 use super::scenarios::{FOUR, ONE, TWELVE};
 use crate::{Basis, Claim, Finding, Results, Tier};
 
-/// What decides how many connections are admitted.
+/// Readings that affect the number of admitted connections.
 const ADMITTED: &[&str] = &["X004-1", "X004-3", "X004-12", "G004-1", "G004-2", "G004-9"];
-/// What decides how much they send.
+/// Readings that affect the delivered load.
 const CARRIED: &[&str] = &["X004-1", "X004-3", "X004-4", "G004-1", "G004-2", "G004-9"];
-/// What decides delay and jitter.
+/// Readings that affect delay and jitter.
 const PUNCTUAL: &[&str] = &[
     "5.1", "5.3", "X004-3", "X004-4", "G004-2", "G004-3", "G004-5", "G004-6", "G004-7", "G004-10",
     "G004-11", "G004-12", "G004-13",
@@ -128,14 +128,15 @@ const C004_14: Claim = Claim {
 const C004_13: Claim = Claim {
     id: "C004-13",
     tier: Tier::O,
+    // tidy: allow the text of a claim
     statement: "best and worst connection of an SL alike; the worst meets IAT",
     paper: "-",
     band: "worst 100 % by IAT; gap at IAT/2 at most 20 points",
     ..C004_9
 };
 
-/// The claims of the specification. Where one is about several packet sizes or service levels, each is judged by
-/// itself: the claim holds if all its parts do.
+/// The claims. A claim about several packet sizes or service levels is judged in parts, and holds
+/// if all parts hold.
 pub(super) const CLAIMS: &[Claim] = &[
     Claim {
         part: "",
@@ -309,7 +310,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     Claim {
         part: "256 B",
         band: "means 0.74 to 0.80, most at most 0.85",
-        // The paper says that headers push the most above 80 %; by how much is our arithmetic.
+        // The paper says that headers push the maximum above 80 %; the amount is computed here.
         basis: Basis::Arithmetic,
         judge: |results| load::port_use(results, Small),
         ..C004_8
@@ -514,7 +515,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
 ];
 
-/// The judge of a claim that has parts.
+/// Judges a claim that has parts.
 fn not_run(_: &Results) -> Finding {
     Finding::not_run("judged in parts")
 }

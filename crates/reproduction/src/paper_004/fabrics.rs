@@ -1,20 +1,20 @@
-//! A claim about every fabric, put together from what each of them gave.
+//! Combines the findings of all fabrics for a claim about each.
 
 use super::scenarios::{Packet, Setting};
 use crate::{Finding, Measured, Shown};
 
-/// What one fabric gave.
+/// The finding for one fabric.
 pub(super) struct Part {
     /// Whether it is accepted.
     pub(super) holds: Shown,
-    /// As a person is told.
+    /// The measured value, as text.
     pub(super) words: String,
-    /// The same as numbers; the name of the fabric is added.
+    /// The measured numbers; the name of the fabric is added to theirs.
     pub(super) numbers: Vec<(String, f64)>,
 }
 
 impl Part {
-    /// A single number.
+    /// Creates a part with a single number.
     pub(super) fn of(holds: impl Into<Shown>, words: String, name: &str, number: f64) -> Part {
         Part {
             holds: holds.into(),
@@ -24,7 +24,8 @@ impl Part {
     }
 }
 
-/// Irregular / hypercube / mesh, as the paper has its tables: holds if each does; not run if one was not.
+/// Combines irregular / hypercube / mesh, in the order of the paper: holds if all hold, not run if
+/// one was not run.
 pub(super) fn on_all(packet: Packet, of: impl Fn(&'static Setting) -> Option<Part>) -> Finding {
     let mut holds = Shown::Yes;
     let (mut words, mut numbers) = (vec![], vec![]);
@@ -47,7 +48,7 @@ pub(super) fn on_all(packet: Packet, of: impl Fn(&'static Setting) -> Option<Par
     }
 }
 
-/// The mean of one value per seed.
+/// Returns the mean of one value per seed.
 pub(super) fn mean(values: &[f64]) -> Option<f64> {
     Measured::over(values).map(|measured| measured.mean)
 }

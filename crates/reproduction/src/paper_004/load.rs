@@ -1,4 +1,4 @@
-//! C004-6 to C004-8: what is delivered, and how busy ports are.
+//! C004-6 to C004-8: delivered load and use of ports.
 
 use netloom_results::LinksSummary;
 
@@ -7,7 +7,7 @@ use super::fabrics::{Part, mean, on_all};
 use super::scenarios::{ONE, Packet, Setting};
 use crate::{Finding, Measured, Point, Results};
 
-/// Bytes per cycle and host on the wire, headers included (X004-4), by seed.
+/// Returns the bytes per cycle and host on the wire, including headers, by seed.
 pub(super) fn delivered(point: &Point<'_>) -> Vec<f64> {
     let of = |run: &&netloom_results::Run| run.total.delivered_load;
     point.runs.iter().map(of).collect()
@@ -22,8 +22,8 @@ pub(super) fn largest_load(results: &Results, packet: Packet) -> Finding {
     })
 }
 
-/// C004-6: small packets deliver at least as much as large ones. Both have the same connections for the same
-/// seed, so seeds are compared one by one.
+/// C004-6: small packets deliver at least as much as large ones. Equal seeds have the same
+/// connections, so values are compared seed by seed.
 pub(super) fn small_carry_more(results: &Results) -> Finding {
     on_all(Packet::Small, |small| {
         let large = Setting::of(Packet::Large).find(|large| large.fabric == small.fabric)?;
@@ -31,14 +31,15 @@ pub(super) fn small_carry_more(results: &Results) -> Finding {
         let large = delivered(&large.at_maximum(results, &ONE)?);
         let more: Vec<f64> = small.iter().zip(&large).map(|(s, l)| s - l).collect();
         let more = Measured::over(&more)?;
-        // An order takes at least two seeds.
+        // An order needs at least two seeds.
         more.half_width?;
         let (holds, words) = (more.reaches(0.0), format!("{:+.3}", more.mean));
         Some(Part::of(holds, words, "more", more.mean))
     })
 }
 
-/// How much of the variance of `y` a straight line over `x` explains; `None` below three points.
+/// Returns the fraction of the variance of `y` that a straight line over `x` explains; `None` below
+/// three points.
 fn r_squared(points: &[(f64, f64)]) -> Option<f64> {
     let n = points.len() as f64;
     if points.len() < 3 {
@@ -64,7 +65,7 @@ pub(super) fn grows_linearly(results: &Results, packet: Packet) -> Finding {
     })
 }
 
-/// How busy the ports of a run were.
+/// Use of the ports of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Busy {
     /// Mean over host interfaces.
@@ -89,7 +90,7 @@ impl Busy {
     }
 }
 
-/// C004-8: how busy host interfaces and switch ports are. The most is looked at with small packets only.
+/// C004-8: use of host interfaces and switch ports. The maximum is checked with small packets only.
 pub(super) fn port_use(results: &Results, packet: Packet) -> Finding {
     on_all(packet, |setting| {
         let point = setting.at_maximum(results, &ONE)?;

@@ -1,19 +1,19 @@
 //! Paper 004: F. J. Alfaro, J. L. Sánchez and J. Duato, "A strategy to compute the InfiniBand arbitration
 //! tables", DIAB-01-02-20, 2001.
 //!
-//! Filled: S004-2 to S004-7, connections of constant rate at 1x on 16 switches; of 4x and 12x (S004-8, S004-9)
-//! the admission only.
+//! Implemented: S004-2 to S004-7, connections of constant rate at 1x on 16 switches; for 4x and 12x
+//! (S004-8, S004-9), only the admission.
 //!
 //! ```text
-//!  scenarios: three fabrics, two packet sizes ──► S004-2  how many connections are admitted   admission.rs
-//!             targets of connections              S004-3  what they deliver, how busy ports are   load.rs
+//!  scenarios: three fabrics, two packet sizes ──► S004-2  number of admitted connections      admission.rs
+//!             targets of connections              S004-3  delivered load, use of ports            load.rs
 //!             one file each                       S004-4
 //!                                                 S004-5  delay, jitter, best and worst     punctuality.rs
 //!                                                 to -7
 //! ```
 //!
-//! C004-15 and C004-16 are exact and hold for every admission, not for these runs only: property tests of
-//! `netloom_design::infiniband` prove them.
+//! C004-15 and C004-16 are exact and hold for every admission, not only for these runs: property
+//! tests of `netloom_design::infiniband` check them.
 
 mod admission;
 mod claims;
@@ -29,7 +29,7 @@ use std::sync::LazyLock;
 use crate::plan::files;
 use crate::{Paper, Plan};
 
-/// What is run of it.
+/// The runs of the paper.
 static PLAN: LazyLock<Plan> = LazyLock::new(|| {
     Plan::read(files!["004":
         "paper.toml",

@@ -1,4 +1,4 @@
-//! How the paper is read. What else was tried is in its file `paper.toml`.
+//! The readings of the paper. Alternative readings are in its file `paper.toml`.
 
 use crate::Reading;
 
@@ -21,10 +21,12 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "X004-3",
+        // tidy: allow the text of a reading, as in claims.md
         words: "80 % of the slots limit admission; tables grow past 64 entries (strict-entries beside it)",
     },
     Reading {
         id: "X004-4",
+        // tidy: allow the text of a reading, as in claims.md
         words: "8 bytes of header beside the payload; bandwidth and slots count payload",
     },
     Reading {

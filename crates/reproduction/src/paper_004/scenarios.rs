@@ -1,4 +1,4 @@
-//! The fabrics, packets, rates and targets that claims are about.
+//! The fabrics, packets, rates and targets of claims.
 
 use crate::{Point, Results};
 
@@ -8,14 +8,14 @@ pub(super) const FABRICS: [&str; 3] = ["irregular", "hypercube", "mesh"];
 /// A packet size of the paper.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Packet {
-    /// 256 bytes, as the files have it.
+    /// 256 bytes, as in the files.
     Small,
     /// 4096 bytes.
     Large,
 }
 
 impl Packet {
-    /// Its payload in bytes.
+    /// Returns its payload in bytes.
     pub(super) fn bytes(self) -> u32 {
         match self {
             Packet::Small => 256,
@@ -26,10 +26,10 @@ impl Packet {
 
 /// A fabric with a packet size, and the names of its series.
 pub(super) struct Setting {
-    /// Which of [`FABRICS`].
+    /// Index into [`FABRICS`].
     pub(super) fabric: usize,
     pub(super) packet: Packet,
-    /// Simulated.
+    /// Simulated runs.
     pub(super) simulated: &'static str,
     /// Admission only, in mode `paper` and in mode `strict-entries`.
     pub(super) admitted: &'static str,
@@ -53,7 +53,7 @@ macro_rules! setting {
     };
 }
 
-/// All of them: the columns of Table 2.
+/// All settings: the columns of Table 2.
 pub(super) const SETTINGS: [Setting; 6] = [
     setting!(0, "irregular", Small, "256"),
     setting!(1, "hypercube", Small, "256"),
@@ -64,19 +64,19 @@ pub(super) const SETTINGS: [Setting; 6] = [
 ];
 
 impl Setting {
-    /// Those of a packet size, in the order of [`FABRICS`].
+    /// Returns the settings of a packet size, in the order of [`FABRICS`].
     pub(super) fn of(packet: Packet) -> impl Iterator<Item = &'static Setting> {
         SETTINGS
             .iter()
             .filter(move |setting| setting.packet == packet)
     }
 
-    /// The name of its fabric.
+    /// Returns the name of its fabric.
     pub(super) fn name(&self) -> &'static str {
         FABRICS[self.fabric]
     }
 
-    /// The runs at a link rate with as many connections as fit.
+    /// Returns the runs at a link rate with the maximum number of connections.
     pub(super) fn at_maximum<'a>(
         &self,
         results: &'a Results,
@@ -88,14 +88,14 @@ impl Setting {
     }
 }
 
-/// What a claim about single packets is about: those of a size, on links of a rate.
+/// The packets of a claim about single packets: packet size and link rate.
 #[derive(Clone, Copy)]
 pub(super) struct Sent {
     pub(super) packet: Packet,
     pub(super) rate: &'static LinkRate,
 }
 
-/// On the links that the paper says most about.
+/// At the link rate that most claims are about.
 impl From<Packet> for Sent {
     fn from(packet: Packet) -> Sent {
         Sent { packet, rate: &ONE }
@@ -104,20 +104,20 @@ impl From<Packet> for Sent {
 
 /// A link rate, and the connections tried at it.
 pub(super) struct LinkRate {
-    /// The rows of Tables 2, 3 and 4, the last with more than fit (X004-2).
+    /// The rows of Tables 2, 3 and 4; the last exceeds the capacity.
     pub(super) targets: &'static [u32],
-    /// How the series that are simulated at it begin.
+    /// Prefix of its simulated series.
     pub(super) simulated: &'static str,
 }
 
 impl LinkRate {
-    /// More than fit.
+    /// Returns the target that exceeds the capacity.
     pub(super) fn most(&self) -> u32 {
         self.targets[self.targets.len() - 1]
     }
 }
 
-/// 2.5 Gb/s, as the files have it.
+/// 2.5 Gb/s, as in the files.
 pub(super) const ONE: LinkRate = LinkRate {
     targets: &[256, 512, 1024, 1536, 2048, 2560, 2816, 3072],
     simulated: "S004-3",
@@ -133,5 +133,5 @@ pub(super) const TWELVE: LinkRate = LinkRate {
     simulated: "S004-9 delivered",
 };
 
-/// The table of every port, for S004-4.
+/// The table of all ports, for S004-4.
 pub(super) const LINKS: &str = "links";

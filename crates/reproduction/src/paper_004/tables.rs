@@ -1,4 +1,4 @@
-//! What the figures are drawn from, as CSV.
+//! The data of the figures as CSV.
 
 use netloom_results::{Cell, Column, Csv, Frame, PunctualityLine, Table};
 
@@ -8,7 +8,7 @@ use super::load::delivered;
 use super::scenarios::{LINKS, ONE, SETTINGS};
 use crate::{Measured, Point, Results};
 
-/// All of them.
+/// Returns all tables by name.
 pub(super) fn tables(results: &Results) -> Vec<(&'static str, String)> {
     vec![
         ("admission", admission(results)),
@@ -20,19 +20,23 @@ pub(super) fn tables(results: &Results) -> Vec<(&'static str, String)> {
 
 const SERIES: &[Column] = &[
     Column::new("series", "", "Scenario, fabric and packet size."),
-    Column::new("target", "", "Connections wanted."),
+    Column::new("target", "", "Requested connections."),
 ];
 
 /// The columns of `admission.csv`.
 const ADMISSION: &[Column] = &[
-    Column::new("seeds", "", "How many admissions the numbers are over."),
-    Column::new("established_mean", "", "Connections established."),
-    Column::new("established_least", "", "The fewest of all seeds."),
-    Column::new("established_most", "", "The most of all seeds."),
+    Column::new("seeds", "", "Number of admissions."),
+    Column::new(
+        "established_mean",
+        "",
+        "Established connections, mean over seeds.",
+    ),
+    Column::new("established_least", "", "Minimum over seeds."),
+    Column::new("established_most", "", "Maximum over seeds."),
     Column::new(
         "asked_load",
         "fraction",
-        "What they send on the wire, headers included, of a host's link.",
+        "Load of the connections on the wire, including headers, as a fraction of a host's link.",
     ),
 ];
 
@@ -86,17 +90,17 @@ fn admission(results: &Results) -> String {
 
 /// The columns of `throughput.csv`.
 const THROUGHPUT: &[Column] = &[
-    Column::new("seeds", "", "How many runs the means are over."),
-    Column::new("established", "", "Connections established."),
+    Column::new("seeds", "", "Number of runs in the means."),
+    Column::new("established", "", "Established connections."),
     Column::new(
         "delivered",
         "bytes/cycle/host",
-        "What was received, headers included.",
+        "Load received, including headers.",
     ),
     Column::new(
         "delivered_half_width",
         "bytes/cycle/host",
-        "Half width of its 95 % interval over seeds.",
+        "Half width of the 95 % interval over seeds.",
     ),
     Column::new(
         "sl2_in_time_3_4",
@@ -144,27 +148,27 @@ fn in_time(point: &Point<'_>, sl: u8) -> Option<f64> {
 
 /// The columns of `ports.csv`.
 const PORTS: &[Column] = &[
-    Column::new("seed", "", "The seed of the run."),
+    Column::new("seed", "", "Seed of the run."),
     Column::new(
         "kind",
         "",
         "`injection` (a host interface), `fabric` or `delivery` (switch ports).",
     ),
-    Column::new("from", "", "Who sends."),
-    Column::new("from_port", "", "By which port; empty at a host."),
+    Column::new("from", "", "Sending switch or host."),
+    Column::new("from_port", "", "Port of the sender; empty at a host."),
     Column::new(
         "rank",
         "",
-        "Place among the host interfaces or the switch ports of the run, the least used first.",
+        "Rank among the host interfaces or the switch ports of the run, the least used first.",
     ),
     Column::new(
         "utilisation",
         "fraction",
-        "Share of the time in which flits were sent.",
+        "Share of time in which flits were sent.",
     ),
 ];
 
-/// What is looked at of a line.
+/// The relevant part of a line.
 struct Port<'a> {
     kind: &'a str,
     from: &'a str,
@@ -187,7 +191,7 @@ fn read(links: &Frame) -> Option<Vec<Port<'_>>> {
     (0..links.len()).map(read).collect()
 }
 
-/// S004-4: every port with as many connections as fit, in the order of hosts and switches.
+/// S004-4: all ports with the maximum number of connections, in the order of hosts and switches.
 fn ports(results: &Results) -> String {
     let mut csv = Csv::new(&[SERIES, PORTS]);
     let most = f64::from(ONE.most());
@@ -221,7 +225,7 @@ fn ports(results: &Results) -> String {
     csv.finish()
 }
 
-/// S004-5 to S004-7: delays and jitter of every service level, and of its best and worst connection.
+/// S004-5 to S004-7: delay and jitter of every service level, and of its best and worst connection.
 fn punctuality(results: &Results) -> String {
     let mut csv = Csv::new(&[SERIES, PunctualityLine::COLUMNS]);
     for setting in &SETTINGS {

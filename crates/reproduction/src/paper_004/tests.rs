@@ -1,4 +1,4 @@
-//! The runs are those of the paper, and every claim can miss.
+//! The runs match the paper, and every claim can miss.
 
 use netloom_results::{
     ConnectionsSummary, Frame, FrameColumn, LinkGroup, PunctualityLine, Values, Window, Words,
@@ -23,11 +23,12 @@ fn table_2_is_covered() {
 
 #[test]
 fn every_run_and_variation_loads() {
-    // A million draws take their time.
+    // A million draws take too long.
     let is_short = |variation: &&crate::Variation| variation.name != "many-draws";
     let variations = PLAN.variations.iter().filter(is_short).map(Some);
     for variation in variations {
-        // Admission is most of the work, and the same everywhere: one fabric of each study.
+        // Admission is most of the work, and the same for all fabrics: use one fabric of each
+        // study.
         for scenario in PLAN.scenarios(Size::Tiny, Some(1), variation) {
             let point = scenario.study.points().last().unwrap();
             let loaded = scenario.study.load(&point, 1);
@@ -35,23 +36,23 @@ fn every_run_and_variation_loads() {
         }
     }
     assert_eq!(PLAN.experiments(Size::Tiny, None).len(), 42);
-    // Other readings look at what is most.
+    // Alternative readings run the largest target only.
     let runs = PLAN.runs(Size::Ci, None, Some(PLAN.variation("spread")));
     assert!(runs.iter().all(|run| run.load == 3072.0) && runs.len() == 12 * 2);
 }
 
-/// What a run that never was gave.
+/// Synthetic results of a run.
 struct MadeUp {
     established: f64,
     delivered: f64,
     hosts: f64,
     fabric: f64,
     most: f64,
-    /// All, best and worst of every service level.
+    /// Lines of all, the best and the worst connections of every service level.
     lines: Vec<PunctualityLine>,
 }
 
-/// Delays and jitter as the paper has them.
+/// Returns delays and jitter according to the paper.
 fn line(sl: u8, scope: &str) -> PunctualityLine {
     let mut line = PunctualityLine {
         sl,
@@ -85,7 +86,7 @@ fn line(sl: u8, scope: &str) -> PunctualityLine {
     line
 }
 
-/// What the paper prints or says.
+/// Returns the values of the paper.
 fn as_printed(run: &Run) -> MadeUp {
     let is_of = |setting: &scenarios::Setting| {
         let own = format!(" {} {} B", setting.name(), setting.packet.bytes());
@@ -145,7 +146,8 @@ fn links() -> Frame {
     ])
 }
 
-/// Results in which runs gave what the paper says, but for a change; seeds are a little apart.
+/// Returns results with the values of the paper except for a change, with small differences between
+/// seeds.
 fn made_up(change: impl Fn(&Run, &mut MadeUp)) -> Results {
     let outcome = |run: Run| {
         let wobble = 1.0 + 0.001 * (run.seed as f64 - 2.0);
@@ -185,7 +187,7 @@ fn made_up(change: impl Fn(&Run, &mut MadeUp)) -> Results {
     }
 }
 
-/// The claims with a verdict.
+/// Returns the claims with a verdict.
 fn with(verdict: Verdict, results: &Results) -> Vec<String> {
     Table::new(&PAPER, results).claims_with(verdict)
 }
@@ -211,7 +213,7 @@ fn faster_links_are_judged_by_themselves() {
     assert_eq!(with(Verdict::Misses, &late_at_12x), ["C004-14 12x 256 B"]);
 }
 
-/// Changes of all lines of a service level in one scope, at 1x.
+/// Returns a change of all lines of a service level in one scope, at 1x.
 fn lines(sl: u8, scope: &'static str, change: fn(&mut PunctualityLine)) -> Change {
     Box::new(move |run, made| {
         if run.series.contains("delivered") {
@@ -224,7 +226,7 @@ fn lines(sl: u8, scope: &'static str, change: fn(&mut PunctualityLine)) -> Chang
 
 type Change = Box<dyn Fn(&Run, &mut MadeUp)>;
 
-/// Changes the runs of one series.
+/// Returns a change of the runs of one series.
 fn only(series: &'static str, change: fn(&mut MadeUp)) -> Change {
     Box::new(move |run, made| {
         if run.series == series {
@@ -368,7 +370,7 @@ fn a_claim_misses_just_beyond_its_band() {
 
 #[test]
 fn a_bend_is_seen() {
-    // Delivered load stays at that of half the connections.
+    // Delivered load is limited to that of half the connections.
     let results = made_up(|_, made| made.delivered = made.delivered.min(0.35));
     let missed = with(Verdict::Misses, &results);
     assert!(missed.contains(&"C004-7 256 B".to_owned()), "{missed:?}");
@@ -438,7 +440,7 @@ fn another_reading_is_judged_where_it_was_run() {
     let mut table = Table::new(&PAPER, &made_up(|_, _| {}));
     let varied = PLAN.variation("spread");
     let mut results = made_up(|_, made| made.most = 0.9);
-    // A variation runs the maximum only.
+    // A variation runs the largest target only.
     results
         .outcomes
         .retain(|outcome| outcome.run.load == 3072.0);

@@ -1,4 +1,4 @@
-//! A folder of results, read back.
+//! Reads a folder of results.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,46 +16,43 @@ use crate::{
     StudyDocument, TABLES, Values, empty_table,
 };
 
-/// Documents beside the tables: summaries, the layout of a fabric, the text of an experiment.
+/// Maximum size of documents other than tables: summaries, the layout of a fabric, the text of an
+/// experiment.
 const MOST_TEXT: u64 = 128 << 20;
-/// A run has at most 255 classes; the variants of a study may name their own.
+/// Maximum number of classes. A run has at most 255, but the variants of a study may have classes
+/// of their own.
 const MOST_CLASSES: usize = 4096;
-/// A table; what it holds is limited where it is read.
+/// Maximum size of the file of a table. Its contents are limited when they are read.
 const MOST_TABLE: u64 = 1 << 30;
 
 /// Why a folder cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// It holds no results.
+    /// The folder has no results.
     #[error(
-        "{0} holds no results: neither study.json nor results.json is there; `netloom run` writes such folders"
+        "{0} has no results: expected study.json or results.json; `netloom run` writes such folders"
     )]
     Nothing(String),
-    /// It is a file, such as the experiment itself.
+    /// The path is a file, such as the experiment itself.
     #[error("{0} is a file, not a folder of results; `netloom run {0}` writes one")]
     IsFile(String),
-    /// A study whose runs were not put together.
-    #[error("{0} is a study that is not merged yet; run `netloom merge {0}` first")]
+    /// A study whose runs are not merged.
+    #[error("the study in {0} is not merged yet; run `netloom study merge {0}` first")]
     NotMerged(String),
-    /// A merge has promised new tables, which are not all in their places.
+    /// A merge has written new tables but not moved all of them to their places.
     #[error(
-        "the tables of {0} are being replaced, or a merge was cut off: `netloom merge {0}` finishes it"
+        "a merge of {0} is running or was interrupted; run `netloom study merge {0}` to finish it"
     )]
     Incoming(String),
-    /// A file of it cannot be read.
+    /// A file of the folder cannot be read.
     #[error("cannot read {file}: {error}")]
-    File {
-        /// Which.
-        file: String,
-        /// Why.
-        error: String,
-    },
+    File { file: String, error: String },
 }
 
 /// Reads a folder of a study or of a single run.
 ///
 /// # Errors
-/// If it holds none, or a file of it cannot be read.
+/// If the folder has no results, or a file of it cannot be read.
 pub fn read(folder: &Path) -> Result<Collection, ReadError> {
     if folder.is_file() {
         return Err(ReadError::IsFile(folder.display().to_string()));
@@ -66,14 +63,15 @@ pub fn read(folder: &Path) -> Result<Collection, ReadError> {
             return Err(ReadError::Incoming(folder.display().to_string()));
         }
         let collection = read_once(folder);
-        // Files of two states must not be read as one.
+        // Do not mix the files of two states.
         if version(folder) == before {
             return collection;
         }
     }
 }
 
-/// What changes whenever results are replaced: the folder itself is exchanged, or its manifest is.
+/// Returns values that change whenever results are replaced: the folder itself is exchanged, or its
+/// manifest.
 fn version(folder: &Path) -> [Option<(u64, SystemTime)>; 2] {
     [folder.to_owned(), folder.join("manifest.json")].map(|path| {
         let there = std::fs::metadata(path).ok()?;
@@ -81,7 +79,7 @@ fn version(folder: &Path) -> [Option<(u64, SystemTime)>; 2] {
         let number = std::os::unix::fs::MetadataExt::ino(&there);
         #[cfg(not(unix))]
         let number = there.len();
-        // A folder also changes when a report is put into it.
+        // A folder also changes when a report is written to it.
         let time = if there.is_dir() {
             SystemTime::UNIX_EPOCH
         } else {
@@ -106,7 +104,7 @@ fn read_once(folder: &Path) -> Result<Collection, ReadError> {
     };
     collection.folder = folder.display().to_string();
     collection.manifest = reader.json("manifest.json")?.unwrap_or_default();
-    // Results can be read without a drawing, such as one that another version wrote.
+    // The layout is optional: one written by another version is ignored.
     let layout = reader.json("layout.json")?;
     collection.layout = layout.and_then(|json| Layout::deserialize(json).ok());
     Ok(collection.visible())
@@ -114,12 +112,12 @@ fn read_once(folder: &Path) -> Result<Collection, ReadError> {
 
 struct Reader<'a> {
     folder: &'a Path,
-    /// None in a folder that an earlier version wrote.
+    /// `None` in a folder written by an earlier version.
     sums: Option<Sums>,
 }
 
 impl Reader<'_> {
-    /// What was read of a file, or nothing if there is none.
+    /// Returns the contents of a file, or `None` if it does not exist.
     fn there<T>(&self, name: &str, read: std::io::Result<T>) -> Result<Option<T>, ReadError> {
         match read {
             Ok(content) => Ok(Some(content)),
@@ -135,7 +133,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A file that is as it was written.
+    /// Reads a file and checks its checksum.
     fn bytes(&self, name: &str, most: u64) -> Result<Option<Vec<u8>>, ReadError> {
         let bytes = self.there(name, read_bytes(&self.folder.join(name), most))?;
         if let (Some(bytes), Some(sums)) = (&bytes, &self.sums) {
@@ -159,7 +157,7 @@ impl Reader<'_> {
         Ok(Some(value))
     }
 
-    /// A table, if it is there with the columns of `like`.
+    /// Reads a table with the columns of `like`, if the file exists.
     fn table(&self, name: &str, like: &Frame) -> Result<Option<Frame>, ReadError> {
         let bytes = |file: &str| self.bytes(file, MOST_TABLE);
         let whole = table_file(name, "parquet", false);
@@ -183,20 +181,20 @@ impl Reader<'_> {
         frame.map(Some).map_err(|error| self.bad(&file, error))
     }
 
-    /// Whether a table has no more classes than tables and figures can be made of.
+    /// Checks that the number of classes is small enough for tables and figures.
     fn few_classes(&self, file: &str, results: &Frame) -> Result<(), ReadError> {
         let classes = results.column("class").map(|column| &column.values);
         match classes {
             Some(Values::Text(words)) if words.words.len() > MOST_CLASSES => {
                 let n = words.words.len();
-                let error = format!("{n} classes of traffic; at most {MOST_CLASSES} are read");
+                let error = format!("expected at most {MOST_CLASSES} traffic classes, found {n}");
                 Err(self.bad(file, error))
             }
             _ => Ok(()),
         }
     }
 
-    /// Every table that is there, behind the columns of its point.
+    /// Reads all tables and puts the columns of the point in front.
     fn tables(&self, keys: &[FrameColumn]) -> Result<BTreeMap<String, Frame>, ReadError> {
         let mut tables = BTreeMap::new();
         for (name, _) in TABLES {
@@ -233,7 +231,7 @@ impl Reader<'_> {
         };
         let mut tables = self.tables(&keys)?;
         let Some(results) = tables.get("results") else {
-            let error = "it is missing, and points.parquet is there";
+            let error = "it is missing, but points.parquet exists";
             return Err(self.bad("results.parquet", error));
         };
         self.few_classes("results.parquet", results)?;
@@ -270,7 +268,7 @@ impl Reader<'_> {
             .into_iter()
             .map(|(name, frame)| (name, frame.behind(&key)))
             .collect();
-        // Older folders have CSV only; what matters most is in the document itself.
+        // Folders of older versions have CSV only; the document itself has the main results.
         let results = document.results().behind(&key);
         self.few_classes("results.json", &results)?;
         tables.insert("points".to_owned(), points(&results, &["point".to_owned()]));
@@ -286,12 +284,12 @@ impl Reader<'_> {
     }
 }
 
-/// An empty table behind the columns of a point.
+/// Returns an empty table with the columns of a point in front.
 fn behind(keys: &[FrameColumn], like: &Frame) -> Frame {
     Frame::from_columns(keys.iter().chain(&like.columns).cloned().collect())
 }
 
-/// Runs that did not come to their end, or in which nothing happened.
+/// Returns warnings about runs that did not complete, or in which nothing was sent.
 fn warnings(document: &Document) -> Vec<String> {
     let early = document
         .runs()
@@ -301,7 +299,7 @@ fn warnings(document: &Document) -> Vec<String> {
         .filter(|run| run.counters.injected_packets == 0);
     let early = early.map(|run| {
         let (word, seed) = (run.status.word(), run.seed);
-        format!("{word} with seed {seed}: the numbers are those up to then")
+        format!("{word} with seed {seed}: the results end at that time")
     });
     let silent = silent.map(|run| format!("nothing was sent with seed {}", run.seed));
     early.chain(silent).collect()

@@ -3,10 +3,10 @@
 //! ```text
 //!  Frame ─► parquet.rs (pages.rs) ─► links.parquet …     RunFile ─► run_file.rs ─► runs/ID.json.zst
 //!  folder ─► folder.rs ─► Collection, with the points over seeds (points.rs)
-//!  every file and folder of results is made by writing/
+//!  writing/ creates every file and folder of results
 //! ```
 //!
-//! Equal tables give equal bytes, whoever writes them.
+//! Equal tables have equal bytes, no matter which process writes them.
 
 mod folder;
 mod pages;

@@ -1,19 +1,22 @@
-//! What the pages of a Parquet column say of themselves, read before any of them is decompressed.
+//! Reads the page headers of a Parquet column before any page is decompressed.
 //!
-//! A page of a few bytes may stand for gigabytes: compressed zeros, a dictionary of a billion entries, texts that repeat
-//! each other's beginnings. The footer states sizes too, but the library believes the header of each page. So the headers
-//! are read here (Thrift's compact protocol), and what netloom never writes is refused.
+//! A page of a few bytes may decompress to gigabytes: zeros, a dictionary of a billion entries,
+//! texts that share prefixes. The footer states sizes too, but the library uses the header of each
+//! page. So the headers are parsed here (Thrift's compact protocol), and anything that netloom
+//! never writes is rejected.
 
 use parquet::basic::Type as Physical;
 
-/// Bytes of a page, decompressed, at most: a writer begins a new one at 1 MiB, and may exceed that by one batch.
+/// Maximum decompressed size of a page. A writer begins a new page at 1 MiB, and may exceed that by
+/// one batch.
 const MOST_OF_A_PAGE: u64 = 16 << 20;
 
 /// Kinds of pages.
 const DATA_PAGE: i32 = 0;
 const DICTIONARY_PAGE: i32 = 2;
 
-/// Encodings that netloom writes: PLAIN, PLAIN_DICTIONARY, RLE and RLE_DICTIONARY. Others build values from earlier ones.
+/// Encodings that netloom writes: PLAIN, PLAIN_DICTIONARY, RLE and RLE_DICTIONARY. Other encodings
+/// derive values from earlier ones.
 const ENCODINGS: [i32; 4] = [0, 2, 3, 8];
 
 /// Types of fields.
@@ -24,10 +27,10 @@ const I64: u8 = 6;
 const BINARY: u8 = 8;
 const STRUCT: u8 = 12;
 
-/// Structures inside each other, at most: a header has statistics inside the part for its kind.
+/// Maximum nesting of structures: a header has statistics inside the part for its kind.
 const DEEPEST: usize = 4;
 
-/// Bytes that the pages of a column have once they are decompressed, their dictionaries as values included.
+/// Returns the decompressed size of the pages of a column, including their dictionaries as values.
 pub(super) fn decoded_bytes(mut chunk: &[u8], kind: Physical) -> Result<u64, String> {
     let mut bytes = 0u64;
     while !chunk.is_empty() {
@@ -37,7 +40,7 @@ pub(super) fn decoded_bytes(mut chunk: &[u8], kind: Physical) -> Result<u64, Str
         chunk = header
             .rest
             .get(compressed..)
-            .ok_or("a page of it is cut off")?;
+            .ok_or("a page of it is truncated")?;
         let uncompressed = u64::try_from(page.uncompressed).unwrap_or(u64::MAX);
         if uncompressed > MOST_OF_A_PAGE {
             return Err(format!(
@@ -45,10 +48,7 @@ pub(super) fn decoded_bytes(mut chunk: &[u8], kind: Physical) -> Result<u64, Str
             ));
         }
         if !ENCODINGS.contains(&page.encoding) {
-            return Err(format!(
-                "a page of encoding {}, which no table has",
-                page.encoding
-            ));
+            return Err(format!("unsupported page encoding {}", page.encoding));
         }
         bytes += uncompressed;
         if page.kind == DICTIONARY_PAGE {
@@ -60,7 +60,7 @@ pub(super) fn decoded_bytes(mut chunk: &[u8], kind: Physical) -> Result<u64, Str
             let entries = u64::try_from(page.entries).unwrap_or(u64::MAX);
             if entries.saturating_mul(stored) > uncompressed {
                 return Err(format!(
-                    "a dictionary of {entries} entries in {uncompressed} bytes"
+                    "invalid dictionary: {entries} entries in {uncompressed} bytes"
                 ));
             }
             bytes += entries * kept;
@@ -69,7 +69,7 @@ pub(super) fn decoded_bytes(mut chunk: &[u8], kind: Physical) -> Result<u64, Str
     Ok(bytes)
 }
 
-/// What matters of a page.
+/// The relevant fields of a page header.
 #[derive(Default)]
 struct Page {
     kind: i32,
@@ -79,13 +79,14 @@ struct Page {
     encoding: i32,
 }
 
-/// The header of a page, and what follows it.
+/// A reader at the header of a page.
 struct Header<'a> {
     rest: &'a [u8],
 }
 
 impl Header<'_> {
-    /// The header of a data page of the first version or of a dictionary; nothing for anything else.
+    /// Parses the header of a data page (version 1) or of a dictionary; returns `None` for any
+    /// other page.
     fn page(&mut self) -> Option<Page> {
         let (mut page, mut found, mut last) = (Page::default(), vec![], 0);
         while let Some((id, kind)) = self.field(&mut last)? {
@@ -109,7 +110,8 @@ impl Header<'_> {
         (is_whole && !has_other).then_some(page)
     }
 
-    /// The entries and the encoding of a page. The levels of a data page are of an encoding too.
+    /// Parses the number of entries and the encoding of a page. The levels of a data page have an
+    /// encoding too.
     fn kind_of_page(&mut self) -> Option<(i32, i32)> {
         let (mut entries, mut encoding, mut last) = (None, None, 0);
         while let Some((id, kind)) = self.field(&mut last)? {
@@ -123,7 +125,8 @@ impl Header<'_> {
         Some((entries?, encoding?))
     }
 
-    /// The number and the type of the next field of a structure, or its end. Numbers rise.
+    /// Parses the number and the type of the next field of a structure, or its end. Numbers are
+    /// ascending.
     fn field(&mut self, last: &mut u8) -> Option<Option<(u8, u8)>> {
         let byte = self.byte()?;
         let (step, kind) = (byte >> 4, byte & 15);
@@ -164,7 +167,7 @@ impl Header<'_> {
         Some(byte)
     }
 
-    /// A whole number of 7 bits per byte, the lowest first.
+    /// Parses an unsigned number with 7 bits per byte, lowest first.
     fn varint(&mut self, most_bytes: usize) -> Option<u64> {
         let mut number = 0u64;
         for at in 0..most_bytes {
@@ -182,7 +185,7 @@ impl Header<'_> {
         None
     }
 
-    /// A number with its sign in the lowest bit.
+    /// Parses a number with its sign in the lowest bit (zigzag).
     fn i32(&mut self) -> Option<i32> {
         let number = u32::try_from(self.varint(5)?).ok()?;
         Some((number >> 1).cast_signed() ^ -(number & 1).cast_signed())
@@ -193,7 +196,7 @@ impl Header<'_> {
 mod tests {
     use super::*;
 
-    /// A header of a page of zeros, and its bytes.
+    /// Returns a page of zeros with its header.
     fn page(kind: u8, uncompressed: u32, entries: u32, encoding: u8) -> Vec<u8> {
         let mut bytes = vec![];
         let number = |bytes: &mut Vec<u8>, number: u32| {
@@ -235,12 +238,9 @@ mod tests {
         );
         assert_eq!(
             why(&[page(2, 399, 100, 0)]),
-            "a dictionary of 100 entries in 399 bytes"
+            "invalid dictionary: 100 entries in 399 bytes"
         );
-        assert_eq!(
-            why(&[page(0, 9, 9, 7)]),
-            "a page of encoding 7, which no table has"
-        );
+        assert_eq!(why(&[page(0, 9, 9, 7)]), "unsupported page encoding 7");
         assert_eq!(why(&[page(3, 9, 9, 0)]), "a page of it is damaged");
         for end in 1..dictionary.len() {
             assert!(of(&[dictionary[..end].to_vec()]).is_err(), "{end}");

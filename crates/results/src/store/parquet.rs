@@ -1,4 +1,5 @@
-//! Tables as Parquet: one optional column for each of a frame, zstd, units and meanings in the metadata.
+//! Tables as Parquet: one optional column for each column of a frame, zstd, units and meanings in
+//! the metadata.
 //!
 //! | kind | Parquet | DuckDB | Polars | pandas |
 //! |---|---|---|---|---|
@@ -29,21 +30,21 @@ use serde::{Deserialize, Serialize};
 use super::pages::decoded_bytes;
 use crate::{Frame, FrameColumn, Kind, Values, Words};
 
-/// Lines of a row group: enough to compress well, few enough to be read in parts.
+/// Lines of a row group: large enough to compress well, small enough to be read in parts.
 const GROUP: usize = 1 << 20;
 
-/// The most that is read of a table, since a few bytes of Parquet may stand for any amount.
+/// Limits on the size of a table, since a few bytes of Parquet may decompress to any amount.
 struct Limits {
     lines: u64,
-    /// Memory for all values, texts as their numbers.
+    /// Memory for all values; a text counts as its index.
     bytes: u64,
-    /// Pages once they are decompressed.
+    /// Decompressed size of all pages.
     pages: u64,
-    /// Memory for the different texts.
+    /// Memory for distinct texts.
     texts: usize,
 }
 
-/// The links of 262,144 hosts with five seeds are 8 million lines and 1.6 GB.
+/// For scale: the links of 262,144 hosts with five seeds are 8 million lines and 1.6 GB.
 const LIMITS: Limits = Limits {
     lines: 1 << 26,
     bytes: 2 << 30,
@@ -51,16 +52,16 @@ const LIMITS: Limits = Limits {
     texts: 512 << 20,
 };
 
-/// Memory for a text besides its bytes, which are there twice: once to find it.
+/// Memory for a text in addition to its bytes, which are stored twice: once in the index.
 const PER_TEXT: usize = 128;
 
 /// Lines of a column that are read at a time.
 const BATCH: usize = 1 << 16;
 
-/// The key under which units and meanings stand in a file.
+/// Key of the units and meanings in the metadata of a file.
 const COLUMNS: &str = "netloom.columns";
 
-/// What Parquet has no place for.
+/// The part of a column's description that Parquet does not store.
 #[derive(Serialize, Deserialize)]
 struct Described {
     name: String,
@@ -68,28 +69,28 @@ struct Described {
     meaning: String,
 }
 
-/// A table as the bytes of a Parquet file; equal tables give equal bytes.
+/// Converts a table to the bytes of a Parquet file; equal tables have equal bytes.
 pub fn to_parquet(frame: &Frame) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let mut writer = TableWriter::new(&mut bytes, frame).expect("memory takes everything");
-    writer.push(frame).expect("memory takes everything");
-    writer.finish().expect("memory takes everything");
+    let mut writer = TableWriter::new(&mut bytes, frame).expect("writing to memory cannot fail");
+    writer.push(frame).expect("writing to memory cannot fail");
+    writer.finish().expect("writing to memory cannot fail");
     bytes
 }
 
-/// A table being written, part by part: of large ones only a row group is in memory. How it is cut into
-/// parts does not change the bytes.
+/// Writes a table in parts, with at most a row group in memory. The size of the parts does not
+/// affect the bytes.
 pub struct TableWriter<W: Write + Send> {
     writer: SerializedFileWriter<W>,
-    /// What is not written yet, less than a row group.
+    /// Lines that are not written yet, less than a row group.
     pending: Frame,
 }
 
 impl<W: Write + Send> TableWriter<W> {
-    /// Begins a table with the columns of this one.
+    /// Creates a writer for a table with the columns of `like`.
     ///
     /// # Errors
-    /// If the system refuses.
+    /// If the file cannot be written.
     pub fn new(sink: W, like: &Frame) -> io::Result<TableWriter<W>> {
         let described: Vec<Described> = like
             .columns
@@ -118,7 +119,7 @@ impl<W: Write + Send> TableWriter<W> {
     /// Adds the lines of a table with the same columns.
     ///
     /// # Errors
-    /// If the system refuses.
+    /// If the file cannot be written.
     pub fn push(&mut self, frame: &Frame) -> io::Result<()> {
         self.pending.append(frame);
         let mut start = 0;
@@ -147,10 +148,10 @@ impl<W: Write + Send> TableWriter<W> {
         Ok(())
     }
 
-    /// Ends the table.
+    /// Finishes the table.
     ///
     /// # Errors
-    /// If the system refuses.
+    /// If the file cannot be written.
     pub fn finish(mut self) -> io::Result<()> {
         if !self.pending.is_empty() {
             self.group(0..self.pending.len())
@@ -214,7 +215,7 @@ fn write(
     Ok(())
 }
 
-/// The values that are there, and for every line whether it has one.
+/// Returns the values that exist, and for every line whether it has a value.
 fn present<T, U>(values: &[Option<T>], convert: impl Fn(&T) -> U) -> (Vec<U>, Vec<i16>) {
     let levels = values.iter().map(|value| i16::from(value.is_some()));
     let there = values.iter().flatten().map(convert);
@@ -225,18 +226,20 @@ thread_local! {
     static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a panic of this thread would be a damaged file's, and told as such: a hook has nothing to say of it.
+/// Whether a panic of this thread is caught and reported as a damaged file, so that a panic hook
+/// can skip it.
 pub fn is_guarded() -> bool {
     IS_GUARDED.get()
 }
 
-/// Reads a table that [`to_parquet`] wrote. One that has not the columns of `like` is refused before its lines are read.
+/// Reads a table written by [`to_parquet`]. If its columns are not those of `like`, its lines are
+/// not read.
 ///
 /// # Errors
-/// If the bytes are no Parquet, or hold columns that no table of ours has, or more than is read of a table.
+/// If the bytes are not Parquet, contain columns that netloom does not write, or exceed the limits.
 pub fn from_parquet(bytes: Vec<u8>, like: Option<&Frame>) -> Result<Frame, String> {
-    // The library asserts what a damaged page does not keep; a folder may be anybody's, so that is one more mistake
-    // of the file. Nothing is shared with what was interrupted.
+    // The library panics on some damaged pages. A folder may come from an untrusted source, so a
+    // panic is reported as an error of the file. The interrupted code shares no state.
     IS_GUARDED.set(true);
     let read = std::panic::catch_unwind(|| try_from_parquet(bytes.into(), like, &LIMITS));
     IS_GUARDED.set(false);
@@ -269,14 +272,18 @@ fn try_from_parquet(
     for field in metadata.schema().get_fields() {
         let name = field.name();
         if !field.is_primitive() || !field.is_optional() {
-            return Err(wrong(format!("column {name:?} holds no plain values")));
+            return Err(wrong(format!("expected plain values in column {name:?}")));
         }
         let kind = match field.get_physical_type() {
             Physical::BYTE_ARRAY => Kind::Text,
             Physical::INT64 => Kind::Whole,
             Physical::DOUBLE => Kind::Number,
             Physical::BOOLEAN => Kind::Flag,
-            other => return Err(wrong(format!("column {name:?} is of type {other}"))),
+            other => {
+                return Err(wrong(format!(
+                    "unsupported type {other} of column {name:?}"
+                )));
+            }
         };
         let found = described.iter().find(|one| one.name == name);
         columns.push(FrameColumn {
@@ -290,7 +297,7 @@ fn try_from_parquet(
     if let Some(like) = like {
         let other = |error| {
             wrong(format!(
-                "{error}; another version wrote it, or it was changed"
+                "{error}; it was changed or written by another version"
             ))
         };
         frame.has_columns_of(like).map_err(other)?;
@@ -312,7 +319,8 @@ fn try_from_parquet(
     Ok(Frame::from_columns(frame.columns))
 }
 
-/// Whether a table is no larger than what is read, by its footer and the headers of its pages: nothing is decompressed.
+/// Checks the size of a table against the limits by its footer and page headers, without
+/// decompressing anything.
 fn can_be_read(
     reader: &SerializedFileReader<Bytes>,
     bytes: &[u8],
@@ -322,10 +330,10 @@ fn can_be_read(
     let (mut n_lines, mut n_bytes) = (0u64, 0u64);
     for group in reader.metadata().row_groups() {
         let n = u64::try_from(group.num_rows());
-        n_lines = n_lines.saturating_add(n.map_err(|_| wrong("a part of less than no lines"))?);
+        n_lines = n_lines.saturating_add(n.map_err(|_| wrong("a negative number of lines"))?);
         for column in group.columns() {
-            let pages = pages_of(column, bytes)
-                .ok_or_else(|| wrong("a column lies outside of the file"))?;
+            let pages =
+                pages_of(column, bytes).ok_or_else(|| wrong("a column lies outside the file"))?;
             let decoded = decoded_bytes(pages, column.column_type());
             let in_column =
                 |why| wrong(format!("column {:?}: {why}", column.column_path().string()));
@@ -359,7 +367,8 @@ fn can_be_read(
     Ok(())
 }
 
-/// The pages of a column, if they lie in the file and are compressed as ours are; the reader takes that for granted.
+/// Returns the pages of a column if they lie in the file and are compressed with zstd, which the
+/// reader assumes.
 fn pages_of<'a>(column: &ColumnChunkMetaData, bytes: &'a [u8]) -> Option<&'a [u8]> {
     let is_known = matches!(
         column.compression(),
@@ -401,7 +410,7 @@ macro_rules! lines {
     }};
 }
 
-/// Values in their lines.
+/// Distributes values to their lines.
 fn spread<T: Copy, U>(
     into: &mut Vec<Option<U>>,
     convert: fn(T) -> U,
@@ -435,13 +444,13 @@ fn read(
         (ColumnReader::BoolColumnReader(mut reader), Values::Flag(values)) => {
             lines!(reader, n, spread(values, |is_so: bool| is_so));
         }
-        _ => return Err(wrong("a column is not of the type that its schema says")),
+        _ => return Err(wrong("a column does not have the type of its schema")),
     }
     Ok(())
 }
 
-/// Adds texts. Those of a dictionary are the same bytes in memory each time, so each is looked at once per batch, however
-/// long it is and however often it comes.
+/// Adds texts. A text of a dictionary always has the same address, so each is hashed once per
+/// batch, no matter how long it is or how often it occurs.
 fn texts(
     words: &mut Words,
     levels: &[i16],
@@ -465,9 +474,7 @@ fn texts(
                     let takes = 2 * bytes.len() + PER_TEXT;
                     *room = room.checked_sub(takes).ok_or_else(|| {
                         let n = words.words.len();
-                        wrong(format!(
-                            "more different texts than are read of a table: {n} and further ones"
-                        ))
+                        wrong(format!("too many distinct texts: more than {n}"))
                     })?;
                 }
                 known.insert(place, at);
@@ -488,7 +495,7 @@ mod tests {
 
     type Line = (Option<String>, Option<u64>, Option<f64>, Option<bool>);
 
-    /// A frame with a column of every kind.
+    /// Returns a frame with a column of every kind.
     fn frame(lines: Vec<Line>) -> Frame {
         let columns = [
             ("word", "", Kind::Text),
@@ -555,7 +562,7 @@ mod tests {
             Some((GROUP + 4) as f64)
         );
         assert_eq!(again, frame);
-        // In parts it is the same file.
+        // Writing in parts gives the same file.
         let mut bytes = Vec::new();
         let mut writer = TableWriter::new(&mut bytes, &frame).unwrap();
         let mut part = frame.without_lines();
@@ -583,7 +590,7 @@ mod tests {
         assert!(from_parquet(b"PAR1 not at all".to_vec(), None).is_err());
     }
 
-    /// Bytes of a table of texts, each of them twice, `n` of them `length` bytes long.
+    /// Returns a table of `n` texts of `length` bytes, each twice.
     fn of_texts(n: usize, length: usize) -> Vec<u8> {
         let column = FrameColumn::new(&Column::new("word", "", ""), Kind::Text);
         let mut frame = Frame::from_columns(vec![column]);
@@ -622,9 +629,9 @@ mod tests {
         );
         assert_eq!(
             why(of_texts(200, 8)),
-            "more different texts than are read of a table: 139 and further ones"
+            "too many distinct texts: more than 139"
         );
-        // Another table is refused before its size is looked at.
+        // A table with other columns is rejected before its size is checked.
         let other = read(of_texts(501, 8), Some(&frame(vec![])));
         assert!(other.unwrap_err().starts_with("column \"n\" is missing"));
         // 17 MiB in a page of 2 kB.

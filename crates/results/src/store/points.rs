@@ -1,16 +1,17 @@
-//! What the seeds of every point say together.
+//! Statistics over the seeds of every point.
 
 use std::collections::HashMap;
 
 use crate::{Column, Datum, Frame, FrameColumn, Kind, OVER_SEEDS, Verdict, half_width_of};
 
-/// The columns of `results` that say what a line is about, and stay.
+/// The columns of `results` that identify what a line covers, and are kept.
 const SCOPE: &[&str] = &["scope", "class", "sl"];
 
-/// The table `points`: a line for every point and scope, from the table `results` of all runs.
+/// Computes the table `points`, with a line for every point and scope, from the table `results` of
+/// all runs.
 ///
-/// A mean is over the seeds that have a value; its interval needs two of them. `keys` are the columns of
-/// the point, which stand first and are the same for all its lines.
+/// A mean covers the seeds that have a value; its interval needs at least two. `keys` are the
+/// columns of the point, which come first and are equal in all its lines.
 pub fn points(results: &Frame, keys: &[String]) -> Frame {
     let column = |name: &str| results.column(name).expect("a column of results");
     let named = keys.iter().map(String::as_str).chain(SCOPE.iter().copied());
@@ -72,7 +73,7 @@ pub fn points(results: &Frame, keys: &[String]) -> Frame {
     frame
 }
 
-/// The table without lines, for points with these columns.
+/// Returns the table without lines, for points with these columns.
 pub(crate) fn empty_points(keys: &[FrameColumn], results: &Frame) -> Frame {
     let like = |name: &str| {
         let column = results.column(name).expect("a column of results");
@@ -81,21 +82,23 @@ pub(crate) fn empty_points(keys: &[FrameColumn], results: &Frame) -> Frame {
     let mut columns = keys.to_vec();
     columns.extend(SCOPE.iter().map(|name| like(name)));
     for (name, kind, meaning) in [
-        ("seeds", Kind::Whole, "Runs that the line is about."),
+        ("seeds", Kind::Whole, "Number of runs in this line."),
         (
             "verdict",
             Kind::Text,
-            "`unfinished` if a seed is; otherwise the median of the seeds' verdicts, of two in the middle the later one in the order of `results`.",
+            "`unfinished` if a seed is; otherwise the median of the verdicts of the seeds, the \
+             later of two in the order of `results`.",
         ),
         (
             "saturated_seeds",
             Kind::Whole,
-            "Seeds that are `saturated`.",
+            "Number of seeds that are `saturated`.",
         ),
         (
             "unsure_seeds",
             Kind::Whole,
-            "Seeds that are `unfinished`, `too-short`, `not-stationary` or `not-converged`.",
+            "Number of seeds that are `unfinished`, `too-short`, `not-stationary` or \
+             `not-converged`.",
         ),
     ] {
         let unit = "";
@@ -153,7 +156,7 @@ mod tests {
             (Some(2.0), Some(1.0))
         );
         assert_eq!(number("saturated_seeds", 0), Some(1.0));
-        // Half of two.
+        // One of two.
         let verdict = |line| points.column("verdict").unwrap().text(line);
         assert_eq!((verdict(0), verdict(1)), (Some("saturated"), Some("ok")));
         // Standard error 1, t for one degree of freedom 12.706.
@@ -165,7 +168,8 @@ mod tests {
     }
 
     proptest! {
-        /// A merged point says of its total and its classes what the document of its runs says.
+        /// The verdicts of a merged point, total and classes, equal those in the document of its
+        /// runs.
         #[test]
         fn verdicts_of_points_are_those_of_their_runs(
             seeds in (1usize..4).prop_flat_map(|n| {

@@ -1,8 +1,9 @@
-//! One run of a study as one file: written beside and renamed, valid or absent.
+//! One run of a study as one file, written under a temporary name and renamed, so that it is valid
+//! or absent.
 //!
-//! It is two lines of JSON (`zstdcat runs/ID.json.zst | head -1 | jq`), each in a zstd frame with a checksum:
-//! the summary with its verdicts, then every table. Times and hosts are no part of it, so whoever runs a run
-//! writes the same bytes.
+//! The file has two lines of JSON (`zstdcat runs/ID.json.zst | head -1 | jq`), each in a zstd frame
+//! with a checksum: the summary with its verdicts, then all tables. It does not contain times or
+//! hosts, so every machine writes the same bytes.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -13,66 +14,66 @@ use serde::{Deserialize, Serialize};
 use super::writing::write_file;
 use crate::{Frame, RESULTS_VERSION, Run, RunId, Setting, empty_table};
 
-/// One run with one seed at one point of a study.
+/// One run: a point of a study with one seed.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RunFile {
-    /// What the first line holds.
+    /// The first line.
     pub summary: RunSummary,
-    /// Every table by its name, without the columns of the point.
+    /// The tables by name, without the columns of the point.
     pub tables: Vec<(String, Frame)>,
 }
 
-/// What is known of a run without its tables.
+/// A run without its tables.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RunSummary {
     /// Version of the results.
     pub results_version: u32,
     /// Hash of the resolved experiment of this point, its seed and the version of results.
     pub run_id: RunId,
-    /// What the point sets, in the order of the axes.
+    /// The settings of the point, in the order of the axes.
     pub settings: Vec<Setting>,
     /// Summary and verdict.
     pub run: Run,
 }
 
-/// Why a file is no result.
+/// Why a file is not a valid result.
 #[derive(Debug, thiserror::Error)]
 pub enum Invalid {
-    /// There is none.
+    /// The file does not exist.
     #[error("there is no such file")]
     Missing,
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("{0}")]
     Unreadable(String),
-    /// It is the result of something else.
-    #[error("it holds {0}")]
+    /// The file has another result.
+    #[error("it contains {0}")]
     Other(String),
 }
 
-/// The ending of run files.
+/// The extension of run files.
 const ENDING: &str = ".json.zst";
 
-/// A run file that is larger is none of ours: the tables of a run on 262,144 hosts have a tenth of it.
+/// Maximum size of a run file. The tables of a run on 262,144 hosts need a tenth of it.
 const MOST_STORED: u64 = 256 << 20;
-/// The first line, and the second.
+/// Maximum size of the first line, and of the second.
 const MOST_SUMMARY: u64 = 64 << 20;
 const MOST_TABLES: u64 = 512 << 20;
 
 impl RunFile {
-    /// The name of the file of a run.
+    /// Returns the file name of a run.
     pub fn name(run_id: &RunId) -> String {
         format!("{run_id}{ENDING}")
     }
 
-    /// The run that a file of this name would hold.
+    /// Returns the id of the run in a file of this name.
     pub fn id_of(name: &str) -> Option<RunId> {
         name.strip_suffix(ENDING).and_then(RunId::parse)
     }
 
-    /// Writes it into a folder.
+    /// Writes the file to a folder.
     ///
     /// # Errors
-    /// If the system refuses.
+    /// If the file cannot be written.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         let mut bytes = compressed(&self.summary)?;
         bytes.extend(compressed(&self.tables)?);
@@ -82,17 +83,17 @@ impl RunFile {
     /// Reads the file of a run from a folder.
     ///
     /// # Errors
-    /// If there is none, if it is damaged, or if it belongs to another run or version.
+    /// If the file is missing or damaged, or belongs to another run or version.
     pub fn read(folder: &Path, run_id: &RunId) -> Result<RunFile, Invalid> {
         let mut json = vec![];
         let summary = lines(folder, run_id, &mut |part| json.extend_from_slice(part))?;
         let tables: Vec<(String, Frame)> = serde_json::from_slice(&json).map_err(damaged)?;
         for (at, (name, frame)) in tables.iter().enumerate() {
             let Some(like) = empty_table(name) else {
-                return Err(damaged(format!("there is no table {name:?}")));
+                return Err(damaged(format!("unknown table {name:?}")));
             };
             if tables[..at].iter().any(|(other, _)| other == name) {
-                return Err(damaged(format!("two tables {name:?}")));
+                return Err(damaged(format!("duplicate table {name:?}")));
             }
             let fits = frame.has_columns_of(&like);
             fits.map_err(|error| damaged(format!("table {name:?}: {error}")))?;
@@ -102,10 +103,10 @@ impl RunFile {
 }
 
 impl RunSummary {
-    /// Reads the summary of a run; the tables are only seen to be whole.
+    /// Reads the summary of a run; of the tables only the checksum is verified.
     ///
     /// # Errors
-    /// If there is none, if it is damaged, or if it belongs to another run or version.
+    /// If the file is missing or damaged, or belongs to another run or version.
     pub fn read(folder: &Path, run_id: &RunId) -> Result<RunSummary, Invalid> {
         lines(folder, run_id, &mut |_| {})
     }
@@ -120,7 +121,7 @@ fn compressed(part: &impl Serialize) -> io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-/// The first line of a file, read and checked; the second goes to `tables` in parts.
+/// Reads and checks the first line of a file, and passes the second to `tables` in parts.
 fn lines(
     folder: &Path,
     run_id: &RunId,
@@ -131,13 +132,13 @@ fn lines(
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Invalid::Missing),
         Err(error) => return Err(damaged(error)),
     };
-    // A few bytes of zstd may stand for any number of them.
+    // A few bytes of zstd may decompress to any amount.
     let mut json = BufReader::new(zstd::Decoder::new(bytes.as_slice()).map_err(damaged)?);
     let mut first = vec![];
     let read = (&mut json).take(MOST_SUMMARY).read_until(b'\n', &mut first);
     read.map_err(damaged)?;
     if first.last() != Some(&b'\n') {
-        return Err(damaged("its first line has no end"));
+        return Err(damaged("its first line is incomplete"));
     }
     let summary: RunSummary = serde_json::from_slice(&first).map_err(damaged)?;
     let (mut last, mut n) = (0, 0);
@@ -155,7 +156,7 @@ fn lines(
         json.consume(length);
     }
     if last != b'\n' {
-        return Err(damaged("its tables have no end"));
+        return Err(damaged("its tables are incomplete"));
     }
     if summary.results_version != RESULTS_VERSION {
         let version = summary.results_version;
@@ -246,7 +247,7 @@ mod tests {
             .unwrap()
             .map(|entry| entry.unwrap().file_name())
             .collect();
-        assert_eq!(names.len(), 1, "no temporary file stays: {names:?}");
+        assert_eq!(names.len(), 1, "temporary files are removed: {names:?}");
         std::fs::remove_dir_all(&folder).unwrap();
     }
 
@@ -267,7 +268,7 @@ mod tests {
             RunFile::read(&folder, &other),
             Err(Invalid::Other(_))
         ));
-        // Cut anywhere, or with any one byte changed, it is refused or it is the same.
+        // Truncated anywhere, or with any one byte changed, the file is rejected or reads the same.
         for at in 0..whole.len() {
             std::fs::write(&path, &whole[..at]).unwrap();
             assert!(
@@ -284,7 +285,7 @@ mod tests {
         std::fs::remove_dir_all(&folder).unwrap();
     }
 
-    /// Writes the lines of a file by hand, and reads it.
+    /// Writes a file with these lines, and reads it.
     fn read_with(name: &str, tables: &str) -> Result<RunFile, Invalid> {
         let folder = fresh(name);
         let summary = run_file().summary;
@@ -309,23 +310,23 @@ mod tests {
         };
         assert!(says("sound", &[table("results", &results)]).is_ok());
         let outside = says("outside", &[table("../../evil", &results)]);
-        assert_eq!(outside.unwrap_err(), "there is no table \"../../evil\"");
+        assert_eq!(outside.unwrap_err(), "unknown table \"../../evil\"");
         let twice = says(
             "twice",
             &[table("results", &results), table("results", &results)],
         );
-        assert_eq!(twice.unwrap_err(), "two tables \"results\"");
+        assert_eq!(twice.unwrap_err(), "duplicate table \"results\"");
         let other = says("other", &[table("links", &results)]);
         assert!(
             other
                 .unwrap_err()
-                .contains("\"run_id\" where \"seed\" should be")
+                .contains("expected column \"seed\", found \"run_id\"")
         );
     }
 
     #[test]
     fn a_few_bytes_that_stand_for_gigabytes_are_refused() {
-        // A megabyte of the same letter, over and over: zstd keeps each as some hundred bytes.
+        // Repeated megabytes of the same letter, which zstd compresses to some hundred bytes each.
         let part = zstd::encode_all(&vec![b' '; 1 << 20][..], 3).unwrap();
         let folder = fresh("bomb");
         let summary = run_file().summary;

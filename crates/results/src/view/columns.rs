@@ -1,23 +1,20 @@
-//! Columns of a table, looked up once and read line by line.
+//! Access to columns of a table, looked up once and read line by line.
 
 use crate::frame::{Frame, FrameColumn, Values, Words};
 
-/// A column of numbers.
 #[derive(Clone, Copy, Debug)]
 pub enum Numbers<'a> {
-    /// Whole ones.
     Whole(&'a [Option<u64>]),
-    /// With a point.
     Number(&'a [Option<f64>]),
 }
 
 impl<'a> Numbers<'a> {
-    /// The column of that name, if it is there and has numbers.
+    /// Returns the column with this name, if it exists and has numbers.
     pub fn of(frame: &'a Frame, name: &str) -> Option<Numbers<'a>> {
         Numbers::from(frame.column(name)?)
     }
 
-    /// A column, if it has numbers.
+    /// Returns a column if it has numbers.
     pub fn from(column: &'a FrameColumn) -> Option<Numbers<'a>> {
         match &column.values {
             Values::Whole(values) => Some(Numbers::Whole(values)),
@@ -26,7 +23,7 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// The finite number of a line.
+    /// Returns the number of a line, if it is finite.
     pub fn get(self, line: usize) -> Option<f64> {
         let found = match self {
             Numbers::Whole(values) => values[line].map(|n| n as f64),
@@ -36,7 +33,7 @@ impl<'a> Numbers<'a> {
     }
 }
 
-/// The words of a text column.
+/// Returns the words of a text column.
 pub fn words<'a>(frame: &'a Frame, name: &str) -> Option<&'a Words> {
     match &frame.column(name)?.values {
         Values::Text(words) => Some(words),
@@ -44,7 +41,8 @@ pub fn words<'a>(frame: &'a Frame, name: &str) -> Option<&'a Words> {
     }
 }
 
-/// The columns that a name may mean, the likeliest first: `p99` is short for `latency_p99_ns`, `delivered` for
+/// Returns the columns that a name may abbreviate, the likeliest first: `p99` for `latency_p99_ns`,
+/// `delivered` for
 /// `delivered_load`.
 pub fn spelled_out(name: &str) -> [String; 4] {
     [

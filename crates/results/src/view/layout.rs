@@ -1,118 +1,107 @@
-//! Where a fabric is drawn: `layout.json`, which `netloom topo draw` writes and every picture of use is made from.
+//! The drawing of a fabric: `layout.json`, which `netloom show picture` writes and all pictures of
+//! link use are based on.
 //!
-//! What a picture can do without may be missing, and what is unknown is passed over, so that a layout of another
-//! version still serves.
+//! Optional parts may be missing, and unknown keys are ignored, so that a layout of another version
+//! can be read.
 
 use serde::{Deserialize, Serialize};
 
-/// A fabric as it is drawn. Lengths are in pixels of the unscaled picture, from its top left corner.
+/// The drawing of a fabric. Lengths are in pixels of the unscaled picture, from its top left
+/// corner.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Layout {
-    /// What is regular about the fabric, in words.
+    /// The regular structure of the fabric, in words.
     #[serde(default)]
     pub structure: String,
-    /// Whether groups of switches are drawn in place of switches.
+    /// Whether groups of switches are drawn instead of switches.
     #[serde(default)]
     pub is_overview: bool,
-    /// Width of the picture.
     pub width_px: f64,
-    /// Height of the picture.
     pub height_px: f64,
-    /// Switches of the fabric.
     #[serde(default)]
     pub switches: u32,
-    /// NICs of the fabric, drawn or not.
+    /// Number of NICs, drawn or not.
     #[serde(default)]
     pub nics: u32,
-    /// Cables of the fabric, those of NICs included.
+    /// Number of cables, including those of NICs.
     #[serde(default)]
     pub cables: u32,
-    /// The classes of cables; an edge names one.
+    /// Link classes; every edge has one of them.
     #[serde(default)]
     pub link_classes: Vec<String>,
-    /// What a reader must know to read the picture.
+    /// Notes for the reader of the picture.
     #[serde(default)]
     pub remarks: Vec<String>,
     /// Switches, NICs or groups, in order of their numbers.
     pub nodes: Vec<Node>,
     /// Cables or bundles of cables.
     pub edges: Vec<Edge>,
-    /// Words beside the nodes, such as the names of levels.
+    /// Texts next to the nodes, such as the names of levels.
     #[serde(default)]
     pub labels: Vec<Label>,
 }
 
-/// What a node stands for.
+/// What a node represents.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NodeKind {
-    /// One switch.
     Switch,
-    /// One NIC.
     Nic,
-    /// Several switches.
     SwitchGroup,
-    /// Several NICs.
     NicGroup,
 }
 
-/// Something with a name and a place.
+/// A switch, a NIC or a group of them.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Node {
-    /// What it stands for.
+    /// What it represents.
     pub kind: NodeKind,
-    /// The fabric's name of the switch or NIC, as in `links.csv`; a name of the drawing's own for a group.
+    /// Name of the switch or NIC, as in `links.csv`; for a group, a name used only in the drawing.
     pub name: String,
-    /// How many switches or NICs it stands for.
+    /// Number of switches or NICs it represents.
     #[serde(default)]
     pub count: u32,
-    /// Its middle, from the left.
+    /// Centre, from the left.
     pub x_px: f64,
-    /// Its middle, from the top.
+    /// Centre, from the top.
     pub y_px: f64,
-    /// Its width.
     pub width_px: f64,
-    /// Its height.
     pub height_px: f64,
-    /// Where its name is written; nothing where there is no room.
+    /// Its name; `None` if there is no space for it.
     pub label: Option<Label>,
 }
 
-/// A text and its place.
+/// A text and its position.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Label {
-    /// The words.
     pub text: String,
-    /// Where they are anchored, from the left.
+    /// Anchor, from the left.
     pub x_px: f64,
-    /// The middle of their height, from the top.
+    /// Middle of the text height, from the top.
     pub y_px: f64,
-    /// Size of the letters.
+    /// Font size.
     pub size_px: f64,
-    /// Which part of the text is at the anchor.
+    /// The part of the text at the anchor.
     pub anchor: Anchor,
     /// Whether the text runs from top to bottom.
     #[serde(default)]
     pub is_vertical: bool,
 }
 
-/// Which part of a text is at its place.
+/// The part of a text at its anchor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Anchor {
-    /// Its beginning.
     Start,
-    /// Its middle.
     Middle,
-    /// Its end.
     End,
 }
 
-/// What an edge stands for.
+/// What an edge represents.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EdgeKind {
-    /// The cable of a NIC, or of the NICs of a switch together.
+    /// The cable of a NIC, or those of all NICs of a switch.
     Host,
     /// Cables between two switches, or between groups of them.
     #[default]
@@ -122,34 +111,34 @@ pub enum EdgeKind {
 /// All cables of one class between two nodes.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Edge {
-    /// What it stands for.
+    /// What it represents.
     #[serde(default)]
     pub kind: EdgeKind,
-    /// The node at one end, by its name. Every cable carries both directions.
+    /// Name of the node at one end. Every cable carries both directions.
     pub from: String,
-    /// The node at the other end.
+    /// Name of the node at the other end.
     pub to: String,
-    /// The class of the cables.
+    /// Link class of the cables.
     #[serde(default)]
     pub link_class: String,
-    /// How many cables it stands for.
+    /// Number of cables it represents.
     #[serde(default)]
     pub n_cables: u32,
-    /// The ports of each cable; empty where groups are drawn.
+    /// The ports of each cable; empty for groups.
     #[serde(default)]
     pub cables: Vec<Cable>,
-    /// Lines to draw, each through its points (x, y). A cable that leaves the picture at one side and comes
-    /// back at the other has two.
+    /// Polylines to draw, as points (x, y). A cable that leaves the picture at one side and enters
+    /// at the other has two.
     pub lines_px: Vec<Vec<[f64; 2]>>,
-    /// How many cables, written where lines have room for it.
+    /// The number of cables, if there is space for it.
     pub label: Option<Label>,
 }
 
 /// The ports of one cable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Cable {
-    /// The port at `from`; a NIC has one port without a number.
+    /// Port at `from`; `None` at a NIC.
     pub from_port: Option<u16>,
-    /// The port at `to`.
+    /// Port at `to`; `None` at a NIC.
     pub to_port: Option<u16>,
 }

@@ -1,4 +1,4 @@
-//! A table about points, line by line.
+//! Reads a table about points line by line.
 
 use netloom_metrics::Verdict;
 
@@ -9,16 +9,14 @@ use crate::study::half_width_of;
 /// A mean over seeds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Estimate {
-    /// The mean.
     pub mean: f64,
-    /// Half of the 95 % interval over seeds; nothing for one seed.
+    /// Half width of the 95 % interval over seeds; `None` for one seed.
     pub half_width: Option<f64>,
 }
 
-/// A table whose lines are about points: `points`, with what the seeds say together, or one with a line per seed.
+/// A table about points: `points`, with statistics over seeds, or one with a line per seed.
 #[derive(Clone, Copy)]
 pub struct Lines<'a> {
-    /// The table.
     pub table: &'a Frame,
     point: Option<Numbers<'a>>,
     scope: Option<&'a Words>,
@@ -26,7 +24,7 @@ pub struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// The lines of a table.
+    /// Creates a reader of a table.
     pub fn of(table: &'a Frame) -> Lines<'a> {
         Lines {
             table,
@@ -36,30 +34,30 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The lines about a scope: `total`, `class`, `sl`.
+    /// Returns the lines of a scope: `total`, `class`, `sl`.
     pub fn about(self, scope: &str) -> impl Iterator<Item = usize> {
         let is_it = move |line: &usize| self.scope(*line) == Some(scope);
         (0..self.table.len()).filter(is_it)
     }
 
-    /// What a line is about.
+    /// Returns the scope of a line.
     pub fn scope(self, line: usize) -> Option<&'a str> {
         self.scope.and_then(|column| column.get(line))
     }
 
-    /// Which point a line belongs to; a table without that column is all of point 0.
+    /// Returns the point of a line; 0 if the table has no such column.
     pub fn point(self, line: usize) -> u64 {
         let number = self.point.and_then(|column| column.get(line));
         number.map_or(0, |number| number as u64)
     }
 
-    /// The verdict of a line.
+    /// Returns the verdict of a line.
     pub fn verdict(self, line: usize) -> Verdict {
         let word = self.verdict.and_then(|column| column.get(line));
         word.and_then(Verdict::of_word).unwrap_or_default()
     }
 
-    /// A column of what was measured, if there is one.
+    /// Returns the column of a metric, if it exists.
     pub fn metric(self, name: &str) -> Option<Metric<'a>> {
         Some(Metric {
             mean: Numbers::of(self.table, name)?,
@@ -68,7 +66,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// What was measured, in every line, beside its interval if the table has them.
+/// A metric for every line, with its interval if the table has one.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric<'a> {
     mean: Numbers<'a>,
@@ -76,7 +74,7 @@ pub struct Metric<'a> {
 }
 
 impl Metric<'_> {
-    /// What a line says.
+    /// Returns the value of a line.
     pub fn get(self, line: usize) -> Option<Estimate> {
         Some(Estimate {
             mean: self.mean.get(line)?,

@@ -1,4 +1,4 @@
-//! How busy links were, at every point.
+//! Use of links at every point.
 
 use std::collections::BTreeMap;
 
@@ -7,23 +7,23 @@ use super::lines::Lines;
 use crate::collection::Collection;
 use crate::frame::Words;
 
-/// One direction of one link, by the numbers of its names.
+/// One direction of one link; names are indices.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Link {
     from: u32,
-    /// The port by which it leaves; nothing at a NIC.
+    /// Port of the sender; `None` at a NIC.
     pub from_port: Option<u16>,
     to: u32,
-    /// The port by which it arrives; nothing at a NIC.
+    /// Port of the receiver; `None` at a NIC.
     pub to_port: Option<u16>,
     kind: Option<u32>,
     class: Option<u32>,
 }
 
-/// What was seen of a link at a point.
+/// Use of a link at a point.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Use {
-    /// Runs that are summed here, in the order of the table.
+    /// Number of runs summed here.
     n: u32,
     utilisation: f64,
     busiest: f64,
@@ -33,28 +33,29 @@ pub struct Use {
 }
 
 impl Use {
-    /// Share of the time in which flits were sent, mean over seeds.
+    /// Returns the share of the time in which flits were sent, mean over seeds.
     pub fn utilisation(&self) -> f64 {
         self.utilisation / f64::from(self.n)
     }
 
-    /// The same of the seed with most.
+    /// Returns that share for the seed with the highest use.
     pub fn busiest(&self) -> f64 {
         self.busiest
     }
 
-    /// Share of packets sent when more than one lane could have been; nothing without packets of a switch.
+    /// Returns the share of packets sent with more than one lane to choose from; `None` without
+    /// packets of a switch.
     pub fn contested(&self) -> Option<f64> {
         (self.packets > 0.0).then(|| self.choices / self.packets)
     }
 
-    /// Mean content of the output buffer in flits.
+    /// Returns the mean occupancy of the output buffer in flits.
     pub fn output_buffer(&self) -> f64 {
         self.buffer / f64::from(self.n)
     }
 }
 
-/// The use of links, mean over seeds.
+/// Use of links, mean over seeds.
 pub struct Links<'a> {
     from: &'a Words,
     to: &'a Words,
@@ -64,7 +65,7 @@ pub struct Links<'a> {
 }
 
 impl<'a> Links<'a> {
-    /// The links at the points that are asked for; nothing if the folder has no table of them.
+    /// Reads the links at the selected points; `None` if the folder has no table of links.
     pub fn of(collection: &'a Collection, is_asked: impl Fn(u64) -> bool) -> Option<Links<'a>> {
         let lines = Lines::of(collection.table("links")?);
         let table = lines.table;
@@ -120,27 +121,28 @@ impl<'a> Links<'a> {
         Some(links)
     }
 
-    /// Whether nothing was seen of any.
+    /// Whether there is no link at any point.
     pub fn is_empty(&self) -> bool {
         self.uses.is_empty()
     }
 
-    /// Whether anything was seen of them at a point.
+    /// Whether there are links at a point.
     pub fn has(&self, point: u64) -> bool {
         self.uses.contains_key(&point)
     }
 
-    /// What was seen of a link at a point.
+    /// Returns the use of a link at a point.
     pub fn get(&self, point: u64, link: &Link) -> Option<&Use> {
         self.uses.get(&point)?.get(link)
     }
 
-    /// Every link at a point with what was seen of it.
+    /// Returns all links at a point with their use.
     pub fn at(&self, point: u64) -> impl Iterator<Item = (&Link, &Use)> {
         self.uses.get(&point).into_iter().flatten()
     }
 
-    /// The use of the busiest cable and direction between two nodes, the lesser name first: what limits them.
+    /// Returns the use of the busiest cable and direction between two nodes, the smaller name
+    /// first.
     pub fn between(&self, point: u64) -> BTreeMap<(&'a str, &'a str), f64> {
         let mut uses: BTreeMap<(&str, &str), f64> = BTreeMap::new();
         for (link, seen) in self.at(point) {
@@ -152,22 +154,22 @@ impl<'a> Links<'a> {
         uses
     }
 
-    /// Who sends.
+    /// Returns the name of the sender.
     pub fn from(&self, link: &Link) -> &'a str {
         &self.from.words[link.from as usize]
     }
 
-    /// Who receives.
+    /// Returns the name of the receiver.
     pub fn to(&self, link: &Link) -> &'a str {
         &self.to.words[link.to as usize]
     }
 
-    /// `injection`, `fabric` or `delivery`.
+    /// Returns `injection`, `fabric` or `delivery`.
     pub fn kind(&self, link: &Link) -> &'a str {
         word(self.kind, link.kind)
     }
 
-    /// The class of the cable.
+    /// Returns the link class of the cable.
     pub fn class(&self, link: &Link) -> &'a str {
         word(self.class, link.class)
     }
@@ -180,7 +182,7 @@ fn word(column: Option<&Words>, number: Option<u32>) -> &str {
     word.map_or("", String::as_str)
 }
 
-/// Two names, the lesser first.
+/// Sorts two names.
 pub fn ordered<'n>(a: &'n str, b: &'n str) -> (&'n str, &'n str) {
     if a < b { (a, b) } else { (b, a) }
 }

@@ -1,6 +1,6 @@
-//! Texts that people chose, inside HTML and SVG.
+//! Escapes texts for HTML and SVG.
 
-/// A text between tags or inside an attribute with double quotes.
+/// Escapes a text for use between tags or in an attribute with double quotes.
 pub fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -10,7 +10,7 @@ pub fn escaped(text: &str) -> String {
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
             '\n' | '\t' => safe.push(letter),
-            // XML has no other control characters, not even written as numbers.
+            // XML does not allow other control characters, not even as references.
             letter if letter.is_control() => safe.push('\u{fffd}'),
             letter => safe.push(letter),
         }

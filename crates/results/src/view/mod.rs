@@ -1,9 +1,9 @@
-//! Results as figures, reports and comparisons read them: points with what their seeds say together, the use of
-//! links, the drawing of the fabric; and numbers and names as they are written for people.
+//! Results for figures, reports and comparisons: points with statistics over seeds, use of links,
+//! the drawing of the fabric, and the formatting of numbers and names.
 //!
 //! ```text
 //!  Collection ─► Lines: a table about points, line by line ─► Study: points, verdicts, where series saturate
-//!             ─► Links: how busy every link was            ─► layout: the places to draw that at
+//!             ─► Links: use of every link                  ─► layout: where to draw it
 //! ```
 
 mod columns;

@@ -1,16 +1,15 @@
-//! Numbers for people: three digits that matter, and one unit per column.
+//! Formats numbers: three significant digits, and one unit per column.
 //!
-//! A page groups thousands and keeps a column's digits ([`short`]); a figure has no room for zeros ([`rounded`]);
-//! a terminal shows two places at most ([`three_digits`]).
+//! A page groups thousands and keeps trailing zeros ([`short`]), a figure omits them ([`rounded`]),
+//! and a terminal shows at most two decimal places ([`three_digits`]).
 
-/// A unit of time for nanoseconds.
+/// A unit for times in nanoseconds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TimeUnit {
-    /// Its sign.
     pub sign: &'static str,
-    /// The same where only ASCII is written.
+    /// Symbol in ASCII.
     pub ascii: &'static str,
-    /// How many nanoseconds it has.
+    /// Length in nanoseconds.
     pub ns: f64,
 }
 
@@ -26,18 +25,18 @@ const UNITS: [TimeUnit; 4] = [
 ];
 
 impl TimeUnit {
-    /// The longest unit of which a time has at least so many; nanoseconds if there is none.
+    /// Returns the longest unit in which a time is at least `n`; nanoseconds if there is none.
     fn with_at_least(n: f64, time_ns: f64) -> TimeUnit {
         let fits = |unit: &&TimeUnit| time_ns >= n * unit.ns;
         UNITS.iter().rev().find(fits).copied().unwrap_or(UNITS[0])
     }
 
-    /// The unit in which a time is a number from 1 to 1000.
+    /// Returns the unit in which a time is a number from 1 to 1000.
     pub fn of(time_ns: f64) -> TimeUnit {
         TimeUnit::with_at_least(1.0, time_ns)
     }
 
-    /// The unit in which the middle one of some times is easy to read.
+    /// Returns the unit that suits the median of some times.
     pub fn of_column(times_ns: impl IntoIterator<Item = f64>) -> TimeUnit {
         let mut sorted: Vec<f64> = times_ns.into_iter().filter(|x| x.is_finite()).collect();
         sorted.sort_by(f64::total_cmp);
@@ -46,13 +45,14 @@ impl TimeUnit {
     }
 }
 
-/// A latency with the unit that suits it alone.
+/// Formats a latency in the unit that suits it.
 pub fn latency(ns: f64) -> String {
     let unit = TimeUnit::of_column([ns]);
     format!("{} {}", short(ns / unit.ns), unit.sign)
 }
 
-/// Three digits that matter; whole numbers whole, with commas between thousands.
+/// Formats a number with three significant digits and commas between thousands; whole numbers stay
+/// whole.
 pub fn short(x: f64) -> String {
     if !x.is_finite() {
         return "–".into();
@@ -71,7 +71,7 @@ pub fn short(x: f64) -> String {
     format!("{x:.digits$}")
 }
 
-/// Three digits, the others zeros or not written: `0.5`, `12.3`, `1230`.
+/// Formats a number with three significant digits, without trailing zeros: `0.5`, `12.3`, `1230`.
 pub fn rounded(x: f64) -> String {
     if x == 0.0 || !x.is_finite() {
         return format!("{x}");
@@ -85,7 +85,8 @@ pub fn rounded(x: f64) -> String {
     }
 }
 
-/// About three digits, two after the point at most; whole numbers as they are.
+/// Formats a number with about three digits and at most two decimal places; whole numbers stay
+/// whole.
 pub fn three_digits(x: f64) -> String {
     if x.fract() == 0.0 && x.abs() < 1e6 {
         return format!("{x:.0}");
@@ -97,7 +98,7 @@ pub fn three_digits(x: f64) -> String {
     }
 }
 
-/// A number with at most so many digits after the point, and no zeros at the end of them.
+/// Formats a number with at most `most` decimal places, without trailing zeros.
 pub fn decimals(x: f64, most: usize) -> String {
     let text = format!("{x:.most$}");
     let text = match most {
@@ -107,28 +108,28 @@ pub fn decimals(x: f64, most: usize) -> String {
     if text == "-0" { "0" } else { text }.to_owned()
 }
 
-/// How many digits after the point make three that matter; fewer than none for large numbers.
+/// Returns the number of decimal places for three significant digits; negative for large numbers.
 fn places(size: f64) -> i32 {
-    // Rounded first: 9.996 has two digits before the point.
+    // Round first: 9.996 has two digits before the point.
     2 - significant(size, 3).log10().floor() as i32
 }
 
-/// A count, with commas between thousands.
+/// Formats a count with commas between thousands.
 pub fn count(n: u64) -> String {
     grouped(n as f64)
 }
 
-/// A fraction with as many digits as a load has.
+/// Formats a fraction with the digits of a load.
 pub fn load(x: f64) -> String {
     format!("{x:.3}")
 }
 
-/// A value of an axis, as short as it can be told apart.
+/// Formats a value of an axis with as few digits as keep it distinct.
 pub fn plain(x: f64) -> String {
     format!("{}", significant(x, 6))
 }
 
-/// The nearest number with so many significant digits: what a figure needs, and half of the text.
+/// Rounds to a number of significant digits, which halves the text of a figure.
 pub fn significant(x: f64, digits: usize) -> f64 {
     format!("{x:.*e}", digits.saturating_sub(1))
         .parse()

@@ -1,4 +1,4 @@
-//! The points of a folder: what they set, what was measured at each, where series of them saturate.
+//! The points of a folder: their settings, their results, and where series of them saturate.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,7 +11,7 @@ use crate::collection::Collection;
 use crate::study::{Level, OVER_SEEDS, Setting};
 use crate::table::Datum;
 
-/// What was measured at a point, in total or for one class.
+/// Results of a point, in total or for one class.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Line {
     /// Empty for the total.
@@ -20,37 +20,37 @@ pub struct Line {
 }
 
 impl Line {
-    /// What was measured of one of [`OVER_SEEDS`].
+    /// Returns the value of one of [`OVER_SEEDS`].
     pub fn get(&self, metric: &str) -> Option<Estimate> {
         self.metrics.get(metric).copied()
     }
 
-    /// Its mean.
+    /// Returns the mean.
     pub fn mean(&self, metric: &str) -> Option<f64> {
         self.get(metric).map(|estimate| estimate.mean)
     }
 }
 
-/// One value for every axis.
+/// A point of a study.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Point {
     /// As in the column `point`.
     pub number: u64,
-    /// Its value on every axis of [`Study::axes`].
+    /// Value on every axis of [`Study::axes`].
     pub values: Vec<Datum>,
-    /// The line of `points` about everything together.
+    /// Its line of `points` with scope `total`.
     pub line: usize,
-    /// How many seeds were run.
+    /// Number of seeds.
     pub seeds: u64,
-    /// Of everything together, over the seeds.
+    /// Verdict of the total, over the seeds.
     pub verdict: Verdict,
-    /// How many seeds are saturated.
+    /// Number of saturated seeds.
     pub saturated_seeds: u64,
-    /// How many are unfinished, too short to tell, not stationary or not converged.
+    /// Number of seeds that are unfinished, too short, not stationary or not converged.
     pub unsure_seeds: u64,
-    /// Everything together.
+    /// Results of all classes together.
     pub total: Line,
-    /// By traffic class.
+    /// Results per traffic class.
     pub classes: Vec<Line>,
 }
 
@@ -59,12 +59,11 @@ pub struct Point {
 pub struct Study {
     /// The axes that are columns of the table.
     pub axes: Vec<String>,
-    /// The points.
     pub points: Vec<Point>,
 }
 
 impl Study {
-    /// Nothing if the folder has no table of points.
+    /// Reads the points of a folder; `None` if it has no table of points.
     pub fn of(collection: &Collection) -> Option<Study> {
         let table = collection.table("points")?;
         let lines = Lines::of(table);
@@ -110,7 +109,7 @@ impl Study {
         Some(Study { axes, points })
     }
 
-    /// The names of all classes, in the order of appearance.
+    /// Returns the names of all classes, in order of appearance.
     pub fn classes(&self) -> Vec<&str> {
         let mut names: Vec<&str> = vec![];
         for line in self.points.iter().flat_map(|point| &point.classes) {
@@ -121,19 +120,20 @@ impl Study {
         names
     }
 
-    /// A point's value on an axis; nothing if the study has no such axis.
+    /// Returns a point's value on an axis; `None` if the study does not have the axis.
     pub fn value<'p>(&self, point: &'p Point, axis: &str) -> Option<&'p Datum> {
         let at = self.axes.iter().position(|own| own == axis)?;
         point.values.get(at)
     }
 
-    /// Whether an axis is the offered load: called so, and with numbers.
+    /// Whether an axis is the offered load: it has that name and numeric values.
     pub fn is_load(&self, axis: &str) -> bool {
         let number = |point: &Point| self.value(point, axis)?.number();
         axis.rsplit('.').next() == Some("load") && self.points.iter().any(|p| number(p).is_some())
     }
 
-    /// The points by what they set on these axes, in the order of appearance. An axis of others sets nothing.
+    /// Groups the points by their settings on these axes, in order of appearance. Axes that the
+    /// study does not have are ignored.
     pub fn by_settings(&self, axes: &[String]) -> BySettings {
         let mut groups = BySettings::default();
         for (n, point) in self.points.iter().enumerate() {
@@ -154,39 +154,40 @@ impl Study {
     }
 }
 
-/// Points that set the same.
+/// Points grouped by equal settings.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct BySettings {
-    /// What they set, and their places in [`Study::points`].
+    /// Settings, and indices into [`Study::points`].
     pub all: Vec<(Vec<Setting>, Vec<usize>)>,
-    /// Where the settings are, by [`key`].
+    /// Index into `all` by [`key`].
     at: HashMap<String, usize>,
 }
 
 impl BySettings {
-    /// The points with these settings.
+    /// Returns the points with these settings.
     pub fn get(&self, settings: &[Setting]) -> Option<&[usize]> {
         let at = *self.at.get(&key(settings))?;
         Some(&self.all[at].1)
     }
 }
 
-/// Equal for equal settings.
+/// Returns a key that is equal for equal settings.
 fn key(settings: &[Setting]) -> String {
     serde_json::to_string(settings).expect("plain data is JSON")
 }
 
-/// Where a series saturates: the last load below that is known to be steady, and the first at which it saturates.
+/// Where a series saturates: the highest steady load below saturation, and the first saturated
+/// load.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Saturation {
-    /// The last load whose verdict is `ok`, below the first saturated one.
+    /// The highest load with verdict `ok` below the first saturated load.
     pub last_steady: Option<f64>,
-    /// Nothing if it never is.
+    /// `None` if no load is saturated.
     pub first_saturated: Option<f64>,
 }
 
 impl Saturation {
-    /// Of points by rising load.
+    /// Finds the saturation of points in ascending order of load.
     pub fn of(points: impl IntoIterator<Item = (f64, Verdict)>) -> Saturation {
         let mut found = Saturation::default();
         for (load, verdict) in points {
@@ -196,7 +197,7 @@ impl Saturation {
                     break;
                 }
                 Verdict::Ok => found.last_steady = Some(load),
-                // Whether it is steady is not known.
+                // Not known to be steady.
                 _ => {}
             }
         }

@@ -1,4 +1,4 @@
-//! Fabrics and readers the tests share.
+//! Fabrics and readers shared by the tests.
 
 // Not every test uses all of them.
 #![allow(dead_code)]

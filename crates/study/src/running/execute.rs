@@ -1,4 +1,4 @@
-//! Runs what is missing, on all cores, beside whoever else works on the same folder.
+//! Runs missing units on all cores, in parallel with other processes on the same folder.
 
 use std::collections::VecDeque;
 use std::io;
@@ -21,52 +21,50 @@ use super::lock::UnitLock;
 use super::recorded::{Recorded, RunRecord};
 use super::walk::{most_runs, walk};
 
-/// How long we wait before we look again at units that others work on.
+/// Interval between checks of units that other processes run.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// How to run; no choice here changes a result.
+/// Options for running; they do not affect results.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
-    /// Whether a unit, by its number, is ours to do.
+    /// Whether this process runs a unit, by its number.
     pub owns: &'a dyn Fn(usize) -> bool,
-    /// Runs at the same time.
+    /// Number of concurrent runs.
     pub threads: NonZeroUsize,
-    /// How every fabric is divided.
+    /// Division of every fabric.
     pub division: Division,
-    /// Over the processes that this one leads, where several share each run; then one run at a time.
+    /// Leader of the processes that share each run; then one run at a time.
     pub leader: Option<&'a Leader<'a>>,
 }
 
-/// How far the units of this process have come.
+/// Progress of the units of this process.
 #[derive(Clone, Debug, Default)]
 pub struct Progress {
-    /// Runs that are stored, whoever ran them.
+    /// Number of stored runs, including those of other processes.
     pub done: u64,
-    /// Runs in all, at most.
+    /// Maximum number of runs in total.
     pub of: u64,
-    /// Of those done, how many were there before.
+    /// Number of stored runs that already existed.
     pub found: u64,
-    /// Packet-hops simulated by this process in runs that ended.
+    /// Packet-hops simulated by this process in completed runs.
     pub packet_hops: u64,
-    /// Since the start.
+    /// Time since the start.
     pub elapsed: Duration,
-    /// The worst run so far.
     pub worst: Option<Worst>,
 }
 
-/// The run with the worst verdict, and of equals the one with the longest p99.
+/// The run with the worst verdict; among equal verdicts, the one with the largest p99.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Worst {
-    /// Its point, for people.
+    /// Label of its point.
     pub point: String,
-    /// How it ended.
     pub status: Status,
-    /// Its 99 % quantile of message latency.
+    /// 99 % quantile of message latency.
     pub latency_p99_ns: Option<f64>,
 }
 
 impl Progress {
-    /// Runs that this process has ended, per second.
+    /// Returns the number of runs that this process completed per second.
     pub fn rate(&self) -> f64 {
         let seconds = self.elapsed.as_secs_f64();
         if seconds > 0.0 {
@@ -76,13 +74,13 @@ impl Progress {
         }
     }
 
-    /// How long it will still take if it goes on like this.
+    /// Estimates the remaining time from the current rate.
     pub fn remaining(&self) -> Option<Duration> {
         let rate = self.rate();
         (rate > 0.0).then(|| Duration::from_secs_f64((self.of - self.done) as f64 / rate))
     }
 
-    /// Counts a run that is stored: the name of its point, how it ended and its 99 % quantile of latency.
+    /// Counts a stored run: the label of its point, its status and its 99 % quantile of latency.
     pub fn saw(
         &mut self,
         point: impl FnOnce() -> String,
@@ -103,44 +101,37 @@ impl Progress {
     }
 }
 
-/// How it ended.
 #[derive(Clone, Debug)]
 pub struct Finished {
-    /// The last progress.
     pub progress: Progress,
-    /// Whether it was stopped before the end.
+    /// Whether it was interrupted.
     pub interrupted: bool,
-    /// Points that could not be run, with the messages about them.
+    /// Points that could not be run, with their error messages.
     pub failed: Vec<(String, String)>,
 }
 
-/// Why nothing can be run at all.
+/// Why a study cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The system refuses.
+    /// The system reports an error.
     #[error("cannot write {path}: {error}")]
-    System {
-        /// Where.
-        path: String,
-        /// What it says.
-        error: io::Error,
-    },
+    System { path: String, error: io::Error },
 }
 
-/// Why the walk through a unit ended early.
+/// Why a unit ended early.
 enum End {
     Stopped,
     Mistakes,
     System(io::Error),
 }
 
-/// Runs the units of this process that are not done, and waits for those that others are at.
+/// Runs the incomplete units of this process, and waits for units that other processes run.
 ///
-/// `observe` is told the progress often, from several threads, and says whether to go on; asked to stop, runs
-/// that are not at their end are given up.
+/// `observe` is called frequently, from several threads, with the progress, and returns whether to
+/// continue. If it returns to stop, incomplete runs are discarded.
 ///
 /// # Errors
-/// If the system refuses to store results.
+/// If results cannot be stored.
 pub fn execute(
     study: &Study,
     folder: &StudyFolder,
@@ -177,13 +168,13 @@ pub fn execute(
             None => options.threads.get(),
         };
         for _ in 1..at_once {
-            // Where the system starts no more of them, those that are there do all.
+            // If no more threads can be started, the existing ones do all the work.
             let _ = std::thread::Builder::new().spawn_scoped(scope, || work.units());
         }
         work.units();
     });
     let interrupted = work.is_stopped.load(Ordering::SeqCst);
-    let state = work.state.into_inner().expect("no thread panics with it");
+    let state = work.state.into_inner().expect("the lock is not poisoned");
     journal.add(&Entry::End {
         time: now(),
         interrupted,
@@ -208,7 +199,7 @@ struct Work<'a> {
     units: &'a [Unit],
     began: Instant,
     is_stopped: AtomicBool,
-    /// What was there at the start.
+    /// The runs that existed at the start.
     recorded: Recorded,
     kept: Kept,
     state: Mutex<State>,
@@ -216,27 +207,28 @@ struct Work<'a> {
 
 #[derive(Default)]
 struct State {
-    /// Units that nobody of us has done yet; those that others are at go to the end.
+    /// Units that this process has not completed; those that another process runs are moved to the
+    /// end.
     open: VecDeque<Open>,
     progress: Progress,
     failed: Vec<(String, String)>,
     error: Option<io::Error>,
 }
 
-/// A unit that lacks runs.
+/// A unit with missing runs.
 #[derive(Clone, Copy)]
 struct Open {
     number: usize,
-    /// The first runs of its walk, which were there at the start and are counted.
+    /// Number of runs that existed at the start and are already counted.
     found: u64,
 }
 
 impl Work<'_> {
     fn with<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
-        change(&mut self.state.lock().expect("no thread panics with it"))
+        change(&mut self.state.lock().expect("the lock is not poisoned"))
     }
 
-    /// Tells the progress; whether to go on.
+    /// Reports the progress, and returns whether to continue.
     fn goes_on(&self) -> bool {
         let progress = self.with(|state| {
             state.progress.elapsed = self.began.elapsed();
@@ -248,8 +240,8 @@ impl Work<'_> {
         !self.is_stopped.load(Ordering::SeqCst)
     }
 
-    /// Counts what a unit has at the start, all units before any run: who goes on with a study wants to see how much
-    /// of it is left. A unit that lacks runs is open.
+    /// Counts the existing runs of a unit, and opens it if runs are missing. All units are counted
+    /// before the first run, so that the progress of a resumed study is right from the start.
     fn opens(&self, number: usize) {
         let unit = &self.units[number];
         let most = most_runs(self.study, unit);
@@ -269,9 +261,9 @@ impl Work<'_> {
         });
     }
 
-    /// Does units until none are open.
+    /// Runs units until none are open.
     fn units(&self) {
-        // Units in a row that others were at.
+        // Number of consecutive units that other processes run.
         let mut held = 0;
         while self.goes_on() {
             let Some((open, left)) = self.with(|state| {
@@ -298,7 +290,7 @@ impl Work<'_> {
         }
     }
 
-    /// Does a unit; false if somebody else is at it.
+    /// Runs a unit. Returns false if another process runs it.
     fn unit(&self, open: Open) -> io::Result<bool> {
         let Open { number, found } = open;
         let unit = &self.units[number];
@@ -327,7 +319,7 @@ impl Work<'_> {
         }
     }
 
-    /// The outcome of a run that is there, or is run now.
+    /// Returns the outcome of a run, which is run if it does not exist.
     fn run(
         &self,
         unit: usize,
@@ -351,7 +343,7 @@ impl Work<'_> {
         })?;
         let run_id = runner::run_id(&experiment);
         let runs = self.folder.runs();
-        // Somebody may have run it since we looked.
+        // Another process may have completed it in the meantime.
         if let Ok(summary) = RunSummary::read(&runs, &run_id) {
             return Ok(self.found(point, &RunRecord::of(&summary)));
         }
@@ -362,7 +354,7 @@ impl Work<'_> {
                 seed,
             };
             if !leader.orders(&order) {
-                let why = "a rank cannot load it, or has another file\n";
+                let why = "a rank cannot load it, or its file differs\n";
                 return Err(self.failed(self.study.label(point), why.to_owned()));
             }
         }
@@ -390,7 +382,7 @@ impl Work<'_> {
             },
         );
         if result.document.run.status == Status::Interrupted {
-            // Another process of the run may have been asked.
+            // The request to stop may have come from another process of the run.
             self.is_stopped.store(true, Ordering::SeqCst);
             return Err(End::Stopped);
         }
@@ -429,7 +421,7 @@ impl Work<'_> {
         Ok(record.outcome)
     }
 
-    /// Notes what cannot be run and why; other units go on.
+    /// Records a point that cannot be run; other units continue.
     fn failed(&self, label: String, message: String) -> End {
         self.journal.add(&Entry::Failed {
             time: now(),
@@ -437,7 +429,7 @@ impl Work<'_> {
             message: message.clone(),
         });
         self.with(|state| {
-            // Every seed of a point with mistakes fails alike.
+            // Every seed of a point with errors fails in the same way.
             if !state.failed.iter().any(|(point, _)| *point == label) {
                 state.failed.push((label, message));
             }
@@ -445,7 +437,7 @@ impl Work<'_> {
         End::Mistakes
     }
 
-    /// Counts a run that was there.
+    /// Counts a run that already existed.
     fn found(&self, point: &Point, record: &RunRecord) -> SeedOutcome {
         self.with(|state| {
             let (status, p99) = (record.status, record.latency_p99_ns);

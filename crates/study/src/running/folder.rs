@@ -1,4 +1,4 @@
-//! The folder of a study: what it holds says which study it is.
+//! The folder of a study, identified by its contents.
 
 use std::fs;
 use std::io;
@@ -16,42 +16,38 @@ use crate::Study;
 #[derive(Debug)]
 pub struct StudyFolder {
     path: PathBuf,
-    /// Held by whoever works on it: others may work on it too, but nobody puts something else in its place.
+    /// Shared with other processes that work on the study; keeps others from replacing the folder.
     _lock: Option<FolderLock>,
 }
 
-/// Why a folder cannot hold a study.
+/// Why a folder cannot be used for a study.
 #[derive(Debug, thiserror::Error)]
 pub enum StudyFolderError {
-    /// It cannot be written, or holds something else.
+    /// It cannot be written, or has other contents.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// It holds no study.
-    #[error("{0} holds no study: study.json is not there; `netloom run FILE` begins one")]
+    /// It does not contain a study.
+    #[error("{0} is not a study: study.json is missing; `netloom run FILE` starts a study")]
     NoStudy(String),
-    /// A file of it is not what it should be.
+    /// A file of it is invalid.
     #[error("cannot read {file}: {error}")]
-    Unreadable {
-        /// Which.
-        file: String,
-        /// Why.
-        error: String,
-    },
+    Unreadable { file: String, error: String },
 }
 
 impl StudyFolder {
-    /// Begins a study in a folder, or goes on with the same study: also with more or fewer seeds, where those that
-    /// are there are kept.
+    /// Starts a study in a folder, or resumes the same study. The number of seeds may differ;
+    /// existing runs are kept.
     ///
     /// # Errors
-    /// If the folder holds something else, unless `overwrite` is set, or if the system refuses.
+    /// If the folder has other contents and `overwrite` is not set, or if the system reports an
+    /// error.
     pub fn begin(
         path: &Path,
         study: &Study,
         overwrite: bool,
     ) -> Result<StudyFolder, StudyFolderError> {
         let document = document(study);
-        // Somebody else may begin the same study at the same moment: then we look again.
+        // Another process may start the same study at the same time: then look again.
         loop {
             let folder = StudyFolder::locked(path, FolderLock::shared(path)?);
             match folder.look(study, &document, overwrite)? {
@@ -83,10 +79,10 @@ impl StudyFolder {
         }
     }
 
-    /// The folder of a study that was begun, to look at.
+    /// Opens the folder of an existing study for reading.
     ///
     /// # Errors
-    /// If there is none.
+    /// If there is no study.
     pub fn open(path: &Path) -> Result<StudyFolder, StudyFolderError> {
         let folder = StudyFolder {
             path: path.to_owned(),
@@ -96,12 +92,12 @@ impl StudyFolder {
         Ok(folder)
     }
 
-    /// The folder of a study that was begun, to work on.
+    /// Opens the folder of an existing study to run it.
     ///
     /// # Errors
-    /// If there is none, or if somebody is about to put something else in its place.
+    /// If there is no study, or if another process is about to replace it.
     pub fn join(path: &Path) -> Result<StudyFolder, StudyFolderError> {
-        // Not before there is one: a lock would be left beside a name that was mistyped.
+        // Check first that it exists, so that a mistyped name leaves no lock file.
         StudyFolder::open(path)?;
         let folder = StudyFolder::locked(path, FolderLock::shared(path)?);
         folder.document()?;
@@ -115,7 +111,7 @@ impl StudyFolder {
         }
     }
 
-    /// Sees that runs can be put there, and nowhere else.
+    /// Creates the folders for runs, and checks that they are real folders.
     fn ready(self) -> Result<StudyFolder, StudyFolderError> {
         for inner in INNER {
             let inner = self.path.join(inner);
@@ -124,7 +120,7 @@ impl StudyFolder {
         Ok(self)
     }
 
-    /// What the folder holds, if it may be replaced by the study of this document.
+    /// Returns the contents of the folder, if they may be replaced by the study of this document.
     fn look(
         &self,
         study: &Study,
@@ -150,7 +146,8 @@ impl StudyFolder {
         }
         let foreign = foreign(&self.path).map_err(FolderError::system(&self.path))?;
         if let Some(name) = foreign {
-            let what = format!("files that are no study, such as {name}, and would be lost");
+            let what =
+                format!("files that are not part of a study, such as {name}, which would be lost");
             return Err(FolderError::Foreign {
                 path: shown(),
                 what,
@@ -161,7 +158,10 @@ impl StudyFolder {
             _ if overwrite => Ok(Found::Other),
             Some(there) => {
                 let (name, id) = (&there.name, &there.study_id);
-                let what = format!("another study ({name} {id}, this is {})", document.study_id);
+                let what = format!(
+                    "another study ({name} {id}, this study is {})",
+                    document.study_id
+                );
                 Err(taken(what).into())
             }
             None if names.iter().any(|name| name == "results.json") => {
@@ -170,12 +170,12 @@ impl StudyFolder {
             None if names.iter().any(|name| name == "runs") => {
                 Err(taken("runs without a study".to_owned()).into())
             }
-            // Tables that an older version was killed at.
+            // Tables of an older version that was killed while it wrote them.
             None => Ok(Found::Other),
         }
     }
 
-    /// Whether it holds this study with another number of seeds.
+    /// Whether it contains this study with another number of seeds.
     fn differs_in_seeds(&self, study: &Study) -> bool {
         let alike = |document: &Document| {
             let mut document = document.clone();
@@ -189,7 +189,7 @@ impl StudyFolder {
         })
     }
 
-    /// The study before its first run, beside its place.
+    /// Creates the folder of a study without runs, next to its place.
     fn new_folder(
         &self,
         study: &Study,
@@ -211,17 +211,16 @@ impl StudyFolder {
         Ok(new)
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where its run files are.
+    /// Returns the folder of its run files.
     pub fn runs(&self) -> PathBuf {
         self.path.join("runs")
     }
 
-    /// The text of the study, and the folder in which the files stand that it names.
+    /// Reads the text of the study, and returns the folder of the files that it refers to.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -231,7 +230,7 @@ impl StudyFolder {
         Ok((text, self.path.join("inputs")))
     }
 
-    /// The study that it holds, if that is this one or differs only in its number of seeds.
+    /// Returns the study in the folder, if it is this one or differs only in its number of seeds.
     pub fn own_of(&self, study: &Study) -> Option<Study> {
         let id = self.document().ok()?.study_id;
         if id == study.id() {
@@ -245,14 +244,14 @@ impl StudyFolder {
             directory: &inputs,
             ..Request::new(&study.name, &text)
         });
-        // A text that somebody has changed since is not what was run.
+        // A changed text is not the study that was run.
         opened.study.filter(|own| own.id() == id)
     }
 
-    /// What `study.json` says.
+    /// Reads `study.json`.
     ///
     /// # Errors
-    /// If there is none, or if a later version wrote it.
+    /// If it is missing, or was written by a later version.
     pub fn document(&self) -> Result<StudyDocument, StudyFolderError> {
         let file = self.path.join("study.json");
         let text = match read_text(&file, MOST_EXPERIMENT) {
@@ -268,38 +267,39 @@ impl StudyFolder {
             RESULTS_VERSION => Ok(document),
             version => {
                 let error = format!(
-                    "results of version {version}, this netloom has {RESULTS_VERSION}; run it again in another folder"
+                    "expected results of version {RESULTS_VERSION}, found version {version}; run \
+                     the study again in another folder"
                 );
                 Err(unreadable(&file, error))
             }
         }
     }
 
-    /// What `study.json` says, if it has the columns of this study.
+    /// Reads `study.json`, and checks that it has the columns of this study.
     ///
     /// # Errors
-    /// As [`StudyFolder::document`], and if it is not about this study.
+    /// As [`StudyFolder::document`], and if it belongs to another study.
     pub fn document_of(&self, study: &Study) -> Result<StudyDocument, StudyFolderError> {
         let document = self.document()?;
         match document.columns == columns(study) {
             true => Ok(document),
             false => {
-                let error = "its columns are not those of the study; somebody changed it";
+                let error = "its columns differ from those of the study; it was changed";
                 Err(unreadable(&self.path.join("study.json"), error))
             }
         }
     }
 
-    /// Writes one of its files, whole or not at all.
+    /// Writes one of its files atomically.
     ///
     /// # Errors
-    /// If the system refuses.
+    /// If the system reports an error.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), StudyFolderError> {
         let file = self.path.join(name);
         Ok(write_file(&file, bytes).map_err(FolderError::system(&file))?)
     }
 
-    /// What is in it, by name.
+    /// Returns the names of its entries.
     fn names(&self) -> Result<Vec<String>, StudyFolderError> {
         let entries = match fs::read_dir(&self.path) {
             Ok(entries) => entries,
@@ -313,23 +313,23 @@ impl StudyFolder {
     }
 }
 
-/// Folders of a study that its processes write to.
+/// Folders that the processes of a study write to.
 const INNER: [&str; 3] = ["runs", "locks", "journal"];
 
-/// What a folder holds when a study is to begin in it.
+/// The contents of a folder in which a study is to be started.
 #[derive(PartialEq, Eq)]
 enum Found {
-    /// Nothing at all.
+    /// Nothing.
     Nothing,
     /// The same study.
     Same,
     /// The same study with another number of seeds.
     OtherSeeds,
-    /// Something that is to be replaced.
+    /// Contents that are to be replaced.
     Other,
 }
 
-/// Copies the files that the study names by a plain relative path; others are found where they are.
+/// Copies the files that the study refers to by a plain relative path; others stay in place.
 fn copy_inputs(study: &Study, new: &Sibling) -> Result<(), StudyFolderError> {
     let mut copied = vec![];
     for name in named_files(study) {
@@ -347,7 +347,7 @@ fn copy_inputs(study: &Study, new: &Sibling) -> Result<(), StudyFolderError> {
     Ok(())
 }
 
-/// The files that the base values and the values of axes name.
+/// Returns the names of files in the base values and the values of axes.
 pub fn named_files(study: &Study) -> Vec<String> {
     let mut found = vec![];
     let root = &study.document().root;
@@ -377,7 +377,7 @@ pub fn named_files(study: &Study) -> Vec<String> {
     found
 }
 
-/// The names that a value is: one, or a list of them.
+/// Returns the names in a value: one, or a list.
 fn names(value: &Value) -> Vec<String> {
     match &value.shape {
         ValueShape::List(items) => items.iter().flat_map(names).collect(),
@@ -385,7 +385,7 @@ fn names(value: &Value) -> Vec<String> {
     }
 }
 
-/// The columns that tell points apart.
+/// Returns the columns that distinguish points.
 fn columns(study: &Study) -> Vec<AxisColumn> {
     let columns = study.axes.iter().flat_map(|axis| {
         let number = |at: usize| {

@@ -1,4 +1,4 @@
-//! What every process did: for people who watch, and for estimates. Results do not depend on it.
+//! A journal of every process, for `study watch` and for estimates. It does not affect results.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
@@ -15,99 +15,77 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Entry {
-    /// A process began.
+    /// A process started.
     Process {
-        /// Seconds since 1970.
         time: f64,
-        /// The machine.
         host: String,
-        /// The process.
         pid: u32,
-        /// Its share, such as `3/8`.
+        /// Its shard, such as `3/8`.
         shard: Option<String>,
-        /// Runs at the same time.
+        /// Number of concurrent runs.
         threads: usize,
     },
-    /// A run began.
+    /// A run started.
     Started {
-        /// Seconds since 1970.
         time: f64,
-        /// Which run.
         run: RunId,
-        /// Its point, for people.
+        /// Label of its point.
         point: String,
-        /// Its seed.
         seed: u64,
-        /// Its unit.
         unit: usize,
-        /// The machine.
         host: String,
     },
-    /// A run ended and is stored.
+    /// A run completed and is stored.
     Finished {
-        /// Seconds since 1970.
         time: f64,
-        /// Which run.
         run: RunId,
-        /// Its point, for people.
+        /// Label of its point.
         point: String,
-        /// Its seed.
         seed: u64,
-        /// How it ended.
         status: Status,
-        /// How long it took.
         seconds: f64,
-        /// What it simulated.
         packet_hops: u64,
-        /// What was delivered, over all classes.
+        /// Delivered load over all classes.
         delivered_load: f64,
         /// Mean message latency over all classes.
         latency_mean_ns: Option<f64>,
-        /// Its 99 % quantile.
+        /// 99 % quantile of message latency over all classes.
         latency_p99_ns: Option<f64>,
     },
     /// A point could not be run.
     Failed {
-        /// Seconds since 1970.
         time: f64,
-        /// Its point, for people.
+        /// Label of its point.
         point: String,
-        /// Why.
         message: String,
     },
     /// All runs of a unit are stored.
-    Unit {
-        /// Seconds since 1970.
-        time: f64,
-        /// Which unit.
-        unit: usize,
-    },
-    /// A process ended by itself.
+    Unit { time: f64, unit: usize },
+    /// A process ended normally.
     End {
-        /// Seconds since 1970.
         time: f64,
-        /// Whether it was asked to stop.
+        /// Whether it was interrupted.
         interrupted: bool,
     },
 }
 
-/// Seconds since 1970.
+/// Returns the current time in seconds since 1970.
 pub(super) fn now() -> f64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0.0, |since| since.as_secs_f64())
 }
 
-/// The journal of this process.
+/// The journal of this process. All times are in seconds since 1970.
 pub struct Journal {
     file: Mutex<File>,
     host: String,
 }
 
 impl Journal {
-    /// Begins the journal of this process in the folder of a study.
+    /// Creates the journal of this process in the folder of a study.
     ///
     /// # Errors
-    /// If the system refuses.
+    /// If the system reports an error.
     pub fn begin(
         folder: &Path,
         host: &str,
@@ -123,7 +101,7 @@ impl Journal {
         let journals = folder.join("journal");
         make_folder(&journals)?;
         let file = create_new(&journals.join(name))?;
-        // Held as long as this process lives, so that who looks on knows it: [`at_work`].
+        // Held as long as this process lives, so that readers can tell that it runs: [`at_work`].
         let _ = file.try_lock();
         let journal = Journal {
             file: Mutex::new(file),
@@ -139,12 +117,12 @@ impl Journal {
         Ok(journal)
     }
 
-    /// The machine of this process.
+    /// Returns the name of the machine.
     pub(super) fn host(&self) -> String {
         self.host.clone()
     }
 
-    /// Adds a line. A journal that cannot be written stops nobody: results do not depend on it.
+    /// Adds a line. Errors are ignored, since results do not depend on the journal.
     pub(super) fn add(&self, entry: &Entry) {
         let mut line = serde_json::to_string(entry).expect("plain data is JSON");
         line.push('\n');
@@ -154,16 +132,16 @@ impl Journal {
     }
 }
 
-/// Every line of every journal of a study, in order of time. A line that was cut off by a crash, or that is no text, is
-/// left out.
+/// Returns all lines of all journals of a study, in order of time. A line that is truncated or not
+/// valid text is skipped.
 ///
 /// # Errors
-/// If the folder or a journal cannot be read; it is named.
+/// If the folder or a journal cannot be read; the error names it.
 pub fn entries(folder: &Path) -> io::Result<Vec<Entry>> {
     in_order(folder, |_, _| true)
 }
 
-/// The lines of those journals whose processes are at work: that did not end by themselves and were not killed.
+/// Returns the lines of journals whose processes are running: neither ended nor killed.
 ///
 /// # Errors
 /// If the folder cannot be read.
@@ -173,7 +151,7 @@ pub fn at_work(folder: &Path) -> io::Result<Vec<Entry>> {
         if entries.iter().any(has_ended) {
             return false;
         }
-        // A file system without locks leaves it open who is alive: whoever did not say goodbye may be.
+        // On a file system without locks, any process without an `End` entry may be alive.
         let lock = File::open(path).map(|file| file.try_lock());
         matches!(
             lock,
@@ -182,7 +160,7 @@ pub fn at_work(folder: &Path) -> io::Result<Vec<Entry>> {
     })
 }
 
-/// The lines of journals that are wanted, in order of time.
+/// Returns the lines of selected journals, in order of time.
 fn in_order(folder: &Path, is_wanted: fn(&Path, &[Entry]) -> bool) -> io::Result<Vec<Entry>> {
     let mut all: Vec<Entry> = vec![];
     let files = match fs::read_dir(folder.join("journal")) {
@@ -194,7 +172,7 @@ fn in_order(folder: &Path, is_wanted: fn(&Path, &[Entry]) -> bool) -> io::Result
         if !file.file_type().is_ok_and(|kind| kind.is_file()) {
             continue;
         }
-        // A line that is damaged, or no text at all, is left out like one that was cut off.
+        // A damaged line is skipped, as a truncated one is.
         let path = file.path();
         let bytes = read_bytes(&path, MOST_LIST).map_err(|error| {
             io::Error::new(error.kind(), format!("{}: {error}", path.display()))
@@ -213,7 +191,7 @@ fn in_order(folder: &Path, is_wanted: fn(&Path, &[Entry]) -> bool) -> io::Result
 }
 
 impl Entry {
-    /// When it was, in seconds since 1970.
+    /// Returns its time in seconds since 1970.
     pub fn time(&self) -> f64 {
         match self {
             Entry::Process { time, .. }
@@ -237,7 +215,7 @@ mod tests {
         let at_work = || at_work(&folder).unwrap().len();
         let journal = Journal::begin(&folder, "here", None, 1).unwrap();
         assert_eq!(at_work(), 1);
-        // Killed: the system lets go of its journal.
+        // Killed: the system releases the lock of its journal.
         drop(journal);
         assert_eq!(at_work(), 0);
         assert_eq!(entries(&folder).unwrap().len(), 1);

@@ -1,4 +1,4 @@
-//! Experiments of the points that were loaded last.
+//! A cache of recently loaded experiments.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -7,22 +7,22 @@ use netloom_experiment::{Experiment, render};
 
 use crate::{Division, Point, Study};
 
-/// How many are kept for further seeds of the same points.
+/// Size of the cache, for further seeds of the same points.
 const MOST: usize = 8;
 
-/// Experiments by their points, the last one at the end.
+/// Experiments by point, the most recent one last.
 #[derive(Default)]
 pub(super) struct Kept(Mutex<VecDeque<(Point, Arc<Experiment>)>>);
 
 impl Kept {
-    /// The experiment of a point with the first seed, or the messages about its mistakes.
+    /// Returns the experiment of a point with the first seed, or its error messages.
     pub(super) fn load(
         &self,
         study: &Study,
         point: &Point,
         division: &Division,
     ) -> Result<Arc<Experiment>, String> {
-        let kept = || self.0.lock().expect("no thread panics with it");
+        let kept = || self.0.lock().expect("the lock is not poisoned");
         if let Some((_, experiment)) = kept().iter().find(|(own, _)| own == point) {
             return Ok(Arc::clone(experiment));
         }

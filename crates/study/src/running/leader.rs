@@ -1,12 +1,12 @@
-//! The runs of a study one after the other, each over several processes.
+//! Runs a study one run after another, each over several processes.
 //!
 //! ```text
 //!  first process:  walks the study ─► "run this point with this seed" ─► all run it together ─► writes the run file
-//!  others:         wait for that ──────────────────────────────────────► the same             ─► wait again
+//!  others:         wait for an order ──────────────────────────────────► the same             ─► wait again
 //! ```
 //!
-//! Only the first looks at the folder: what a file system or a lock answers is never the same for two processes, and those
-//! that do not agree about what comes next would wait for each other for ever.
+//! Only the first process reads the folder: the state of a file system or a lock can differ between
+//! two processes, and processes that disagree about the next run would wait for each other forever.
 
 use netloom_experiment::runner::{self, Control, RunOptions, SharedRanks};
 use netloom_results::RunId;
@@ -16,32 +16,32 @@ use crate::{Division, Point, Study};
 
 use super::kept::Kept;
 
-/// What all processes do next.
+/// The next run of all processes.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Order {
-    /// The run as the first process knows it; one that read another file would know another.
+    /// Id of the run in the first process. It differs in a process that has read another file.
     pub(super) run: RunId,
     pub(super) point: Point,
     pub(super) seed: u64,
 }
 
-/// The first of several processes. The others follow until it is dropped.
+/// The first of several processes. The others call [`follow`] until it is dropped.
 pub struct Leader<'a> {
     ranks: &'a SharedRanks,
 }
 
 impl<'a> Leader<'a> {
-    /// Leads these.
+    /// Creates the leader of these ranks.
     pub fn new(ranks: &'a SharedRanks) -> Leader<'a> {
         Leader { ranks }
     }
 
-    /// The processes that share each run.
+    /// Returns the processes that share each run.
     pub(super) fn ranks(&self) -> &SharedRanks {
         self.ranks
     }
 
-    /// Tells the others what to run; whether all of them can.
+    /// Sends the next run to the others, and returns whether all of them can run it.
     pub(super) fn orders(&self, order: &Order) -> bool {
         self.tell(Some(order));
         self.ranks.lock().least(1) == 1
@@ -59,10 +59,11 @@ impl Drop for Leader<'_> {
     }
 }
 
-/// Does what the first process says, until it says that there is nothing more. `control` is asked as in a single run.
+/// Runs what the first process orders, until there are no more runs. `control` is called as in a
+/// single run.
 ///
 /// # Panics
-/// If the first process is of another version.
+/// If the first process has another version.
 pub fn follow(
     study: &Study,
     ranks: &SharedRanks,

@@ -1,4 +1,4 @@
-//! Who works on a unit.
+//! Locks of units.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -6,29 +6,33 @@ use std::path::{Path, PathBuf};
 
 use netloom_results::store::{make_folder, open_to_lock};
 
-/// A unit that is ours until this is dropped, or until the process dies in whatever way.
+/// The lock of a unit, held until it is dropped or the process dies.
 pub(super) struct UnitLock {
-    /// None where the file system knows no locks: then two may work on a unit, and write the same.
+    /// `None` if the file system does not support locks: then two processes may run a unit, and
+    /// write the same bytes.
     _file: Option<File>,
     path: PathBuf,
 }
 
 impl UnitLock {
-    /// Takes a unit, or says that somebody else has it.
+    /// Locks a unit; returns `None` if another process holds the lock.
     pub(super) fn take(folder: &Path, unit: usize) -> io::Result<Option<UnitLock>> {
         let path = folder.join("locks").join(unit.to_string());
         let file = match open_to_lock(&path) {
             Ok(file) => file,
-            // A merge has tidied up: there is nothing left to do that somebody would guard.
+            // A merge has removed the folder of locks: the study is complete.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 make_folder(&folder.join("locks"))?;
                 open_to_lock(&path)?
             }
             Err(error) => return Err(error),
         };
-        // A lock is empty. Anything else of that name is not ours to remove.
+        // A lock file is empty. Any other file of that name must not be removed.
         if file.metadata()?.len() > 0 {
-            let error = format!("{} is there, and is not a lock of netloom", path.display());
+            let error = format!(
+                "{} exists and is not a lock file of netloom",
+                path.display()
+            );
             return Err(io::Error::other(error));
         }
         match file.try_lock() {
@@ -44,8 +48,8 @@ impl UnitLock {
         }
     }
 
-    /// The unit is done. Whoever opened the file before sees its runs when it looks again, as everybody does
-    /// who has taken a lock.
+    /// Removes the lock file of a completed unit. A process that opened the file before looks for
+    /// the runs again after it has locked it, and finds them.
     pub(super) fn done(self) {
         let _ = fs::remove_file(&self.path);
     }

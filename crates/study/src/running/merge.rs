@@ -1,4 +1,5 @@
-//! All runs of a study as one set of tables: the same bytes however and wherever they were run.
+//! Merges all runs of a study into one set of tables, whose bytes do not depend on how or where the
+//! runs were made.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -17,83 +18,73 @@ use super::folder::{StudyFolder, StudyFolderError};
 use super::recorded::Recorded;
 use super::walk::{Planned, PlannedRun, planned};
 
-/// Tables that are written as CSV in any case: small ones, which people open first.
+/// Tables that are always written as CSV: small ones that users open first.
 const ALWAYS_CSV: &[&str] = &["results", "points"];
 
-/// What is made from tables, and is stale beside others.
+/// Files that are made from tables, and are outdated once the tables change.
 const DRAWN: [&str; 3] = ["report.html", "comparison.html", "figures"];
 
-/// What was put together.
+/// The result of a merge.
 #[derive(Clone, Debug)]
 pub struct Merged {
-    /// Points.
     pub points: usize,
-    /// Runs.
     pub runs: usize,
-    /// How the runs ended.
+    /// Number of runs by status.
     pub by_status: BTreeMap<&'static str, usize>,
-    /// What is missing or damaged, as sentences.
+    /// Missing or damaged runs, as sentences.
     pub warnings: Vec<String>,
-    /// The table of points, for people.
+    /// The table of points, to print.
     pub table: Frame,
 }
 
-/// Why a study cannot be put together.
+/// Why a study cannot be merged.
 #[derive(Debug, thiserror::Error)]
 pub enum MergeError {
     /// Runs are missing.
     #[error(
-        "{missing} of {units} units are not complete; `netloom resume {folder}` runs them, or take --partial to merge what is there\n  first of them: {first}"
+        "{missing} of {units} units are not complete; run them with `netloom run {folder}`, or use \
+         --partial to merge the finished runs\n  first missing run: {first}"
     )]
     Incomplete {
-        /// The folder.
         folder: String,
-        /// Units with runs missing.
+        /// Number of units with missing runs.
         missing: usize,
-        /// Units in all.
+        /// Total number of units.
         units: usize,
-        /// A run that is missing.
         first: String,
     },
-    /// There is nothing at all.
+    /// There are no runs.
     #[error("{0} has no runs yet")]
     Empty(String),
     /// A run file was damaged after it was written.
-    #[error("{file}: {error}; remove it and `netloom resume` the study")]
-    Damaged {
-        /// The file.
-        file: String,
-        /// What is wrong with it.
-        error: String,
-    },
-    /// The folder is at fault.
+    #[error("{file}: {error}; remove it and run the study again")]
+    Damaged { file: String, error: String },
+    /// The folder cannot be used.
     #[error(transparent)]
     Folder(#[from] StudyFolderError),
-    /// The system refuses.
+    /// The system reports an error.
     #[error("cannot write {path}: {error}")]
-    System {
-        /// Where.
-        path: String,
-        /// What it says.
-        error: io::Error,
-    },
+    System { path: String, error: io::Error },
 }
 
-/// How to merge.
+/// Options of a merge.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct MergeOptions {
-    /// Merge what is there, even if runs are missing; the tables are then called `partial`.
+    /// Merge even if runs are missing; the tables then have `partial` in their names.
     pub partial: bool,
     /// Write all tables as CSV too.
     pub csv: bool,
 }
 
-/// Puts the runs of a study together. All tables change at once, and what was drawn from others goes with them.
+/// Merges the runs of a study. All tables are replaced together, and outdated reports and figures
+/// are removed.
 ///
-/// `manifest` says where the results come from; `progress` hears how many of how many runs were read.
+/// `manifest` is the provenance of the results. `progress` is called with the number of runs read
+/// and the total.
 ///
 /// # Errors
-/// If runs are missing and `partial` is not set, if a run file is damaged, or if the system refuses.
+/// If runs are missing and `partial` is not set, if a run file is damaged, or if the system reports
+/// an error.
 pub fn merge(
     study: &Study,
     folder: &StudyFolder,
@@ -107,7 +98,7 @@ pub fn merge(
     };
     let shown = folder.path().display().to_string();
     let document = folder.document_of(study)?;
-    // Two who merge at once would both put tables into their places.
+    // Only one process may move tables to their places.
     let guard = File::open(folder.path().join("study.json")).map_err(refused(folder.path()))?;
     let _guarded = guard.lock();
     finish_incoming(folder.path()).map_err(refused(folder.path()))?;
@@ -182,7 +173,7 @@ pub fn merge(
     })()
     .map_err(refused(folder.path()))?;
     if !is_partial {
-        // Nobody works on a study that is complete.
+        // The study is complete, so no process needs the locks.
         let _ = remove_files(&folder.path().join("locks"), is_unit);
     }
     Ok(merged)
@@ -205,7 +196,7 @@ impl Numbered {
     }
 }
 
-/// The columns that say which point a line is about.
+/// Returns the columns that identify the point of a line.
 fn key_columns(
     document: &StudyDocument,
     point: usize,
@@ -229,8 +220,8 @@ fn key_columns(
             name: column.name.clone(),
             unit: String::new(),
             meaning: match column.name.as_str() {
-                "variant" => "The variant of the point.".to_owned(),
-                path => format!("What the point sets for `{path}`."),
+                "variant" => "Variant of the point.".to_owned(),
+                path => format!("Value of `{path}` at the point."),
             },
             values: netloom_results::Values::new(column.kind),
         };
@@ -254,17 +245,19 @@ fn warnings(study: &Study, planned: &Planned, recorded: &Recorded) -> Vec<String
             let (first, more) = (words(study, &missing.next), missing.at_most - 1);
             match more {
                 0 => format!("not run: {first}"),
-                _ => format!("not run: {first}, and at most {more} more that follow from it"),
+                _ => format!("not run: {first}, and up to {more} more that depend on it"),
             }
         })
         .collect();
     for (file, reason) in &recorded.invalid {
-        warnings.push(format!("not valid and left out: runs/{file} ({reason})"));
+        warnings.push(format!(
+            "skipped, because it is invalid: runs/{file} ({reason})"
+        ));
     }
     warnings
 }
 
-/// The merged tables while they are written.
+/// The merged tables, being written.
 struct Tables {
     incoming: Incoming,
     csv: bool,
@@ -298,7 +291,7 @@ impl Tables {
             };
             self.open.insert(name.to_owned(), open);
         }
-        let open = self.open.get_mut(name).expect("it was just put there");
+        let open = self.open.get_mut(name).expect("it was just inserted");
         open.parquet.push(frame)?;
         if let Some(csv) = &mut open.csv {
             let text = frame.to_csv();
@@ -319,8 +312,8 @@ impl Tables {
         self.incoming.write(&parquet, &to_parquet(frame))
     }
 
-    /// Ends all tables and puts them into their places. Tables that this merge does not write leave; so do the report
-    /// and the figures, unless they were made from the same tables.
+    /// Finishes all tables and moves them to their places. Removes tables that this merge does not
+    /// write, and the report and figures unless they were made from the same tables.
     fn finish(mut self, folder: &StudyFolder, manifest: &str) -> io::Result<()> {
         for open in std::mem::take(&mut self.open).into_values() {
             open.parquet.finish()?;

@@ -1,17 +1,17 @@
-//! Running studies: any number of processes on one folder, none of which can spoil it.
+//! Runs studies with any number of processes on one folder.
 //!
 //! ```text
 //!  NAME.out/
-//!    study.json, study.toml, inputs/   what is run (folder.rs)
-//!    runs/ID.json.zst                  one file per run: written beside and renamed, valid or absent
-//!    locks/UNIT                        who works on a unit; the system drops the lock of who dies (lock.rs)
-//!    journal/*.jsonl                   one per process: what began and ended (journal.rs)
+//!    study.json, study.toml, inputs/   the study (folder.rs)
+//!    runs/ID.json.zst                  one file per run, written atomically: valid or absent
+//!    locks/UNIT                        lock of a unit, released when its process dies (lock.rs)
+//!    journal/*.jsonl                   one per process: starts and ends of runs (journal.rs)
 //!    results.csv, *.parquet            all runs together, in the order of the study (merge.rs)
 //! ```
 //!
-//! What is left to do follows from the run files alone (recorded.rs, walk.rs): a process that was killed has
-//! lost the run it was at and nothing else. Locks only keep two processes from doing the same run; where the
-//! file system has none, both write the same bytes.
+//! The remaining work follows from the run files alone (recorded.rs, walk.rs): a killed process
+//! loses only its current run. Locks merely keep two processes from running the same unit; without
+//! locks, both write the same bytes.
 
 mod execute;
 mod folder;

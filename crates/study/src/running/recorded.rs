@@ -1,4 +1,4 @@
-//! Which runs are there: what the run files say.
+//! The existing runs, read from run files.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -11,14 +11,12 @@ use crate::SeedOutcome;
 
 use super::folder::StudyFolder;
 
-/// What the rules and the tables for people need of a run.
+/// The part of a run that rules and progress tables need.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RunRecord {
-    /// Which run.
     pub run_id: RunId,
-    /// How it ended.
     pub status: Status,
-    /// What it says about its point.
+    /// The outcome for its point.
     pub outcome: SeedOutcome,
     /// 99 % quantile of message latency over all classes.
     pub latency_p99_ns: Option<f64>,
@@ -28,7 +26,7 @@ impl RunRecord {
     pub(super) fn of(summary: &RunSummary) -> RunRecord {
         let run = &summary.run;
         let verdict = match run.status {
-            // Beyond a deadlock there is nothing to be learned along an axis, as beyond saturation.
+            // As with saturation, further values along an axis would give no information.
             Status::Deadlock => Verdict::Saturated,
             _ => run.total.verdict,
         };
@@ -44,13 +42,13 @@ impl RunRecord {
     }
 }
 
-/// The runs that a folder holds, by their settings and seeds.
+/// The runs in a folder, by settings and seed.
 #[derive(Clone, Default, Debug)]
 pub struct Recorded {
     runs: HashMap<String, RunRecord>,
-    /// The same by their ids.
+    /// The ids of the same runs.
     known: HashSet<RunId>,
-    /// Files that are no valid results, with the reason.
+    /// Files that are not valid results, with the reason.
     pub invalid: Vec<(String, String)>,
 }
 
@@ -60,7 +58,7 @@ fn key(settings: &[Setting], seed: u64) -> String {
 }
 
 impl Recorded {
-    /// Reads what is there.
+    /// Reads all runs of a folder.
     ///
     /// # Errors
     /// If the folder cannot be read.
@@ -70,7 +68,7 @@ impl Recorded {
         Ok(recorded)
     }
 
-    /// Reads what has come since the last time.
+    /// Reads the runs added since the last call.
     ///
     /// # Errors
     /// If the folder cannot be read.
@@ -97,24 +95,22 @@ impl Recorded {
         Ok(())
     }
 
-    /// Adds a run that is stored.
+    /// Adds a stored run.
     pub(super) fn add(&mut self, summary: &RunSummary) {
         let key = key(&summary.settings, summary.run.seed);
         self.known.insert(summary.run_id.clone());
         self.runs.insert(key, RunRecord::of(summary));
     }
 
-    /// The run of a point and a seed, if it is there.
+    /// Returns the run of a point and a seed, if it exists.
     pub fn get(&self, settings: &[Setting], seed: u64) -> Option<&RunRecord> {
         self.runs.get(&key(settings, seed))
     }
 
-    /// How many there are.
     pub fn len(&self) -> usize {
         self.runs.len()
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Which runs a unit needs, one after the other: the same walk whether they are run or only looked up.
+//! Determines the runs that a unit needs, in order. The same code runs them or only looks them up.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::{Point, SeedOutcome, Study, Unit};
 
 use super::recorded::Recorded;
 
-/// Walks a unit: `run` is asked for every run it needs and answers with its outcome, or ends the walk.
+/// Walks a unit: calls `run` for every run it needs. `run` returns its outcome, or ends the walk.
 pub(super) fn walk<E>(
     study: &Study,
     unit: &Unit,
@@ -41,38 +41,35 @@ fn seeds<E>(
     Ok(outcomes)
 }
 
-/// A run that belongs to the study as far as it is known.
+/// A run that belongs to the study according to the existing run files.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct PlannedRun {
-    /// Its point.
     pub point: Point,
-    /// Its seed.
     pub seed: u64,
 }
 
-/// What a study consists of, as far as its run files say.
+/// The runs of a study, according to its run files.
 #[derive(Clone, Debug, Default)]
 pub struct Planned {
-    /// The runs that are there, in the order of the study: by points, then by seeds.
+    /// The existing runs, in the order of the study: by points, then by seeds.
     pub runs: Vec<PlannedRun>,
-    /// What is missing, by unit.
+    /// The missing runs, by unit.
     pub missing: Vec<Missing>,
-    /// Runs that ended so.
+    /// Number of runs by status.
     pub by_status: BTreeMap<&'static str, usize>,
 }
 
-/// A unit with runs missing.
+/// A unit with missing runs.
 #[derive(Clone, Debug)]
 pub struct Missing {
-    /// Which unit.
     pub unit: usize,
-    /// The first run that it needs and that is not there.
+    /// The first missing run.
     pub next: PlannedRun,
-    /// How many more it needs at most.
+    /// Maximum number of missing runs.
     pub at_most: u64,
 }
 
-/// Walks the whole study by what is there.
+/// Walks the whole study, using the existing runs.
 pub fn planned(study: &Study, recorded: &Recorded) -> Planned {
     let mut planned = Planned::default();
     for (number, unit) in study.units().iter().enumerate() {
@@ -102,7 +99,7 @@ pub fn planned(study: &Study, recorded: &Recorded) -> Planned {
     planned
 }
 
-/// How many runs a unit has at most.
+/// Returns the maximum number of runs of a unit.
 pub(super) fn most_runs(study: &Study, unit: &Unit) -> u64 {
     let seeds = u64::from(study.seeds.most);
     match unit {

@@ -1,6 +1,6 @@
-//! Any fabric, as plain text.
+//! Arbitrary fabrics described in plain text.
 //!
-//! One statement per line; `#` starts a comment. Names are free of blanks, `:` and `#`.
+//! One statement per line; `#` starts a comment. Names contain no blanks, `:` or `#`.
 //!
 //! ```text
 //! class long                  # optional: fixes the order of the classes of cables
@@ -11,9 +11,10 @@
 //! nic b right
 //! ```
 //!
-//! Switches are numbered in order of appearance, NICs in order of their lines. Cables between switches are
-//! of class `switch` and those of NICs of class `host` unless they say otherwise. A switch without a
-//! `switch` line has as many ports as it needs. Ports left out are given after all stated ones.
+//! Switches are numbered in order of appearance, NICs in order of their lines. By default, cables
+//! between switches are of class `switch` and those of NICs of class `host`. A switch without a
+//! `switch` line has as many ports as it needs. Cables without a stated port get the free ports
+//! after all stated ones are taken.
 
 mod read;
 mod write;
@@ -34,13 +35,13 @@ params! {
     pub struct Graph {
         /// The file with the description, relative to the current directory.
         pub file: Option<String> = None,
-        /// The description itself, in place of a file.
+        /// The description itself, instead of a file.
         pub text: Option<String> = None,
     }
     check |it, section| {
         if it.file.is_some() == it.text.is_some() {
             let place = section.place_of("text");
-            section.notes.error("E0200", place, "write either `file` or `text`");
+            section.notes.error("E0200", place, "expected either `file` or `text`");
         }
     }
 }
@@ -54,7 +55,7 @@ impl Blueprint for Graph {
                 (file.as_str(), text)
             }
             (None, Some(text)) => ("text", text.clone()),
-            _ => return Err("a graph is given either by `file` or by `text`".into()),
+            _ => return Err("expected either `file` or `text`".into()),
         };
         parse(&text).map_err(|mistakes| {
             let lines: Vec<String> = mistakes
@@ -71,7 +72,7 @@ impl Blueprint for Graph {
             .map(|topology| u64::from(topology.n_nics()))
     }
 
-    /// A list is as long as its fabric is large: building it is the way to know.
+    /// The number of ports is known only after building.
     fn n_ports(&self) -> Option<u64> {
         None
     }

@@ -1,4 +1,4 @@
-//! Reading the plain-text description, with all mistakes at once.
+//! Reader of the plain-text description; reports all mistakes together.
 
 use std::collections::HashMap;
 
@@ -7,10 +7,10 @@ use netloom_units::{Port, SwitchId};
 
 use crate::{Builder, Structure, Topology};
 
-/// A mistake: the line, counted from 1, and what is wrong with it.
+/// A mistake: the line, counted from 1, and the message.
 pub type Mistake = (usize, String);
 
-/// Builds the fabric a text describes, or tells every mistake with its line.
+/// Builds the fabric described by a text, or returns every mistake.
 pub fn parse(text: &str) -> Result<Topology, Vec<Mistake>> {
     let mut reader = Reader::default();
     for (number, line) in text.lines().enumerate() {
@@ -24,7 +24,7 @@ pub fn parse(text: &str) -> Result<Topology, Vec<Mistake>> {
     reader.finish()
 }
 
-/// One end of a cable before its port is known.
+/// One end of a cable whose port is not known yet.
 #[derive(Clone, Copy)]
 struct Socket {
     switch: usize,
@@ -38,7 +38,7 @@ enum Cable {
 
 struct Switch {
     name: String,
-    /// Where it was first named.
+    /// Line of its first appearance.
     line: usize,
     declared: Option<u16>,
     used: Vec<bool>,
@@ -61,7 +61,7 @@ impl Switch {
             self.used.resize(index + 1, false);
         }
         match std::mem::replace(&mut self.used[index], true) {
-            true => Err(format!("port {port} of `{name}` has a cable already")),
+            true => Err(format!("port {port} of `{name}` already has a cable")),
             false => Ok(()),
         }
     }
@@ -99,7 +99,7 @@ struct Reader {
 impl Reader {
     fn statement(&mut self, words: &[&str]) -> Result<(), String> {
         if let Some((word, why)) = words.iter().find_map(|word| Some((word, no_name(word)?))) {
-            return Err(format!("{word:?} is no name: {why}"));
+            return Err(format!("expected a name, found {word:?}: {why}"));
         }
         match *words {
             [] => Ok(()),
@@ -107,7 +107,7 @@ impl Reader {
             ["switch", name, "ports", n] => {
                 let n = n
                     .parse()
-                    .map_err(|_| format!("`{n}` is no number of ports"))?;
+                    .map_err(|_| format!("expected a number of ports, found `{n}`"))?;
                 self.switch(name, Some(n))
             }
             ["class", name] => self.class(name).map(|_| ()),
@@ -115,14 +115,14 @@ impl Reader {
             ["link", a, b, "class", class] => self.link(a, b, class),
             ["nic", name, at] => self.nic(name, at, "host"),
             ["nic", name, at, "class", class] => self.nic(name, at, class),
-            ["switch", ..] => Err("write `switch NAME` or `switch NAME ports N`".into()),
-            ["class", ..] => Err("write `class NAME`".into()),
-            ["link", ..] => Err("write `link A[:port] B[:port] [class NAME]`".into()),
-            ["nic", ..] => Err("write `nic NAME SWITCH[:port] [class NAME]`".into()),
+            ["switch", ..] => Err("expected `switch NAME` or `switch NAME ports N`".into()),
+            ["class", ..] => Err("expected `class NAME`".into()),
+            ["link", ..] => Err("expected `link A[:port] B[:port] [class NAME]`".into()),
+            ["nic", ..] => Err("expected `nic NAME SWITCH[:port] [class NAME]`".into()),
             [other, ..] => {
                 let known = ["switch", "link", "nic", "class"];
                 let near = netloom_catalog::nearest(other, known);
-                let help = near.map_or("known are switch, link, nic, class".to_owned(), |near| {
+                let help = near.map_or("use switch, link, nic or class".to_owned(), |near| {
                     format!("did you mean `{near}`?")
                 });
                 Err(format!("unknown statement `{other}`; {help}"))
@@ -130,7 +130,7 @@ impl Reader {
         }
     }
 
-    /// The switch of a name; a new name is a new switch.
+    /// Returns the switch of a name. A new name creates a switch.
     fn known(&mut self, name: &str) -> Result<usize, String> {
         plain(name)?;
         let (line, switches) = (self.line, &mut self.switches);
@@ -151,7 +151,7 @@ impl Reader {
         if id < before {
             let line = self.switches[id].line;
             return Err(format!(
-                "`{name}` is known since line {line}; declare it before its use"
+                "`{name}` is already used in line {line}; declare it before its use"
             ));
         }
         self.switches[id].declared = ports;
@@ -170,7 +170,7 @@ impl Reader {
                 self.classes.push(name.to_owned());
                 self.classes.len() - 1
             });
-        u8::try_from(at).map_err(|_| "more than 256 classes of cables".to_owned())
+        u8::try_from(at).map_err(|_| "expected at most 256 classes of cables".to_owned())
     }
 
     fn socket(&mut self, text: &str) -> Result<Socket, String> {
@@ -179,7 +179,7 @@ impl Reader {
             Some((name, port)) => {
                 let number = port
                     .parse()
-                    .map_err(|_| format!("`{port}` is no port number"))?;
+                    .map_err(|_| format!("expected a port number, found `{port}`"))?;
                 (name, Some(number))
             }
         };
@@ -212,7 +212,7 @@ impl Reader {
         plain(name)?;
         if let Some(line) = self.nic_lines.insert(name.to_owned(), self.line) {
             return Err(format!(
-                "NIC `{name}` has a cable already, in line {line}; it has one port"
+                "NIC `{name}` already has a cable, in line {line}; a NIC has one port"
             ));
         }
         let socket = self.socket(at)?;
@@ -278,7 +278,7 @@ impl Reader {
         let names = self.switches.iter().map(|s| s.name.clone()).collect();
         builder.names(names, self.nics);
         let topology = builder.finish(Structure::Plain);
-        // Switches out of reach of the first one, told where they are first named.
+        // Switches out of reach of the first one are reported at their first appearance.
         let distances = topology.distances(SwitchId(0));
         let apart: Vec<Mistake> = (self.switches.iter().zip(&distances))
             .filter(|(_, distance)| distance.is_none())
@@ -299,9 +299,7 @@ impl Reader {
 
 fn plain(name: &str) -> Result<(), String> {
     match name.is_empty() || name.contains(':') {
-        true => Err(format!(
-            "`{name}` is no name: names have no `:` and are not empty"
-        )),
+        true => Err(format!("expected a name without `:`, found `{name}`")),
         false => Ok(()),
     }
 }

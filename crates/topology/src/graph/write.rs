@@ -1,4 +1,4 @@
-//! Writing a fabric as the plain text that reads back to it.
+//! Writer of the plain-text description.
 
 use std::fmt::Write;
 
@@ -6,11 +6,13 @@ use netloom_units::SwitchId;
 
 use crate::{Peer, Topology};
 
-/// A fabric as text that [`parse`](super::parse) reads to the same wiring, classes and names.
+/// Writes a fabric as text from which [`parse`](super::parse) reads the same wiring, classes and
+/// names.
 ///
-/// Names of real devices may have blanks and colons, which stand for something here: they become underscores.
+/// Blanks and colons in the names of real devices have a meaning in the text, so they become
+/// underscores.
 ///
-/// What is known about its structure is not written: a tree comes back as a plain graph.
+/// The structure of the fabric is not written: a tree is read back as a plain graph.
 pub fn write(topology: &Topology) -> String {
     let mut text = String::new();
     let mut line = |arguments: std::fmt::Arguments<'_>| {
@@ -52,7 +54,7 @@ pub fn write(topology: &Topology) -> String {
     text
 }
 
-/// A name without the characters that separate words here.
+/// Replaces the characters that separate words in the text.
 fn plain(name: &str) -> String {
     let separates = |c: char| c.is_whitespace() || c == ':' || c == '#';
     name.replace(separates, "_")

@@ -9,11 +9,11 @@ use super::{ArrivalProcess, FRACTION_BITS, Gaps};
 use crate::Context;
 
 choice! {
-    /// What one trial of [`Bernoulli`] takes.
+    /// The duration of one trial of [`Bernoulli`].
     pub enum Slot {
         /// One cycle.
         Cycle = "cycle",
-        /// As many whole cycles as the mean message has flits.
+        /// The mean number of flits per message, in whole cycles.
         Message = "message",
     }
 }
@@ -21,11 +21,11 @@ choice! {
 params! {
     /// In every slot a message is created with the same probability, so gaps are geometric.
     ///
-    /// With `slot = "message"` and messages of one size, a NIC at load 1 sends without a gap, and at any
-    /// load no message waits for another of its class unless the fabric holds it back (spec G001-4).
+    /// With `slot = "message"` and messages of one size, a NIC at load 1 sends without a gap. At
+    /// any load, no message waits for another of its class unless the fabric delays it.
     #[derive(Clone, Debug)]
     pub struct Bernoulli {
-        /// What one trial takes.
+        /// The duration of one trial.
         pub slot: Slot = Slot::Cycle,
     }
 }
@@ -39,7 +39,7 @@ impl Described for Bernoulli {
     const EXAMPLE: &'static str = "";
 }
 
-/// Mean cycles between two messages, at most: three hours at 5 ns a cycle.
+/// Maximum of mean cycles between two messages: three hours at 5 ns per cycle.
 const LONGEST_GAP: f64 = (1u64 << 41) as f64;
 
 impl ArrivalProcess for Bernoulli {
@@ -49,21 +49,22 @@ impl ArrivalProcess for Bernoulli {
             Slot::Message => context.mean_flits.floor().max(1.0),
         };
         let probability = (slot / mean_gap_cycles).min(1.0);
-        // -ln(1 - p): infinite at p = 1, where no trial ever fails, and p itself where 1 - p would round.
+        // -ln(1 - p): infinite at p = 1, where no trial ever fails, and p itself where 1 - p would
+        // round.
         let rate = match probability {
             p if p < 1e-8 => p,
             p => exponential(p),
         };
         Box::new(Trials {
             slot: slot as u64,
-            // Gaps that no run lives to see are cut, so that one always fits the cursor.
+            // Gaps longer than any run are shortened to fit in the cursor.
             per_failure: (1.0 / rate).min(LONGEST_GAP / slot),
         })
     }
 }
 
-/// The number of failures before a success is the floor of an exponential variate over -ln(1 - p): the
-/// chance of at least k failures is then exactly (1 - p)^k.
+/// The number of failures before a success is the floor of an exponential variate over -ln(1 - p):
+/// the probability of at least k failures is then exactly (1 - p)^k.
 struct Trials {
     slot: u64,
     per_failure: f64,
@@ -77,7 +78,7 @@ impl Gaps for Trials {
         let failures = (exponential(draw.unit(0)) * self.per_failure) as i64 as u64;
         let passed = failures.saturating_mul(self.slot);
         let cycle = (cursor.time >> FRACTION_BITS).saturating_add(passed);
-        // Beyond what the cursor counts nothing comes any more.
+        // Beyond the range of the cursor there are no messages.
         let next = cycle
             .saturating_add(self.slot)
             .min(u64::MAX >> FRACTION_BITS);
@@ -123,7 +124,7 @@ mod tests {
             for pair in cycles.windows(2) {
                 seen[((pair[1] - pair[0]).min(21) - 1) as usize] += 1.0;
             }
-            // Classes expecting fewer than ten gaps are put together with the tail.
+            // Classes with fewer than ten expected gaps are merged with the tail.
             let mut chi_square = 0.0;
             let (mut tail_seen, mut tail_expected) = (0.0, 0.0);
             for (k, &n) in seen.iter().enumerate() {
@@ -139,7 +140,7 @@ mod tests {
             if tail_expected > 0.0 {
                 chi_square += (tail_seen - tail_expected).powi(2) / f64::max(tail_expected, 1.0);
             }
-            // 99.9 percent of a chi-square variate with 20 degrees of freedom lie below 45.3.
+            // 99.9 % of a chi-square variate with 20 degrees of freedom are below 45.3.
             assert!(chi_square < 45.3, "mean gap {mean_gap}: {chi_square}");
         }
     }

@@ -9,17 +9,17 @@ use super::{ArrivalProcess, CYCLE, FRACTION_BITS, Gaps};
 use crate::Context;
 
 params! {
-    /// So many messages at the same instant for one destination; exponential gaps between bursts
-    /// ("Bursts4", spec 1.1.5 and G000-11).
+    /// Several messages at the same instant for one destination, with exponential gaps between
+    /// bursts.
     #[derive(Clone, Debug)]
     pub struct Bursts {
-        /// Messages of a burst.
+        /// Messages per burst.
         pub messages: u32 = 4,
     }
     check |it, section| {
         if it.messages == 0 {
             let place = section.place_of("messages");
-            section.notes.error("E0603", place, "a burst of no messages");
+            section.notes.error("E0603", place, "a burst needs at least one message");
         }
     }
 }

@@ -9,9 +9,9 @@ use super::{ArrivalProcess, CYCLE, FRACTION_BITS, Gaps};
 use crate::Context;
 
 choice! {
-    /// When the first message of a [`Constant`] source comes.
+    /// The time of the first message of a [`Constant`] source.
     pub enum Phase {
-        /// Anywhere in the first gap, for each NIC on its own.
+        /// At random in the first gap, separately for each NIC.
         Random = "random",
         /// At the start, for all NICs at once.
         Zero = "zero",
@@ -19,22 +19,21 @@ choice! {
 }
 
 params! {
-    /// Messages come at equal distances (constant bit rate; spec G000-10, G004-3).
+    /// Messages at equal distances (constant bit rate).
     #[derive(Clone, Debug)]
     pub struct Constant {
-        /// When the first message comes.
+        /// The time of the first message.
         pub phase: Phase = Phase::Random,
     }
 }
 
 impl Described for Constant {
     const NAME: &'static str = "constant";
-    const SUMMARY: &'static str =
-        "Constant bit rate: equal gaps, each NIC with a phase of its own.";
+    const SUMMARY: &'static str = "Constant bit rate: equal gaps, each NIC with its own phase.";
     const EXAMPLE: &'static str = "";
 }
 
-/// Bits of the gap below the fraction that a cursor keeps: no drift over any run.
+/// Bits of the gap below the fraction that a cursor keeps: no drift in any run.
 const FINE_BITS: u32 = 32;
 
 impl ArrivalProcess for Constant {
@@ -67,13 +66,14 @@ impl Beats {
         }
     }
 
-    /// Fractions of a cycle from the first beat to beat `number`.
+    /// Returns the fractions of a cycle from the first beat to beat `number`.
     fn since_first(&self, number: u32) -> u64 {
         let fine = self.gap.saturating_mul(u128::from(number));
         u64::try_from(fine >> FINE_BITS).unwrap_or(u64::MAX)
     }
 
-    /// When beat `number` comes, in fractions of a cycle; `last` is when the one before came.
+    /// Returns the time of beat `number`, in fractions of a cycle; `last` is that of the beat
+    /// before.
     #[inline]
     pub(super) fn next(&self, nic: NicId, last: u64, number: u32) -> u64 {
         match number {
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn an_odd_gap_does_not_drift() {
-        // 000, class VI: 32 flits at 0.23 flits per cycle come every 139.13 cycles.
+        // Class VI of paper 000: 32 flits at 0.23 flits per cycle, every 139.13 cycles.
         let context = Context {
             groups: &crate::NO_GROUPS,
             n_nics: 2,

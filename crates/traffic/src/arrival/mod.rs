@@ -1,8 +1,8 @@
-//! When: the instants at which a NIC creates its messages.
+//! Arrival processes: the instants at which a NIC creates its messages.
 //!
-//! Time is the NIC's own, in cycles of one flit of its link. [`Cursor::time`] is fixed point with
-//! [`FRACTION_BITS`] fractional bits of a cycle, so that rates that are no whole number of cycles keep
-//! their mean; 48 bits are left for whole cycles, which is sixteen days at 5 ns a cycle.
+//! Time is that of the NIC, in cycles of one flit of its link. [`Cursor::time`] is fixed point with
+//! [`FRACTION_BITS`] fractional bits of a cycle, so rates that are not whole numbers of cycles keep
+//! their mean. 48 bits remain for whole cycles, which is sixteen days at 5 ns per cycle.
 
 mod bernoulli;
 mod bursts;
@@ -30,12 +30,13 @@ pub const FRACTION_BITS: u32 = 16;
 const CYCLE: f64 = (1u64 << FRACTION_BITS) as f64;
 
 /// A law of arrivals.
+#[warn(missing_docs)]
 pub trait ArrivalProcess: Send + Sync {
     /// Prepares for a mean gap between two messages of one NIC.
     fn prepare(&self, mean_gap_cycles: f64, context: &Context<'_>) -> Box<dyn Gaps>;
 
-    /// How often messages come, where the process says that itself: the mean gap then counts for nothing,
-    /// and the class has no load of its own.
+    /// Returns the rate of messages, if the process defines it itself. The mean gap is then
+    /// ignored, and the class has no load of its own.
     fn pace(&self) -> Option<Pace> {
         None
     }
@@ -43,13 +44,14 @@ pub trait ArrivalProcess: Send + Sync {
 
 /// The instants of one class, ready for the run.
 pub trait Gaps: Send + Sync {
-    /// The cycle of message `cursor.number`, with `cursor.time` moved on to it; the number stays.
+    /// Advances `cursor.time` to message `cursor.number` and returns its cycle; the number is
+    /// unchanged.
     ///
-    /// A new cursor stands at zero, where the class becomes active. `draw` is the message's own; its
+    /// A new cursor is at zero, when the class becomes active. `draw` is the message's own; its
     /// words 0 and 1 are for the gap. `u64::MAX` is never.
     fn next(&self, nic: NicId, cursor: &mut Cursor, draw: Draw) -> u64;
 
-    /// How many messages come at the same instant for the same destination.
+    /// Returns the number of messages at the same instant for the same destination.
     fn messages_at_once(&self) -> u32 {
         1
     }

@@ -10,40 +10,44 @@ use super::{ArrivalProcess, FRACTION_BITS, Gaps, Phase};
 use crate::Context;
 
 choice! {
-    /// Who sends the messages of a burst.
+    /// The senders of the messages of a burst.
     pub enum Per {
-        /// Every source so many.
+        /// Every source sends this number.
         Source = "source",
-        /// All sources together so many, divided evenly; the first ones send what is left over.
+        /// All sources together send this number, divided evenly; the first ones send the rest.
         Class = "class",
     }
 }
 
 params! {
-    /// Every `period` a burst: so many messages at the same instant, each for a destination of its own
-    /// draw. Its load follows from period, messages and sizes, so the class has no `load`.
+    /// A burst in every `period`: a number of messages at the same instant, each with a destination
+    /// of its own draw. Its load follows from period, messages and sizes, so the class has no
+    /// `load`.
     ///
-    /// 003 has bursts of 8 MiB from half of the nodes to one. With messages of 32 KiB, 256 of them per
-    /// class are 8 MiB in total, and 256 per source are 8 MiB from each (spec X003-14).
+    /// Paper 003 has bursts of 8 MiB from half of the nodes to one. With messages of 32 KiB, 256
+    /// per class are 8 MiB in total, and 256 per source are 8 MiB from each.
     #[derive(Clone, Debug)]
     pub struct Periodic {
-        /// From one burst to the next.
+        /// Time from one burst to the next.
         pub period: Time,
-        /// Messages of a burst.
+        /// Messages per burst.
         pub messages: u32 = 1,
-        /// Whether each source sends so many ("source") or all sources of the class together ("class").
+        /// Whether `messages` counts per source ("source") or for all sources of the class together
+        /// ("class").
         pub per: Per = Per::Source,
-        /// When the first burst comes: at the start for all NICs at once, or anywhere in the first period.
+        /// Time of the first burst: at the start for all NICs, or at random in the first period.
         pub phase: Phase = Phase::Zero,
     }
     check |it, section| {
         if it.messages == 0 {
             let place = section.place_of("messages");
-            section.notes.error("E0603", place, "a burst of no messages").help("write at least messages = 1");
+            let message = "a burst needs at least one message";
+            section.notes.error("E0603", place, message).help("use at least messages = 1");
         }
         if it.period.is_zero() {
             let place = section.place_of("period");
-            section.notes.error("E0603", place, "bursts without time between them").help("write a time like period = \"1 ms\"");
+            let help = "use a time like period = \"1 ms\"";
+            section.notes.error("E0603", place, "the period is zero").help(help);
         }
     }
 }
@@ -55,22 +59,22 @@ impl Described for Periodic {
     const EXAMPLE: &'static str = "period = \"1 us\"\nphase = \"random\"";
 }
 
-/// How often messages come where an arrival process says that itself, instead of the load of its class.
+/// The rate of messages, if an arrival process defines it instead of the load of its class.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Pace {
-    /// From one burst to the next.
+    /// Time from one burst to the next.
     pub period: Time,
-    /// Messages of a burst.
+    /// Messages per burst.
     pub messages: u32,
-    /// Who sends them.
+    /// The senders.
     pub per: Per,
 }
 
 impl Pace {
-    /// Cycles from one burst to the next. A fraction of a cycle is known to a thousandth, so that bursts
-    /// drift by no more than a cycle in a thousand of them.
+    /// Returns the cycles from one burst to the next. Fractions of a cycle are rounded to a
+    /// thousandth, so bursts drift by at most a cycle per thousand bursts.
     fn cycles(&self, cycles: &dyn Fn(Time) -> u64) -> f64 {
-        // Times of an experiment end somewhere beyond a minute.
+        // Times of an experiment end well beyond a minute.
         let n = match self.period <= Time::from_nanos(50_000_000) {
             true => 1000,
             false => 1,
@@ -78,7 +82,7 @@ impl Pace {
         (cycles(self.period * n) as f64 / n as f64).max(1.0)
     }
 
-    /// Messages that the source at a place among `n` sends in a burst.
+    /// Returns the messages that the source at an index below `n` sends per burst.
     fn messages_at(&self, place: usize, n: usize) -> u32 {
         let n = u32::try_from(n).expect("no more sources than NIC ids");
         match self.per {
@@ -87,7 +91,7 @@ impl Pace {
         }
     }
 
-    /// The mean load of a source among `n`, for messages of so many flits on average.
+    /// Returns the mean load of a source among `n`, for messages of `mean_flits` flits on average.
     pub fn load(&self, mean_flits: f64, n: usize, cycles: &dyn Fn(Time) -> u64) -> f64 {
         let per_source = match self.per {
             Per::Source => f64::from(self.messages),
@@ -125,7 +129,7 @@ impl ArrivalProcess for Periodic {
 
 struct PeriodicBursts {
     beats: Beats,
-    /// Of a burst, by NIC.
+    /// Messages per burst, by NIC.
     messages: Vec<u32>,
 }
 
@@ -147,7 +151,8 @@ impl Gaps for PeriodicBursts {
 mod tests {
     use super::*;
 
-    /// The cycles of the first messages of some NICs, one cycle being 1.28 ns as in 003.
+    /// Returns the cycles of the first messages of some NICs; one cycle is 1.28 ns, as in paper
+    /// 003.
     fn cycles(bursts: &Periodic, n_sources: u32, nic: u32, n: u32) -> Vec<u64> {
         let sources: Vec<NicId> = (0..n_sources).map(NicId).collect();
         let context = Context {

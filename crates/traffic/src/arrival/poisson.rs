@@ -9,14 +9,14 @@ use super::{ArrivalProcess, CYCLE, FRACTION_BITS, Gaps};
 use crate::Context;
 
 params! {
-    /// Messages come independently of each other: gaps are exponential, and no whole cycles.
+    /// Messages are independent of each other: gaps are exponential, and not whole cycles.
     #[derive(Clone, Debug)]
     pub struct Poisson {}
 }
 
 impl Described for Poisson {
     const NAME: &'static str = "poisson";
-    const SUMMARY: &'static str = "Exponential gaps: messages come independently of each other.";
+    const SUMMARY: &'static str = "Exponential gaps: messages are independent of each other.";
     const EXAMPLE: &'static str = "";
 }
 
@@ -65,7 +65,8 @@ mod tests {
                 *longer += f64::from(u8::from(gap > 2.5 * (k + 1) as f64));
             }
         }
-        // The chance of a gap longer than k means is exp(-k); its deviation here is below 0.0015.
+        // The probability of a gap longer than k means is exp(-k); its deviation here is below
+        // 0.0015.
         for (k, longer) in longer.into_iter().enumerate() {
             let share = longer / f64::from(n);
             assert!((share - (-(k as f64 + 1.0)).exp()).abs() < 0.006, "{share}");

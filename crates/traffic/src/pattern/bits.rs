@@ -57,12 +57,12 @@ bit_pattern! {
     |place, bits| rotate(place, 1, bits)
 }
 
-/// The lowest `bits` bits of a number rotated left.
+/// Rotates the lowest `bits` bits of a number left.
 fn rotate(number: u32, by: u32, bits: u32) -> u32 {
     (number << by | number >> (bits - by)) & ((1 << bits) - 1)
 }
 
-/// The number of bits of a place among `n`, which must be 2 to a multiple of `step`.
+/// Returns the number of bits of an index below `n`, which must be 2 to a multiple of `step`.
 fn bits_of(n: u32, step: u32, name: &str) -> Result<u32, String> {
     let bits = n.checked_ilog2().unwrap_or(0);
     if n.is_power_of_two() && bits > 0 && bits.is_multiple_of(step) {
@@ -74,16 +74,13 @@ fn bits_of(n: u32, step: u32, name: &str) -> Result<u32, String> {
         1 => "a power of two",
         _ => "a power of four",
     };
-    let mut problem = format!("pattern \"{name}\" needs {what} of sources, and the class has {n}");
+    let mut problem = format!("pattern \"{name}\" needs {what} of sources, but the class has {n}");
     if smaller > 0 {
         let size = 1u32 << smaller;
-        problem += &format!(
-            "; {size} are possible, for example with sources = \"0-{}\"",
-            size - 1
-        );
+        problem += &format!("; use {size}, for example sources = \"0-{}\"", size - 1);
     }
     if larger < 32 {
-        problem += &format!("; the next larger size is {}", 1u32 << larger);
+        problem += &format!("; the next larger number is {}", 1u32 << larger);
     }
     Err(problem)
 }
@@ -129,18 +126,18 @@ mod tests {
         let problem = |pattern: &dyn Pattern, n| prepare(pattern, n).err().unwrap();
         assert_eq!(
             problem(&BitReversal {}, 100),
-            "pattern \"bit-reversal\" needs a power of two of sources, and the class has 100; 64 are \
-             possible, for example with sources = \"0-63\"; the next larger size is 128"
+            "pattern \"bit-reversal\" needs a power of two of sources, but the class has 100; use \
+             64, for example sources = \"0-63\"; the next larger number is 128"
         );
         assert_eq!(
             problem(&Transpose {}, 8),
-            "pattern \"transpose\" needs a power of four of sources, and the class has 8; 4 are \
-             possible, for example with sources = \"0-3\"; the next larger size is 16"
+            "pattern \"transpose\" needs a power of four of sources, but the class has 8; use 4, \
+             for example sources = \"0-3\"; the next larger number is 16"
         );
         assert_eq!(
             problem(&Shuffle {}, 1),
-            "pattern \"shuffle\" needs a power of two of sources, and the class has 1; the next larger \
-             size is 2"
+            "pattern \"shuffle\" needs a power of two of sources, but the class has 1; the next \
+             larger number is 2"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Many to one, possibly for a while only.
+//! Many to one, possibly for a limited time.
 
 use netloom_catalog::{Described, FromToml, Notes, Shape, Value, ValueShape, choice, params};
 use netloom_random::Draw;
@@ -8,7 +8,7 @@ use super::{Destinations, Pattern, Uniform};
 use crate::{Context, NicSet, Window};
 
 choice! {
-    /// What a source of [`HotSpot`] does while it does not send to the hot destination.
+    /// The traffic of a source of [`HotSpot`] that does not send to the hot destination.
     pub enum Idle {
         /// It sends nothing.
         Idle = "idle",
@@ -17,12 +17,12 @@ choice! {
     }
 }
 
-/// Which sources are hot.
+/// The hot sources.
 #[derive(Clone, PartialEq, Debug)]
 pub enum HotSources {
     /// This share of the sources, spread evenly.
     Share(f64),
-    /// These.
+    /// This set.
     These(NicSet),
 }
 
@@ -37,8 +37,8 @@ impl FromToml for HotSources {
                 let share = f64::read(value, notes)?;
                 if !(0.0..=1.0).contains(&share) {
                     notes
-                        .error("E0603", value.place, format!("{share} is no share"))
-                        .help("write a share of the sources between 0 and 1, or a list of NICs");
+                        .error("E0603", value.place, format!("{share} is not a share"))
+                        .help("use a share of the sources between 0 and 1, or a list of NICs");
                     return None;
                 }
                 Some(HotSources::Share(share))
@@ -56,19 +56,20 @@ impl FromToml for HotSources {
 }
 
 params! {
-    /// Hot sources send to one destination from `from` until `until`; the others send to any other NIC.
+    /// Hot sources send to one destination from `from` until `until`; the others send to any other
+    /// NIC.
     ///
-    /// A share of the sources is spread evenly: of 256 sources a quarter are those with a number of
-    /// 3 modulo 4. The destination itself is never hot; the source before it takes its place (spec G001-5).
+    /// A share of the sources is spread evenly: of 256 sources, a quarter are those with a number
+    /// of 3 modulo 4. The destination itself is never hot; the source before it replaces it.
     #[derive(Clone, Debug)]
     pub struct HotSpot {
         /// The NIC that the hot sources send to.
         pub destination: u32,
-        /// Which sources are hot: a share of them, or a set of NICs.
+        /// The hot sources: a share of the sources, or a set of NICs.
         pub sources: HotSources = HotSources::Share(0.25),
-        /// When the hot sources begin to send to the destination; left out: at once.
+        /// When the hot sources begin to send to the destination. Default: at once.
         pub from: Option<Time> = None,
-        /// When they stop; left out: never.
+        /// When they stop. Default: never.
         pub until: Option<Time> = None,
         /// What hot sources do outside that time.
         pub outside: Idle = Idle::Idle,
@@ -86,7 +87,7 @@ params! {
 impl Described for HotSpot {
     const NAME: &'static str = "hot-spot";
     const SUMMARY: &'static str =
-        "Some sources send to one destination, for a while or always; the others to anyone.";
+        "Some sources send to one destination, for a while or always; the others to any NIC.";
     const PAPER: Option<&'static str> = Some(
         "Pfister and Norton, Hot spot contention and combining in multistage interconnection networks, \
          IEEE Transactions on Computers, 1985",
@@ -95,7 +96,7 @@ impl Described for HotSpot {
 }
 
 impl HotSpot {
-    /// Whether each NIC is hot.
+    /// Returns whether each NIC is hot.
     fn hot(&self, context: &Context<'_>) -> Result<Vec<bool>, String> {
         let mut is_hot = vec![false; context.n_nics as usize];
         let destination = NicId(self.destination);
@@ -111,7 +112,9 @@ impl HotSpot {
                         return Err(format!("the hot source {member} is the hot destination"));
                     }
                     if context.sources.binary_search(&member).is_err() {
-                        return Err(format!("the hot source {member} is no source of the class"));
+                        return Err(format!(
+                            "the hot source {member} is not a source of the class"
+                        ));
                     }
                     is_hot[member.index()] = true;
                 }
@@ -129,7 +132,7 @@ impl HotSpot {
                 }
                 if replaced {
                     is_hot[destination.index()] = false;
-                    // The nearest one before, round the end if need be.
+                    // The nearest one before, around the end if necessary.
                     let own = own.expect("the destination was taken for a source");
                     let free = (1..n)
                         .map(|back| context.sources[(own + n - back) % n])
@@ -222,7 +225,7 @@ mod tests {
         }
     }
 
-    /// The NICs that send to the hot spot at cycle 260, whatever they draw.
+    /// Returns the NICs that send to the hot spot at cycle 260, whatever they draw.
     fn hot(pattern: &HotSpot, n: u32) -> Vec<u32> {
         let prepared = prepare(pattern, n).unwrap_or_else(|problem| panic!("{problem}"));
         let to = |nic: u32, word| {

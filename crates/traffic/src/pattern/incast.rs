@@ -8,7 +8,7 @@ use crate::Context;
 choice! {
     /// How often a source draws its destination.
     pub enum Drawn {
-        /// Never: sources are dealt to the destinations one after another, and each keeps its own.
+        /// Never: sources are assigned to the destinations in turn, and each keeps its own.
         Once = "once",
         /// For every message, any of the destinations.
         Message = "message",
@@ -16,13 +16,14 @@ choice! {
 }
 
 params! {
-    /// The sources are dealt to the destinations of the class one after another: the first source sends to the
-    /// first destination, the second to the second, and so on round and round. Each source keeps its destination
-    /// for the whole run, so 48 sources and 12 destinations are 12 hot spots of four each (spec G002-12). A source
-    /// that would send to itself takes the next destination.
+    /// Sources are assigned to the destinations of the class in turn: the first source sends to the
+    /// first destination, the second to the second, and so on around the list. Each source keeps
+    /// its destination for the whole run, so 48 sources and 12 destinations are 12 hot spots of
+    /// four each. A source that would send to itself uses the next destination.
     ///
-    /// With `draw = "message"` every message goes to any of the destinations instead. Where messages are single packets,
-    /// that is the hot-spot pattern of BookSim, which draws for every packet: each destination then hears of every source.
+    /// With `draw = "message"` every message goes to any of the destinations instead. If messages
+    /// are single packets, this is the hot-spot pattern of BookSim, which draws for every packet:
+    /// each destination then receives from every source.
     #[derive(Clone, Debug)]
     pub struct Incast {
         /// How often a source draws its destination.
@@ -32,7 +33,8 @@ params! {
 
 impl Described for Incast {
     const NAME: &'static str = "incast";
-    const SUMMARY: &'static str = "The sources are dealt evenly to the destinations, and each keeps its own or draws one for every message: n to one, m times.";
+    const SUMMARY: &'static str =
+        "Sources are assigned evenly to destinations, or draw one per message: n to one, m times.";
     const EXAMPLE: &'static str = "draw = \"message\"";
 }
 
@@ -51,12 +53,10 @@ impl Pattern for Incast {
         };
         let mut to = vec![None; context.n_nics as usize];
         for (i, &source) in context.sources.iter().enumerate() {
-            // Two that follow each other are not the same, unless there is only one.
+            // Consecutive ones differ, unless there is only one.
             let candidates = [i, i + 1].map(|at| destinations[at % destinations.len()]);
             let Some(destination) = candidates.into_iter().find(|to| *to != source) else {
-                return Err(format!(
-                    "the only destination, {source}, is a source as well"
-                ));
+                return Err(format!("the only destination, {source}, is also a source"));
             };
             to[source.index()] = Some(destination);
         }
@@ -75,7 +75,7 @@ mod tests {
 
     const INCAST: Incast = Incast { draw: Drawn::Once };
 
-    /// Drawn for every message, each of the destinations hears of every source.
+    /// With a draw for every message, each destination receives from every source.
     #[test]
     fn sources_may_draw_for_every_message() {
         let (sources, destinations) = (&nics(64)[10..58], &nics(64)[..12]);
@@ -144,7 +144,7 @@ mod tests {
         );
         assert_eq!(
             dealt(&nics(4), &one).unwrap_err(),
-            "the only destination, nic 3, is a source as well"
+            "the only destination, nic 3, is also a source"
         );
     }
 }

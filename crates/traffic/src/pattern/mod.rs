@@ -1,8 +1,8 @@
-//! To whom: the destination of each message.
+//! Patterns: the destination of each message.
 //!
-//! Patterns that map places (permutations, bit patterns, tornado, neighbour) map the sources of the class
-//! among themselves: with `sources = "0-63"` they run on the first 64 NICs as if there were no others. A
-//! NIC that such a pattern maps to itself sends nothing.
+//! Patterns that map positions (permutations, bit patterns, tornado, neighbour) map the sources of
+//! the class among themselves. With `sources = "0-63"` they use the first 64 NICs as if there were
+//! no others. A NIC that such a pattern maps to itself sends nothing.
 
 mod bits;
 mod hot_spot;
@@ -31,27 +31,30 @@ use netloom_units::NicId;
 use crate::{Context, NicSet, Window};
 
 /// A law of destinations.
+#[warn(missing_docs)]
 pub trait Pattern: Send + Sync {
-    /// Prepares for a run (draws its permutation, for example), or says why it cannot be.
+    /// Prepares for a run (draws its permutation, for example), or returns why this is not
+    /// possible.
     fn prepare(&self, context: &Context<'_>) -> Result<Box<dyn Destinations>, String>;
 
-    /// The sets of NICs that it names itself.
+    /// Returns the sets of NICs that the pattern itself names.
     fn sets(&self) -> Vec<NicSet> {
         vec![]
     }
 }
 
-/// The destinations of one class, ready for the run. They depend on the message alone and keep no state, so that there is
-/// nothing to save where a run is saved.
+/// The destinations of one class, ready for the run. They depend on the message alone and have no
+/// state, so a checkpoint need not save them.
 pub trait Destinations: Send + Sync {
-    /// The destination of message (or burst) `number` of a NIC, created in `cycle`; `None` if this NIC
-    /// sends nothing in this class. `draw` is the message's own; its word 2 is for the destination.
+    /// Returns the destination of message (or burst) `number` of a NIC, created in `cycle`; `None`
+    /// if this NIC sends nothing in this class. `draw` is the message's own; its word 2 is for the
+    /// destination.
     fn destination(&self, nic: NicId, number: u32, cycle: u64, draw: Draw) -> Option<NicId>;
 
-    /// Whether every source has one destination for the whole run.
+    /// Returns whether every source has one destination for the whole run.
     fn is_fixed(&self) -> bool;
 
-    /// When a NIC sends at all.
+    /// Returns the time in which a NIC sends at all.
     fn window(&self, _nic: NicId) -> Window {
         Window::ALWAYS
     }
@@ -79,7 +82,8 @@ struct Table {
 }
 
 impl Table {
-    /// The table in which the source at place `i` of the class sends to the source at `place_of(i)`.
+    /// Returns the table in which the source at index `i` of the class sends to the source at
+    /// `place_of(i)`.
     fn among_sources(
         context: &Context<'_>,
         place_of: impl Fn(u32) -> u32,
@@ -104,7 +108,7 @@ impl Destinations for Table {
     }
 }
 
-/// How many sources a pattern among them has.
+/// Returns the number of sources.
 fn n_sources(context: &Context<'_>) -> u32 {
     u32::try_from(context.sources.len()).expect("no more sources than NIC ids")
 }
@@ -132,7 +136,7 @@ mod testing {
         })
     }
 
-    /// The map of a fixed pattern; a NIC that sends nothing stands for itself.
+    /// Returns the map of a fixed pattern; a NIC that sends nothing maps to itself.
     pub(super) fn map(pattern: &dyn Pattern, n: u32) -> Vec<u32> {
         let destinations = prepare(pattern, n).unwrap_or_else(|problem| panic!("{problem}"));
         assert!(destinations.is_fixed());

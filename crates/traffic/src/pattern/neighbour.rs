@@ -1,4 +1,4 @@
-//! A fixed distance further on.
+//! A destination at a fixed distance.
 
 use netloom_catalog::{Described, params};
 
@@ -9,7 +9,7 @@ params! {
     /// Destination = source + offset, modulo the number of sources.
     #[derive(Clone, Debug)]
     pub struct Neighbour {
-        /// How much further on; below zero for backwards.
+        /// Distance to the destination; negative for backwards.
         pub offset: i64 = 1,
     }
 }
@@ -30,7 +30,7 @@ impl Pattern for Neighbour {
         let offset = self.offset.rem_euclid(i64::from(n)) as u64;
         if offset == 0 {
             return Err(format!(
-                "with offset {} and {n} sources each sends to itself; choose an offset that is no \
+                "with offset {} and {n} sources, each sends to itself; use an offset that is not a \
                  multiple of {n}",
                 self.offset
             ));

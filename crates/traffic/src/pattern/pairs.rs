@@ -1,4 +1,4 @@
-//! Pairs as the file lists them.
+//! Pairs listed in the file.
 
 use netloom_catalog::{Described, params};
 use netloom_random::Draw;
@@ -8,8 +8,8 @@ use super::{Destinations, Pattern};
 use crate::{Context, NicSet};
 
 params! {
-    /// Exactly these sources send to exactly these destinations. A source with several destinations draws
-    /// one of them for each message; NICs that are no source here send nothing.
+    /// The listed sources send to the listed destinations. A source with several destinations draws
+    /// one of them for each message; NICs that are not sources here send nothing.
     #[derive(Clone, Debug)]
     pub struct Pairs {
         /// Pairs of a source and a destination, as [source, destination].
@@ -18,7 +18,8 @@ params! {
     check |it, section| {
         let place = section.place_of("pairs");
         if it.pairs.is_empty() {
-            section.notes.error("E0603", place, "no pairs").help("write pairs = [[0, 4], [1, 5]]");
+            let help = "use pairs = [[0, 4], [1, 5]]";
+            section.notes.error("E0603", place, "the list of pairs is empty").help(help);
         }
         for (source, _) in it.pairs.iter().filter(|(source, destination)| source == destination) {
             section.notes.error("E0603", place, format!("NIC {source} is paired with itself"));
@@ -43,7 +44,7 @@ impl Pattern for Pairs {
             .collect();
         if !strangers.is_empty() {
             return Err(format!(
-                "pairs {} do not fit a fabric of {} NICs",
+                "pairs {} do not fit in a fabric of {} NICs",
                 strangers.join(", "),
                 context.n_nics
             ));
@@ -72,7 +73,7 @@ impl Pattern for Pairs {
     }
 }
 
-/// The destinations of NIC `i` stand from `starts[i]` to `starts[i + 1]`.
+/// The destinations of NIC `i` are at `starts[i]` to `starts[i + 1]`.
 struct Listed {
     starts: Vec<u32>,
     destinations: Vec<NicId>,
@@ -112,7 +113,7 @@ mod tests {
         assert_eq!((to(0), to(3)), (None, None));
         assert_eq!(
             prepare(&fan_out, 3).err().unwrap(),
-            "pairs [1, 3] do not fit a fabric of 3 NICs"
+            "pairs [1, 3] do not fit in a fabric of 3 NICs"
         );
     }
 }

@@ -7,8 +7,8 @@ use super::{Destinations, Pattern, Table, n_sources};
 use crate::Context;
 
 params! {
-    /// Each source has one destination for the whole run, each destination one source; nobody has itself
-    /// (spec G000-10). Every class draws its own.
+    /// Each source has one destination for the whole run, and each destination one source; no
+    /// source sends to itself. Every class draws its own permutation.
     #[derive(Clone, Debug)]
     pub struct Permutation {}
 }
@@ -20,7 +20,7 @@ impl Described for Permutation {
     const EXAMPLE: &'static str = "";
 }
 
-/// A permutation has no fixed point with probability 1/e: this many failures never happen.
+/// A permutation has no fixed point with probability 1/e: this number of failures never occurs.
 const MOST_ATTEMPTS: u32 = 1 << 16;
 
 impl Pattern for Permutation {
@@ -29,11 +29,11 @@ impl Pattern for Permutation {
         let n = n_sources(context);
         if n < 2 {
             return Err(format!(
-                "pattern \"permutation\" needs at least 2 sources, and the class has {n}"
+                "pattern \"permutation\" needs at least 2 sources, but the class has {n}"
             ));
         }
         let stream = Stream::new(context.seed, Purpose::Placement);
-        // Drawing again until no one is left with itself makes all such permutations equally likely.
+        // Redrawing until there is no fixed point makes all such permutations equally likely.
         let order = (0..MOST_ATTEMPTS)
             .map(|attempt| permutation(&stream, u32::from(context.class) << 16 | attempt, n))
             .find(|order| (0..n).all(|i| order[i as usize] != i))

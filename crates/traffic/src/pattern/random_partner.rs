@@ -7,8 +7,8 @@ use super::{Destinations, Pattern, Table, Uniform};
 use crate::Context;
 
 params! {
-    /// Each source draws one other NIC (or one other of the class's destinations) and keeps it for the
-    /// whole run. Several sources may draw the same one (spec G000-10, option `random_dest`).
+    /// Each source draws one other NIC (or one other of the class's destinations) and keeps it for
+    /// the whole run. Several sources may draw the same one.
     #[derive(Clone, Debug)]
     pub struct RandomPartner {}
 }
@@ -26,7 +26,7 @@ impl Pattern for RandomPartner {
         let stream = Stream::new(context.seed, Purpose::Placement);
         let mut to = vec![None; context.n_nics as usize];
         for &source in context.sources {
-            // A one in the last word: permutations, which are placements too, have a zero there.
+            // A 1 in the last word: permutations, which are placements too, have a 0 there.
             let draw = stream.draw([u32::from(context.class), source.0, 0, 1]);
             to[source.index()] = uniform.destination(source, 0, 0, draw);
         }

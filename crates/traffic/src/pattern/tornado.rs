@@ -1,4 +1,4 @@
-//! Almost half-way round the ring, all in the same direction.
+//! Almost half-way around the ring, all in the same direction.
 
 use netloom_catalog::{Described, params};
 
@@ -6,25 +6,25 @@ use super::{Destinations, Pattern, Table, n_sources};
 use crate::Context;
 
 params! {
-    /// In every dimension of size k the destination is ceil(k/2) - 1 further on: minimal routing loads one
-    /// direction of each ring and leaves the other idle.
+    /// In every dimension of size k the destination is ceil(k/2) - 1 switches ahead. Minimal
+    /// routing then loads one direction of each ring and leaves the other idle.
     ///
     /// Without `dimensions` all switches form one ring. The first dimension varies fastest.
     #[derive(Clone, Debug)]
     pub struct Tornado {
-        /// Sizes of the dimensions, in switches; none for one ring of all.
+        /// Sizes of the dimensions, in switches; empty for one ring of all switches.
         pub dimensions: Vec<u32> = vec![],
-        /// NICs per switch: a NIC sends to the NIC at the same place of the other switch.
+        /// NICs per switch: a NIC sends to the NIC at the same position of the other switch.
         pub hosts: u32 = 1,
     }
     check |it, section| {
         if it.hosts == 0 {
             let place = section.place_of("hosts");
-            section.notes.error("E0603", place, "a switch without NICs");
+            section.notes.error("E0603", place, "a switch needs at least one NIC");
         }
         if it.dimensions.contains(&0) {
             let place = section.place_of("dimensions");
-            section.notes.error("E0603", place, "a dimension of size zero");
+            section.notes.error("E0603", place, "a dimension cannot have size 0");
         }
     }
 }
@@ -32,7 +32,7 @@ params! {
 impl Described for Tornado {
     const NAME: &'static str = "tornado";
     const SUMMARY: &'static str =
-        "Almost half-way round the ring, all in the same direction: ceil(k/2) - 1 further on.";
+        "Almost half-way around the ring, all in one direction: ceil(k/2) - 1 switches ahead.";
     const PAPER: Option<&'static str> = Some(
         "Dally and Towles, Principles and Practices of Interconnection Networks, 2004, table 3.1",
     );
@@ -45,7 +45,8 @@ impl Pattern for Tornado {
         let n = n_sources(context);
         if !n.is_multiple_of(self.hosts) {
             return Err(format!(
-                "pattern \"tornado\" has {} NICs per switch, and {n} sources are no multiple of that",
+                "pattern \"tornado\" has {} NICs per switch, but {n} sources are not a multiple of \
+                 that",
                 self.hosts
             ));
         }
@@ -57,7 +58,7 @@ impl Pattern for Tornado {
         let product: u64 = dimensions.iter().map(|&k| u64::from(k)).product();
         if product != u64::from(n_switches) {
             return Err(format!(
-                "the dimensions of pattern \"tornado\" have {product} switches, and the class has \
+                "the dimensions of pattern \"tornado\" have {product} switches, but the class has \
                  {n_switches} ({n} sources, {} per switch)",
                 self.hosts
             ));

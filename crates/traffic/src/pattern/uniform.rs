@@ -1,4 +1,4 @@
-//! Every other NIC equally often.
+//! Every other NIC with equal probability.
 
 use netloom_catalog::{Described, params};
 use netloom_random::Draw;
@@ -9,7 +9,7 @@ use crate::Context;
 
 params! {
     /// Each message goes to any other NIC (or any other of the class's destinations) with the same
-    /// probability (spec G001-6).
+    /// probability.
     #[derive(Clone, Debug)]
     pub struct Uniform {}
 }
@@ -27,7 +27,7 @@ impl Pattern for Uniform {
         let Some(destinations) = context.destinations else {
             if context.n_nics < 2 {
                 return Err(format!(
-                    "pattern \"uniform\" needs another NIC to send to, and the fabric has {}",
+                    "pattern \"uniform\" needs another NIC to send to, but the fabric has {}",
                     context.n_nics
                 ));
             }
@@ -98,7 +98,7 @@ mod tests {
     use super::super::testing::{nics, prepare};
     use super::*;
 
-    /// How often each of `n` NICs is drawn by `nic` in 10,000 messages per other NIC.
+    /// Returns how often `nic` draws each of `n` NICs in 10,000 messages per other NIC.
     fn counts(destinations: &dyn Destinations, n: u32, nic: u32) -> Vec<u32> {
         let stream = Stream::new(3, Purpose::Arrival);
         let mut counts = vec![0; n as usize];

@@ -1,7 +1,7 @@
-//! All-reduce: every rank ends with the sum of what all ranks had.
+//! All-reduce: every rank ends with the sum of the data of all ranks.
 //!
-//! The operation that gradients of data-parallel training go through. Messages alone are modelled: adding costs no
-//! time, and a rank sends a chunk as one message when it has wholly received it.
+//! Gradients of data-parallel training use this operation. Only messages are modelled: adding takes
+//! no time, and a rank sends a chunk as one message after it has received the whole chunk.
 
 use netloom_catalog::{Described, choice, params};
 use netloom_units::{Bytes, Rate, Time};
@@ -11,20 +11,20 @@ use super::{Generated, Generator, MOST_MESSAGES};
 use crate::{NicSet, Setting};
 
 choice! {
-    /// How ranks come to the sum of what they have.
+    /// The algorithm that computes the sum.
     pub enum AllReduceAlgorithm {
-        /// Chunks go round a ring, one for each rank: once to be added, once more to be told.
+        /// Chunks travel around a ring, one per rank: once to be added, and once to be distributed.
         Ring = "ring",
     }
 }
 
 impl AllReduceAlgorithm {
-    /// How long one all-reduce takes where nothing is in its way (the α-β model).
+    /// Returns the time of one all-reduce without other traffic (the α-β model).
     ///
-    /// `bytes` are what each rank has, `latency` (α) is what a message without bytes takes from rank to rank, and
-    /// `rate` (1/β) is that of the NICs. A ring of p ranks does 2 (p − 1) steps, each of which takes
-    /// `latency + chunk / rate`: the largest chunk, which has `bytes / p` rounded up, is under way in every step.
-    /// One rank takes no time.
+    /// `bytes` is the data of each rank, `latency` (α) is the time of a message without bytes from
+    /// rank to rank, and `rate` (1/β) is that of the NICs. A ring of p ranks takes 2 (p − 1) steps
+    /// of `latency + chunk / rate`. The largest chunk, `bytes / p` rounded up, is sent in every
+    /// step. One rank takes no time.
     ///
     /// # Panics
     /// If the rate is zero.
@@ -42,17 +42,17 @@ impl AllReduceAlgorithm {
 }
 
 params! {
-    /// In a round every rank sends chunks to the next one and waits for those of the one before, 2 (p − 1) of each
-    /// with p ranks, until all have the sum.
+    /// In a round every rank sends chunks to the next rank and waits for those of the previous one,
+    /// 2 (p − 1) of each with p ranks, until all have the sum.
     #[derive(Clone, Debug)]
     pub struct AllReduce {
-        /// Who takes part: rank r runs on the r-th NIC of this set, and every one of them has a rank.
+        /// NICs of the ranks: rank r runs on the r-th NIC of this set, and every NIC has a rank.
         pub nics: NicSet = NicSet::All,
-        /// How ranks come to the sum.
+        /// Algorithm of the all-reduce.
         pub algorithm: AllReduceAlgorithm = AllReduceAlgorithm::Ring,
-        /// What each rank has, in one chunk for each rank; chunks differ by a byte at most.
+        /// Data of each rank, divided into one chunk per rank; chunks differ by at most one byte.
         pub bytes: Bytes = Bytes(4 << 20),
-        /// How often.
+        /// Number of rounds.
         pub rounds: u32 = 1,
     }
     check |it, section| {
@@ -61,10 +61,11 @@ params! {
             section.notes.error("E0603", place, message).help(help);
         };
         if it.bytes.0 == 0 {
-            wrong("bytes", "an all-reduce of 0 B", "write at least a byte for each rank");
+            let message = "an all-reduce needs at least one byte per rank";
+            wrong("bytes", message, "use at least 1 byte per rank");
         }
         if it.rounds == 0 {
-            wrong("rounds", "no rounds", "write 1 or more");
+            wrong("rounds", "the number of rounds is 0", "use 1 or more");
         }
     }
 }
@@ -72,7 +73,7 @@ params! {
 impl Described for AllReduce {
     const NAME: &'static str = "all-reduce";
     const SUMMARY: &'static str =
-        "An all-reduce: all NICs add up what they have, in chunks that go round a ring.";
+        "An all-reduce: all NICs sum their data, in chunks that travel around a ring.";
     const PAPER: Option<&'static str> = Some(
         "P. Patarasuk, X. Yuan, \"Bandwidth optimal all-reduce algorithms for clusters of workstations\", JPDC 69, 2009",
     );
@@ -80,21 +81,23 @@ impl Described for AllReduce {
 }
 
 impl AllReduce {
-    /// The bytes of each chunk, one for each rank, or why there are none.
+    /// Returns the bytes of each chunk, one per rank, or why there are none.
     fn chunks(&self, n_ranks: usize) -> Result<Vec<u32>, String> {
         let (bytes, n) = (self.bytes, n_ranks as u64);
         if n < 2 {
-            return Err("an all-reduce of one rank: name two or more `nics`".to_owned());
+            return Err("an all-reduce needs at least two ranks; add `nics`".to_owned());
         }
         let n_messages = 2 * n * (n - 1);
         if n_messages > MOST_MESSAGES as u64 {
             return Err(format!(
-                "a ring of {n} ranks has {n_messages} messages, more than {MOST_MESSAGES}; name fewer `nics`"
+                "a ring of {n} ranks has {n_messages} messages, more than {MOST_MESSAGES}; use \
+                 fewer `nics`"
             ));
         }
         if bytes.0 < n {
             return Err(format!(
-                "{bytes} in {n} chunks: a chunk has at least one byte; write more `bytes` or name fewer `nics`"
+                "{bytes} in {n} chunks is less than a byte per chunk; use more `bytes` or fewer \
+                 `nics`"
             ));
         }
         let chunk = |place| {
@@ -103,7 +106,8 @@ impl AllReduce {
         };
         (0..n).map(chunk).collect::<Result<_, _>>().map_err(|_| {
             format!(
-                "{bytes} in {n} chunks: a message is smaller than 4 GiB; write fewer `bytes` or name more `nics`"
+                "{bytes} in {n} chunks makes messages of 4 GiB or more; use fewer `bytes` or more \
+                 `nics`"
             )
         })
     }
@@ -112,7 +116,7 @@ impl AllReduce {
 impl Generator for AllReduce {
     fn largest(&self, setting: &Setting<'_>) -> u32 {
         let nics = self.nics.members(setting.n_nics, setting.groups);
-        // What is wrong with the NICs or the chunks is told when they are made.
+        // Errors of the NICs or the chunks are reported when they are made.
         let chunks = nics.ok().and_then(|nics| self.chunks(nics.len()).ok());
         chunks.map_or(1, |chunks| chunks[0])
     }
@@ -172,17 +176,18 @@ mod tests {
         let problem = |bytes, n| all_reduce(bytes).chunks(n).unwrap_err();
         assert_eq!(
             problem(64, 1),
-            "an all-reduce of one rank: name two or more `nics`"
+            "an all-reduce needs at least two ranks; add `nics`"
         );
         assert_eq!(
             problem(3, 4),
-            "3 B in 4 chunks: a chunk has at least one byte; write more `bytes` or name fewer `nics`"
+            "3 B in 4 chunks is less than a byte per chunk; use more `bytes` or fewer `nics`"
         );
         assert_eq!(
             problem(8 << 30, 2),
-            "8 GiB in 2 chunks: a message is smaller than 4 GiB; write fewer `bytes` or name more `nics`"
+            "8 GiB in 2 chunks makes messages of 4 GiB or more; use fewer `bytes` or more `nics`"
         );
-        // 2 × 3163 × 3162 messages of a round do not belong in memory; those of the 3080 hosts of paper 002 do.
+        // 2 × 3163 × 3162 messages per round are too many for memory; those of the 3080 hosts of
+        // paper 002 are not.
         assert!(problem(1 << 30, 3163).starts_with("a ring of 3163 ranks has 20002812 messages"));
         assert!(all_reduce(1 << 30).chunks(3080).is_ok());
     }

@@ -1,7 +1,7 @@
-//! Workloads that say everything about their messages: who, to whom, when and how much.
+//! Workloads that define all their messages: sources, destinations, times and sizes.
 //!
-//! Some list their messages before the run, for one seed, and do not react to the fabric. Others are programs of
-//! ranks, whose messages wait for each other.
+//! Some workloads list their messages before the run, for one seed, and do not react to the fabric.
+//! Others are programs of ranks, whose messages wait for each other.
 
 mod all_reduce;
 pub mod programs;
@@ -19,21 +19,22 @@ use netloom_units::NicId;
 use crate::{NicSet, Setting};
 use programs::Placed;
 
-/// A list of messages longer than this does not belong in memory.
+/// Maximum of messages in a list, to limit memory.
 const MOST_MESSAGES: usize = 20_000_000;
 
-/// A workload that says everything about its messages.
+/// A workload that defines all its messages.
+#[warn(missing_docs)]
 pub trait Generator: Send + Sync {
-    /// Bytes of the largest message, the same for every seed.
+    /// Returns the bytes of the largest message, the same for every seed.
     fn largest(&self, setting: &Setting<'_>) -> u32;
 
-    /// Its messages, or why there are none. They depend on the setting alone.
+    /// Returns its messages, or why there are none. They depend on the setting alone.
     fn generate(&self, setting: &Setting<'_>) -> Result<Generated, String>;
 
-    /// The sets of NICs that it names.
+    /// Returns the sets of NICs that it names.
     fn sets(&self) -> Vec<NicSet>;
 
-    /// Whether it gives programs.
+    /// Returns whether it generates programs.
     fn is_program(&self) -> bool {
         false
     }

@@ -4,12 +4,12 @@
 //!   host   on ──────┐          ┌── on ─────┐          Pareto on, Pareto off
 //!              │  │ └── off ───┘ │   │  │              exponential gaps while on
 //!              ▼  ▼             ▼   ▼  ▼
-//!   read: 64 B to the disk, after its service time the data back; write: the data to the disk
+//!   read: 64 B to the disk, the data back after the service time; write: the data to the disk
 //! ```
 //!
-//! It stands for the disk traces of paper 001, which are not published (spec 8.1, G001-9). It is an open loop:
-//! data come back so long after the request was created, whether or not the fabric has delivered it by then,
-//! and a disk serves any number of requests at once.
+//! It replaces the disk traces of paper 001, which are not published. It is an open loop: data are
+//! sent back at a fixed time after the request was created, whether or not the fabric has delivered
+//! the request. A disk serves any number of requests at once.
 
 use netloom_catalog::{Described, Section, params};
 use netloom_packet::Arrival;
@@ -20,30 +20,31 @@ use super::{Generated, Generator, MOST_MESSAGES};
 use crate::{Mix, NicSet, Setting, Sizes};
 
 params! {
-    /// Hosts are on and off for Pareto times. While on, a host makes requests at exponential distances, each
-    /// to a disk chosen by Zipf's law (the first of `disks` is the most popular): reads are a small request
-    /// and, after the service time, the data from the disk; writes are the data to the disk.
+    /// Hosts are on and off for Pareto times. While on, a host makes requests at exponential
+    /// distances, each to a disk chosen by Zipf's law (the first of `disks` is the most popular). A
+    /// read is a small request and, after the service time, the data from the disk. A write is the
+    /// data to the disk.
     ///
-    /// Times are those of a slow trace and are divided by `compression`. With the defaults and links of
-    /// 1 GB/s, 48 hosts ask the mean of 16 disk links for 0.35 of their rate at compression 20 and for 0.70
-    /// at 40, both directions together (spec 8.1).
+    /// Times are those of a slow trace and are divided by `compression`. With the defaults and
+    /// links of 1 GB/s, 48 hosts load 16 disk links to 0.35 of their rate on average at compression
+    /// 20 and to 0.70 at 40, both directions together.
     #[derive(Clone, Debug)]
     pub struct San {
-        /// Who asks.
+        /// Hosts that make requests.
         pub hosts: NicSet = NicSet::Range(NicId(0), NicId(47)),
-        /// Who is asked.
+        /// Disks that serve them.
         pub disks: NicSet = NicSet::Range(NicId(48), NicId(63)),
-        /// All times below are divided by this.
+        /// Divisor of all times below.
         pub compression: f64 = 20.0,
-        /// How long the trace is, before compression; nothing is sent after it.
+        /// Length of the trace before compression; nothing is sent after it.
         pub length: Time = Time::from_nanos(1_000_000_000),
         /// Mean time for which a host is on.
         pub on: Time = Time::from_nanos(2_000_000),
         /// Mean time for which a host is off.
         pub off: Time = Time::from_nanos(18_000_000),
-        /// Shape of the Pareto distribution of both; from 1 (wild) up.
+        /// Shape of the Pareto distribution of both, above 1; smaller is more variable.
         pub shape: f64 = 1.4,
-        /// Mean time between the requests of a host that is on. It sets the rate of the whole.
+        /// Mean time between the requests of a host that is on. It sets the rate of the workload.
         pub gap: Time = Time::from_nanos(220_000),
         /// Share of reads; the others are writes.
         pub reads: f64 = 0.6,
@@ -53,7 +54,7 @@ params! {
         pub service: Time = Time::from_nanos(1_000_000),
         /// Exponent of Zipf's law of disks; 0 makes all equally popular.
         pub zipf: f64 = 0.9,
-        /// Pairs of a size of data and how often it comes, as [bytes, weight].
+        /// Pairs of a data size and its frequency, as [bytes, weight].
         pub sizes: Vec<(Bytes, f64)> = vec![
             (Bytes(1 << 10), 0.10),
             (Bytes(2 << 10), 0.10),
@@ -71,15 +72,16 @@ params! {
 impl Described for San {
     const NAME: &'static str = "san";
     const SUMMARY: &'static str =
-        "A storage area network: hosts in bursts, reads and writes, popular disks.";
+        "A storage area network: hosts in bursts, reads and writes, disks of unequal popularity.";
     const PAPER: Option<&'static str> = Some(
-        "Stands for the disk traces of Escudero-Sahuquillo et al., OBQA (paper 001), which are not published",
+        "Replaces the disk traces of Escudero-Sahuquillo et al., OBQA (paper 001), which are not \
+         published",
     );
     const EXAMPLE: &'static str = "hosts = \"0-11\"\ndisks = \"12-15\"\ncompression = 40";
 }
 
 impl San {
-    /// Notes every value that makes no sense.
+    /// Notes every invalid value.
     fn check(&self, section: &mut Section<'_>) {
         let mut wrong = |is_wrong: bool, key: &str, message: String, help: &str| {
             if is_wrong {
@@ -91,63 +93,63 @@ impl San {
         wrong(
             !(compression.is_finite() && compression > 0.0),
             "compression",
-            format!("compression by {compression}"),
-            "write a number above 0; 20 and 40 are those of paper 001",
+            format!("compression {compression} is out of range"),
+            "use a number above 0; paper 001 has 20 and 40",
         );
         let shape = self.shape;
         wrong(
             !(shape.is_finite() && shape > 1.0),
             "shape",
             format!("shape {shape} has no mean"),
-            "write a number above 1, like 1.4",
+            "use a number above 1, like 1.4",
         );
         wrong(
             !(0.0..=1.0).contains(&self.reads),
             "reads",
-            format!("{} is no share", self.reads),
-            "write a number from 0 to 1",
+            format!("{} is not a share", self.reads),
+            "use a number from 0 to 1",
         );
         wrong(
             !(0.0..=10.0).contains(&self.zipf),
             "zipf",
-            format!("exponent {}", self.zipf),
-            "write a number from 0 (all equal) to 10",
+            format!("exponent {} is out of range", self.zipf),
+            "use a number from 0 (all equal) to 10",
         );
         for (key, time) in [("length", self.length), ("on", self.on), ("gap", self.gap)] {
-            let help = "write a time above 0, like \"2 ms\"";
-            wrong(time.is_zero(), key, format!("`{key}` is no time"), help);
+            let help = "use a time above 0, like \"2 ms\"";
+            wrong(time.is_zero(), key, format!("`{key}` is zero"), help);
         }
         let is_message = |bytes: Bytes| (1..=u64::from(u32::MAX)).contains(&bytes.0);
-        let help = "a message has at least one byte and is smaller than 4 GiB";
+        let help = "use at least 1 byte and less than 4 GiB";
         wrong(
             !is_message(self.request),
             "request",
-            format!("a message of {}", self.request),
+            format!("a message cannot have {}", self.request),
             help,
         );
         wrong(
             self.sizes.is_empty(),
             "sizes",
-            "no sizes".to_owned(),
-            "write sizes = [[\"8 KiB\", 3], [\"64 KiB\", 1]]",
+            "the list of sizes is empty".to_owned(),
+            "use sizes = [[\"8 KiB\", 3], [\"64 KiB\", 1]]",
         );
         for &(bytes, weight) in &self.sizes {
-            let message = format!("a message of {bytes}");
+            let message = format!("a message cannot have {bytes}");
             wrong(!is_message(bytes), "sizes", message, help);
             let message = format!("the weight of {bytes} is {weight}");
             let is_wrong = !(weight.is_finite() && weight > 0.0);
-            wrong(is_wrong, "sizes", message, "weights are above zero");
+            wrong(is_wrong, "sizes", message, "use a weight above 0");
         }
     }
 
-    /// A Pareto time with a mean, in the unit of the mean.
+    /// Returns a Pareto time with a mean, in the unit of the mean.
     fn pareto(&self, mean: f64, uniform: f64) -> f64 {
         let smallest = mean * (self.shape - 1.0) / self.shape;
         smallest / libm::pow(1.0 - uniform, 1.0 / self.shape)
     }
 }
 
-/// What is drawn for a host, and which time of its trace it is for.
+/// The draws of a host; each is for one time of its trace.
 struct Draws<'a> {
     arrivals: Stream,
     details: Stream,
@@ -237,12 +239,12 @@ impl Generator for San {
 
 fn too_many() -> String {
     format!(
-        "the trace has more than {MOST_MESSAGES} messages; write a shorter `length` or a longer `gap`"
+        "the trace has more than {MOST_MESSAGES} messages; use a shorter `length` or a longer `gap`"
     )
 }
 
 impl San {
-    /// The requests of a host: their numbers and times before compression, in nanoseconds.
+    /// Returns the requests of a host: their numbers and times before compression, in nanoseconds.
     fn requests(
         &self,
         host: NicId,
@@ -251,7 +253,7 @@ impl San {
     ) -> Result<(), String> {
         let (on, off) = (self.on.as_nanos(), self.off.as_nanos());
         let (gap, length) = (self.gap.as_nanos(), self.length.as_nanos());
-        // A host begins with a whole period, on or off as often as it is on or off in the long run.
+        // A host begins with a whole period, on or off with the long-run probabilities.
         let mut is_on = draws.of(&draws.periods, host, 0).unit(1) * (on + off) < on;
         let (mut period, mut number, mut begins) = (0, 0, 0.0);
         while begins < length {
@@ -281,9 +283,10 @@ impl San {
     }
 }
 
-/// Zipf's law: the k-th of n is chosen with a chance like k to the power of minus the exponent.
+/// Zipf's law: the probability of the k-th of n is proportional to k to the power of minus the
+/// exponent.
 struct Popularity {
-    /// The chance of one of the first k.
+    /// The probability of one of the first k.
     cumulative: Vec<f64>,
 }
 
@@ -328,7 +331,7 @@ mod tests {
         read.ok_or_else(|| notes.sorted().into_iter().map(say).collect())
     }
 
-    /// The messages for a seed in a fabric of 64, one cycle being a nanosecond.
+    /// Returns the messages for a seed in a fabric of 64; one cycle is a nanosecond.
     fn messages(san: &San, seed: u64) -> Result<Vec<(NicId, Arrival)>, String> {
         let generated = san.generate(&Setting {
             segmentation: Segmentation {
@@ -350,7 +353,8 @@ mod tests {
         })
     }
 
-    /// What each disk link is asked for, as a fraction of 1 byte per ns, both directions together.
+    /// Returns the demand on each disk link, as a fraction of 1 byte per ns, both directions
+    /// together.
     fn demands(san: &San, seed: u64) -> Vec<f64> {
         let mut bytes = [0u64; 16];
         for (source, message) in messages(san, seed).unwrap() {
@@ -442,12 +446,12 @@ mod tests {
             san("compression = 0\nshape = 1.0\nreads = 2\ngap = \"0 ns\"\nsizes = [[\"0 B\", -1]]")
                 .unwrap_err(),
             [
-                "compression by 0 (write a number above 0; 20 and 40 are those of paper 001)",
-                "shape 1 has no mean (write a number above 1, like 1.4)",
-                "2 is no share (write a number from 0 to 1)",
-                "`gap` is no time (write a time above 0, like \"2 ms\")",
-                "a message of 0 B (a message has at least one byte and is smaller than 4 GiB)",
-                "the weight of 0 B is -1 (weights are above zero)",
+                "compression 0 is out of range (use a number above 0; paper 001 has 20 and 40)",
+                "shape 1 has no mean (use a number above 1, like 1.4)",
+                "2 is not a share (use a number from 0 to 1)",
+                "`gap` is zero (use a time above 0, like \"2 ms\")",
+                "a message cannot have 0 B (use at least 1 byte and less than 4 GiB)",
+                "the weight of 0 B is -1 (use a weight above 0)",
             ]
         );
         let problem = |text: &str| messages(&san(text).unwrap(), 1).unwrap_err();
@@ -461,7 +465,7 @@ mod tests {
         );
         assert_eq!(
             problem("gap = \"1 ns\"\nlength = \"100 s\""),
-            "the trace has more than 20000000 messages; write a shorter `length` or a longer `gap`"
+            "the trace has more than 20000000 messages; use a shorter `length` or a longer `gap`"
         );
     }
 }

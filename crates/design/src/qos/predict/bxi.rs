@@ -1,10 +1,10 @@
-//! BXI without deficits: a head that is longer than the rest of the quantum waits for the next visit, and
-//! the rest is lost (4.2.1).
+//! Shares of BXI without deficits: a head that is longer than the rest of the quantum waits for the
+//! next visit, and the rest is lost.
 //!
-//! How much a visit sends depends on the head it finds. That head is what the visit before left behind: not
-//! any packet, but one that did not fit, so large ones are found more often than they are drawn. The heads
-//! at the begin of the visits of a class form a Markov chain over its sizes and its entries in table order.
-//! Other classes have no part in it.
+//! The amount that a visit sends depends on the head it finds. The previous visit left that head
+//! because it did not fit, so large heads are more frequent than in the law. The heads at the
+//! beginning of the visits of a class form a Markov chain over its sizes and its entries in table
+//! order. Other classes do not affect it.
 //!
 //! ```text
 //! ahead[r]    packets that are sent from r flits on, with a new head          renewal recursion over r
@@ -13,7 +13,8 @@
 //!             = 0, and the head stays h                                             otherwise
 //! ```
 //!
-//! `ahead` and `left` depend on the sizes alone, so they are made once per class and serve any quanta.
+//! `ahead` and `left` depend on the sizes alone, so they are computed once per class for any
+//! quanta.
 
 use netloom_arbitration::{N_SLS, QuantumTable};
 use netloom_units::{Bytes, Sl};
@@ -21,21 +22,21 @@ use netloom_units::{Bytes, Sl};
 use super::{Laws, SizeLaw, parts};
 use crate::qos::bxi::gcd;
 
-/// Rests beyond so many largest packets are not tabulated: the head that is left behind hardly depends on
-/// where the visit began then, and packets come at their mean rate.
+/// Rests of more than this number of largest packets are not tabulated. The remaining head then
+/// hardly depends on the beginning of the visit, and packets come at their mean rate.
 const LONG: u64 = 128;
 
-/// Rounds after which the distribution of the heads is taken as it is.
+/// Maximum of rounds until the distribution of the heads is accepted.
 const MOST_ROUNDS: usize = 10_000;
 
-/// What visits of one class send, for any quanta up to the one given.
+/// The amounts that visits of one class send, for any quanta up to a maximum.
 #[derive(Clone, Debug)]
 pub struct BxiVisits {
     mean_bytes: f64,
     mean_steps: f64,
     /// Flits per step of the tables below: all sizes are multiples of it.
     step: u64,
-    /// Sizes in steps, rising, with their probabilities.
+    /// Sizes in steps, ascending, with their probabilities.
     sizes: Vec<(u64, f64)>,
     ahead: Vec<f64>,
     /// One row of heads per rest.
@@ -43,8 +44,9 @@ pub struct BxiVisits {
 }
 
 impl BxiVisits {
-    /// The tables of a class, for quanta of up to so many flits. It takes time in proportion to the largest
-    /// quantum (at most 128 packets of it count) and to the square of the number of sizes.
+    /// Computes the tables of a class, for quanta of up to `largest_quantum` flits. The time is
+    /// proportional to the largest quantum (up to 128 packets of it) and to the square of the
+    /// number of sizes.
     ///
     /// # Panics
     ///
@@ -81,7 +83,8 @@ impl BxiVisits {
         let mut ahead = 0.0;
         let mut row = vec![0.0; n];
         for (at, &(size, p)) in self.sizes.iter().enumerate() {
-            // At a rest of 0 that is any packet: the turn is over, and the new head is as drawn.
+            // With a rest of 0 this is any packet: the turn is over, and the new head is drawn from
+            // the law.
             if size > rest {
                 row[at] += p;
                 continue;
@@ -96,7 +99,7 @@ impl BxiVisits {
         self.left.extend(row);
     }
 
-    /// Packets that are sent from a rest on, and the heads left behind.
+    /// Returns the packets that are sent from a rest on, and the heads left behind.
     fn ahead_of(&self, rest: u64) -> (f64, &[f64]) {
         let n = self.sizes.len();
         let at = rest.min(self.ahead.len() as u64 - 1);
@@ -105,17 +108,18 @@ impl BxiVisits {
         (self.ahead[at as usize] + beyond, row)
     }
 
-    /// The expected bytes per lap of the table, from the quanta of the entries of the class in table order,
-    /// in flits. It is 0 if a packet is longer than every quantum: it never leaves, and nothing after it.
+    /// Returns the expected bytes per lap of the table, from the quanta of the entries of the class
+    /// in table order, in flits. The result is 0 if a packet is longer than every quantum: it
+    /// blocks the class.
     ///
-    /// Quanta above the one that the tables were made for are taken to send the surplus at the mean rate.
+    /// Quanta above the largest tabulated one send the surplus at the mean rate.
     pub fn bytes_per_lap(&self, quanta: &[u32]) -> f64 {
         let steps: Vec<u64> = quanta.iter().map(|&q| u64::from(q) / self.step).collect();
         let largest = self.sizes.last().map_or(0, |&(size, _)| size);
         if steps.iter().all(|&quantum| quantum < largest) {
             return 0.0;
         }
-        // Equal entries are one: a lap is that many visits of it.
+        // Equal entries count as one: a lap has several visits of it.
         let is_level = steps.iter().all(|&quantum| quantum == steps[0]);
         let round = if is_level { &steps[..1] } else { &steps[..] };
         let mut heads: Vec<f64> = self.sizes.iter().map(|&(_, p)| p).collect();
@@ -133,11 +137,12 @@ impl BxiVisits {
                 break;
             }
         }
-        // Every packet drawn is sent once, so those sent are of the mean size.
+        // Every packet drawn is sent once, so the packets sent have the mean size.
         packets * self.mean_bytes * (steps.len() / round.len()) as f64
     }
 
-    /// One visit with these heads at its begin: the expected packets, and the heads at the next begin.
+    /// Simulates one visit from these heads. Returns the expected packets, and fills the heads at
+    /// the next beginning.
     fn visit(&self, quantum: u64, heads: &[f64], next: &mut [f64]) -> f64 {
         next.fill(0.0);
         let mut packets = 0.0;
@@ -156,8 +161,8 @@ impl BxiVisits {
     }
 }
 
-/// The share of each class under a BXI table without deficits. A class with a packet that is longer than all
-/// of its quanta has none.
+/// Returns the share of each class under a BXI table without deficits. The share is 0 if a packet
+/// of the class is longer than all of its quanta.
 ///
 /// # Panics
 ///

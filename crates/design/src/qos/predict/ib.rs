@@ -1,19 +1,20 @@
-//! InfiniBand: an entry sends while its counter is above zero, each packet charged rounded up (5.2.4).
+//! Shares of InfiniBand: an entry sends while its counter is above zero, and each packet is charged
+//! rounded up.
 //!
-//! **One table.** A visit of weight `w` sends packets until their units reach `w`: a renewal process, whose
-//! expected number of packets is `m(r) = 1 + sum p(s) m(r - units(s))`. When to stop is known without
-//! looking at the next packet, so the bytes are `m` times the mean size (Wald).
+//! **One table.** A visit of weight `w` sends packets until their units reach `w`: a renewal
+//! process, whose expected number of packets is `m(r) = 1 + sum p(s) m(r - units(s))`. The decision
+//! to stop does not depend on the next packet, so the bytes are `m` times the mean size (Wald).
 //!
-//! **Two tables.** A low packet comes after every burst of the high table, which sends until the limit is
-//! reached. Sizes are drawn anew whichever table sends, so what each table sends is as if it were alone, and
-//! only the bytes per burst are to be found:
+//! **Two tables.** A low packet follows every burst of the high table, which sends until the limit
+//! is reached. Sizes are drawn independently of the sending table, so each table sends as if it
+//! were alone. Only the bytes per burst remain to be found:
 //!
 //! ```text
 //! bytes per burst = bytes of some laps of the high table / bursts that end in them
 //! ```
 //!
-//! Bursts begin wherever the last one ended, so they are counted over the Markov chain of what is left of
-//! the limit at the begin of each entry's visit.
+//! Each burst begins where the last one ended. So bursts are counted over the Markov chain of the
+//! remaining limit at the beginning of each entry's visit.
 
 use netloom_arbitration::{Entry, LIMIT_UNIT, N_SLS, NO_LIMIT, VlArbitrationTable, weight_units};
 
@@ -21,7 +22,7 @@ use super::{Laws, SizeLaw, parts};
 use crate::qos::bxi::gcd;
 use crate::qos::wait::IbTables;
 
-/// What visits of one class send, for all weights.
+/// The amounts that visits of one class send, for all weights.
 #[derive(Clone, Debug)]
 pub struct IbVisits {
     mean_bytes: f64,
@@ -29,7 +30,7 @@ pub struct IbVisits {
 }
 
 impl IbVisits {
-    /// One pass over the weights.
+    /// Computes all weights in one pass.
     pub fn new(law: &SizeLaw) -> IbVisits {
         let mut packets = [0.0; 256];
         let sizes: Vec<(usize, f64)> = law
@@ -48,24 +49,24 @@ impl IbVisits {
         }
     }
 
-    /// The expected bytes per visit of an entry with this weight; 0 for a weight of 0.
+    /// Returns the expected bytes per visit of an entry with this weight; 0 for a weight of 0.
     pub fn bytes(&self, weight: u8) -> f64 {
         self.packets(weight) * self.mean_bytes
     }
 
-    /// The expected packets per visit.
+    /// Returns the expected packets per visit.
     pub fn packets(&self, weight: u8) -> f64 {
         self.packets[usize::from(weight)]
     }
 }
 
-/// Expected bytes per visit of an InfiniBand entry: units are charged rounded up, the last packet may
-/// overshoot. For many weights of one class, [`IbVisits`].
+/// Returns the expected bytes per visit of an InfiniBand entry: units are charged rounded up, and
+/// the last packet may overshoot. For many weights of one class, use [`IbVisits`].
 pub fn ib_visit_bytes(weight: u8, law: &SizeLaw) -> f64 {
     IbVisits::new(law).bytes(weight)
 }
 
-/// What one lap of a table sends.
+/// The amounts that one lap of a table sends.
 struct Lap {
     bytes: [f64; N_SLS],
     packets: [f64; N_SLS],
@@ -96,7 +97,7 @@ impl Lap {
     }
 }
 
-/// The share of each lane under the two tables of InfiniBand.
+/// Returns the share of each lane under the two tables of InfiniBand.
 pub fn ib_shares(tables: IbTables<'_>, laws: &Laws) -> [f64; N_SLS] {
     let visits: Vec<Option<IbVisits>> = laws
         .iter()
@@ -117,29 +118,31 @@ pub fn ib_shares(tables: IbTables<'_>, laws: &Laws) -> [f64; N_SLS] {
     }))
 }
 
-/// A limit of so many largest packets is long: where its last packet begins is then taken as evenly spread.
+/// A limit of at least this number of largest packets is long: the beginning of its last packet is
+/// then assumed to be evenly distributed.
 const LONG: u64 = 128;
 
-/// Where the exact lattice of the sizes would take too long, the limit is cut into so many parts instead, the
-/// most that does not. Sizes are then rounded either way at random, so that their means are kept.
+/// If the exact lattice of the sizes would take too long, the limit is divided into one of these
+/// numbers of parts, the largest that is fast enough. Sizes are then rounded up or down at random,
+/// which preserves their means.
 const PARTS: [u64; 3] = [4096, 1024, 256];
 
-/// Steps of a lattice, at most: the states of a visit are at most 256 times as many.
+/// Maximum of steps of a lattice; a visit has at most 256 times as many states.
 const MOST_PARTS: u64 = 1 << 14;
 
-/// Work of a lap, or of a burst if that is longer, that is too much.
+/// Maximum of work for a lap, or for a burst if that is longer.
 const LONG_LAP: usize = 8_000_000;
 
-/// Bursts whose average is not taken yet.
+/// The average is not used before this number of bursts.
 const FEW_BURSTS: f64 = 16.0;
 
-/// Work of all laps, after which the average so far is taken.
+/// Total work after which the current average is used.
 const LONG_RUN: usize = 16_000_000;
 
-/// States that are less probable are left out: they would only cost time.
+/// Less probable states are dropped to save time.
 const NEGLIGIBLE: f64 = 1e-15;
 
-/// The expected bytes that the high table sends before it gives way once.
+/// Returns the expected bytes that the high table sends per burst.
 fn bytes_per_burst(tables: IbTables<'_>, laws: &Laws, high: &Lap) -> f64 {
     // A limit of 0 is spent by any packet.
     let limit = (u64::from(tables.limit) * u64::from(LIMIT_UNIT)).max(1);
@@ -157,7 +160,7 @@ fn bytes_per_burst(tables: IbTables<'_>, laws: &Laws, high: &Lap) -> f64 {
     let steps = lattices(limit, step);
     let found = steps.iter().enumerate().find_map(|(at, &step)| {
         let is_last = at + 1 == steps.len();
-        // Short laps make a part of a burst each, and bursts are what is to be counted.
+        // Short laps are parts of a burst, and whole bursts are counted.
         let part = (high.total_bytes() / limit as f64).min(1.0);
         let longest_lap = match is_last {
             true => usize::MAX,
@@ -165,11 +168,11 @@ fn bytes_per_burst(tables: IbTables<'_>, laws: &Laws, high: &Lap) -> f64 {
         };
         Bursts::new(&live, limit, step, longest_lap).bytes(high.total_bytes())
     });
-    found.expect("the last lattice takes as long as it takes")
+    found.expect("the last lattice has no time limit")
 }
 
-/// How far the last packet of a burst passes a long limit: bytes are those of a packet in proportion to its
-/// size, and any step of it may be where the limit lies.
+/// Returns the mean overshoot of the last packet of a burst over a long limit: the packet is chosen
+/// in proportion to its size, and the limit is at any step of it.
 fn even_overshoot(high: &Lap, laws: &Laws, step: u64) -> f64 {
     let squares = laws.iter().zip(high.packets).map(|(law, packets)| {
         let square = law.as_ref().map_or(0.0, |law| law.mean_of(|s| s * s));
@@ -178,7 +181,8 @@ fn even_overshoot(high: &Lap, laws: &Laws, step: u64) -> f64 {
     (squares.sum::<f64>() / high.total_bytes() - step as f64) / 2.0
 }
 
-/// The steps to count in, the finest first; at least one. The first is exact unless it has too many parts.
+/// Returns the step sizes to try, the finest first; at least one. The first is exact unless it has
+/// too many parts.
 fn lattices(limit: u64, exact: u64) -> Vec<u64> {
     let coarser = PARTS.iter().map(|parts| limit.div_ceil(*parts));
     let mut steps: Vec<u64> = coarser.filter(|&coarser| coarser > exact).collect();
@@ -188,18 +192,18 @@ fn lattices(limit: u64, exact: u64) -> Vec<u64> {
     steps
 }
 
-/// One outcome of a packet: what it takes of the counter and of the limit, and how probable it is.
+/// One outcome of a packet: its charge to the counter and to the limit, and its probability.
 struct Charge {
     units: usize,
     steps: usize,
     p: f64,
 }
 
-/// How a lap of the high table runs through the limit.
+/// The progress of a lap of the high table through the limit.
 struct Bursts {
-    /// The weight of each entry and what its packets take.
+    /// The weight of each entry and the charges of its packets.
     visits: Vec<(usize, Vec<Charge>)>,
-    /// What is left of the limit at the begin of a visit, in steps from 1: the probability of each.
+    /// The probability of each remaining limit at the beginning of a visit, in steps from 1.
     left: Vec<f64>,
     /// The same during a visit, per counter.
     grid: Vec<Vec<f64>>,
@@ -216,7 +220,7 @@ impl Bursts {
         left[full] = 1.0;
         let visits = live.iter().map(|(entry, law)| {
             let charges = law.sizes().iter().flat_map(|&(size, p)| {
-                // Off the lattice the size is rounded either way, so that its mean is kept.
+                // Off the lattice, the size is rounded up or down, which preserves its mean.
                 let (steps, rest) = (u64::from(size) / step, u64::from(size) % step);
                 let up = rest as f64 / step as f64;
                 let charge = move |steps: u64, p: f64| Charge {
@@ -239,7 +243,8 @@ impl Bursts {
         }
     }
 
-    /// The expected bytes per burst in the long run, from those per lap; `None` if a lap is too long.
+    /// Returns the expected bytes per burst in the long run, from those per lap; `None` if a lap is
+    /// too long.
     fn bytes(&mut self, bytes_per_lap: f64) -> Option<f64> {
         let mut laps = vec![];
         let (mut is_steady, mut n_ended) = (false, 0.0);
@@ -251,8 +256,8 @@ impl Bursts {
             let moves = self.left.iter().zip(&before).map(|(a, b)| (a - b).abs());
             is_steady = moves.sum::<f64>() < 1e-7;
         }
-        // Fixed sizes come back to where they were only after several laps, or never in this time: the average
-        // of the later half, over bursts that are whole.
+        // Fixed sizes return to the same state only after several laps, or never in this time. So
+        // the average covers the second half, over whole bursts.
         let later = match is_steady {
             true => &laps[laps.len() - 1..],
             false => &laps[laps.len() / 2..],
@@ -262,14 +267,14 @@ impl Bursts {
         Some(sent / ended)
     }
 
-    /// The expected bytes of the burst that has begun and not ended.
+    /// Returns the expected bytes of the burst that has begun and not ended.
     fn begun(&self) -> f64 {
         let full = self.left.len() - 1;
         let begun = |(left, p): (usize, &f64)| (full - left) as f64 * p;
         self.step * self.left.iter().enumerate().map(begun).sum::<f64>()
     }
 
-    /// One lap of the table: the expected bursts that end.
+    /// Simulates one lap of the table. Returns the expected number of bursts that end.
     fn lap(&mut self) -> Option<f64> {
         let full = self.left.len() - 1;
         let mut ended = 0.0;
@@ -314,7 +319,8 @@ mod tests {
     use super::*;
     use netloom_units::Bytes;
 
-    /// Packets of 8 to 32 bytes make the least limit a long one: what is taken then is what the chain gives.
+    /// Packets of 8 to 32 bytes make the smallest limit a long one: the assumption then agrees with
+    /// the chain.
     #[test]
     fn long_limits_are_passed_evenly() {
         let high = VlArbitrationTable::from_pairs(&[(0, 3), (1, 200)]).unwrap();
@@ -342,7 +348,7 @@ mod tests {
         assert!(taken > 4096.0 + 5.0, "{taken}");
     }
 
-    /// A long packet once in a while, under the longest limit: bursts of many short laps.
+    /// A rare long packet, under the longest limit: bursts of many short laps.
     #[test]
     fn rare_long_packets_do_not_leave_bursts_uncounted() {
         let high = VlArbitrationTable::from_pairs(&[(0, 1)]).unwrap();
@@ -356,7 +362,8 @@ mod tests {
             limit: 254,
         };
         let share = ib_shares(tables, &laws)[1];
-        // A burst ends in a long packet as often as bytes are of one, and then half-way: 1638 bytes more.
+        // A burst ends in a long packet in proportion to its bytes, on average half-way: 1638 bytes
+        // more.
         let expected = 16384.0 / (254.0 * 4096.0 + 1638.0 + 16384.0);
         assert!((share / expected - 1.0).abs() < 1e-3, "{share} {expected}");
     }

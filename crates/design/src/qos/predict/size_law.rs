@@ -1,39 +1,43 @@
-//! The sizes of packets and how often each comes.
+//! The sizes of packets and their frequencies.
 
 use std::fmt;
 
 use netloom_units::Bytes;
 
-/// The sizes of a class's packets on the wire and how often each comes. There is at least one size; sizes
-/// are from 1 byte to 4 GiB, rising, and their probabilities are positive and sum to 1.
+/// The sizes of a class's packets on the wire and their frequencies. There is at least one size.
+/// Sizes are ascending, from 1 byte to 4 GiB. Their probabilities are positive and sum to 1.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SizeLaw(Vec<(u32, f64)>);
 
-/// Why a list of sizes is no law.
+/// Why a list of sizes is not a law.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum LawError {
-    /// There is no size with a weight above 0.
+    /// No size has a weight above 0.
     Empty,
-    /// A packet of no bytes, or of more than a length field holds: its place in the list and its size.
+    /// A packet has no bytes, or more than a length field holds: its index in the list and its
+    /// size.
     Size(usize, Bytes),
-    /// A weight that is negative or no number: its place in the list and its value.
+    /// A weight is negative or not a number: its index in the list and its value.
     Weight(usize, f64),
 }
 
 impl fmt::Display for LawError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            LawError::Empty => f.write_str("no size has a weight above 0; write at least one"),
+            LawError::Empty => f.write_str("no size has a weight above 0; add one"),
             LawError::Size(at, bytes) => {
                 write!(
                     f,
-                    "size {at}: a packet has 1 byte to {} bytes, not {}",
+                    "size {at}: expected a packet of 1 byte to {} bytes, found {}",
                     u32::MAX,
                     bytes.0
                 )
             }
             LawError::Weight(at, weight) => {
-                write!(f, "size {at}: a weight is 0 or more, not {weight}")
+                write!(
+                    f,
+                    "size {at}: expected a weight of 0 or more, found {weight}"
+                )
             }
         }
     }
@@ -42,8 +46,8 @@ impl fmt::Display for LawError {
 impl std::error::Error for LawError {}
 
 impl SizeLaw {
-    /// The law with these sizes; the weights are relative. Sizes that are named twice add up, those of weight
-    /// 0 are left out. Otherwise every mistake.
+    /// Returns the law with these sizes, or every error. The weights are relative. Duplicate sizes
+    /// are added up, and those of weight 0 are dropped.
     pub fn new(sizes: Vec<(Bytes, f64)>) -> Result<SizeLaw, Vec<LawError>> {
         let mut mistakes = vec![];
         let mut law: Vec<(u32, f64)> = vec![];
@@ -62,7 +66,7 @@ impl SizeLaw {
         if !mistakes.is_empty() {
             return Err(mistakes);
         }
-        // A stable order before any sum, so that the order of the list does not matter.
+        // The order is fixed before any sum, so the order of the list does not matter.
         law.retain(|&(_, weight)| weight > 0.0);
         law.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
         law.dedup_by(|next, first| {
@@ -77,44 +81,43 @@ impl SizeLaw {
         Ok(SizeLaw(law))
     }
 
-    /// All packets have one size.
+    /// Returns the law of packets of one size.
     pub fn fixed(size: Bytes) -> Result<SizeLaw, Vec<LawError>> {
         SizeLaw::new(vec![(size, 1.0)])
     }
 
-    /// Every size from the smallest to the largest in steps, equally often. A step of 0 is taken as 1.
+    /// Returns the law of all sizes from the smallest to the largest in steps, equally often. A
+    /// step of 0 counts as 1.
     pub fn uniform(smallest: Bytes, largest: Bytes, step: Bytes) -> Result<SizeLaw, Vec<LawError>> {
         let sizes = (smallest.0..=largest.0).step_by(step.0.max(1) as usize);
         SizeLaw::new(sizes.map(|bytes| (Bytes(bytes), 1.0)).collect())
     }
 
-    /// The sizes in bytes, rising, with their probabilities.
+    /// Returns the sizes in bytes, ascending, with their probabilities.
     pub fn sizes(&self) -> &[(u32, f64)] {
         &self.0
     }
 
-    /// The mean size in bytes.
+    /// Returns the mean size in bytes.
     pub fn mean(&self) -> f64 {
         self.mean_of(|bytes| bytes)
     }
 
-    /// The mean of something that packets of a size have.
+    /// Returns the mean of a function of the size.
     pub(super) fn mean_of(&self, value: impl Fn(f64) -> f64) -> f64 {
         self.0.iter().map(|&(s, p)| p * value(f64::from(s))).sum()
     }
 
-    /// The mean size in units of so many bytes, each packet rounded up.
+    /// Returns the mean size in units of `unit` bytes, each packet rounded up.
     pub fn mean_units(&self, unit: Bytes) -> f64 {
         let units = |&(s, p): &(u32, f64)| p * Bytes(s.into()).in_flits(unit) as f64;
         self.0.iter().map(units).sum()
     }
 
-    /// The largest size.
     pub fn largest(&self) -> Bytes {
         Bytes(self.0.last().map_or(0, |&(s, _)| s).into())
     }
 
-    /// The smallest size.
     pub fn smallest(&self) -> Bytes {
         Bytes(self.0.first().map_or(0, |&(s, _)| s).into())
     }
@@ -152,12 +155,12 @@ mod tests {
         assert_eq!(
             error(&[(0, 1.0), (64, -1.0), (1 << 32, 1.0)]),
             [
-                "size 0: a packet has 1 byte to 4294967295 bytes, not 0",
-                "size 1: a weight is 0 or more, not -1",
-                "size 2: a packet has 1 byte to 4294967295 bytes, not 4294967296",
+                "size 0: expected a packet of 1 byte to 4294967295 bytes, found 0",
+                "size 1: expected a weight of 0 or more, found -1",
+                "size 2: expected a packet of 1 byte to 4294967295 bytes, found 4294967296",
             ]
         );
-        let empty = "no size has a weight above 0; write at least one";
+        let empty = "no size has a weight above 0; add one";
         assert_eq!(error(&[]), [empty]);
         assert_eq!(error(&[(64, 0.0)]), [empty]);
         assert!(SizeLaw::uniform(Bytes(2), Bytes(1), Bytes(1)).is_err());

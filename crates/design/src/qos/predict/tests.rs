@@ -1,8 +1,8 @@
-//! Predictions against the arbiters themselves, all classes backlogged on one link.
+//! Predictions compared with the arbiters themselves, all classes backlogged on one link.
 
 #![expect(
     clippy::approx_constant,
-    reason = "6.28 is a share of the specification, not a circle"
+    reason = "6.28 is an expected share, not 2 * pi"
 )]
 
 use netloom_arbitration::{
@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::qos::wait::IbTables;
 
-/// Draws from a law that can be repeated from a seed.
+/// Draws from a law, reproducible from a seed.
 struct Draws(u64);
 
 impl Draws {
@@ -39,11 +39,12 @@ impl Draws {
     }
 }
 
-/// Packets that even out what is drawn.
+/// The number of packets that averages out the draws.
 const MANY: usize = 200_000;
 
-/// The share of each class while an arbiter sends so many bytes, and at least [`MANY`] packets; service level,
-/// lane and queue have one number. An arbiter that stops for ever has sent what it has sent.
+/// Returns the share of each class while an arbiter sends at least `least` bytes and [`MANY`]
+/// packets. Service level, lane and queue have the same number. If the arbiter stops, the shares
+/// are those of what it has sent.
 fn measured(arbiter: &mut dyn Arbiter, laws: &Laws, least: u64, seed: u64) -> [f64; N_SLS] {
     let mut draws = Draws(seed);
     let mut heads = [Head::default(); N_QUEUES];
@@ -74,7 +75,7 @@ fn measured(arbiter: &mut dyn Arbiter, laws: &Laws, least: u64, seed: u64) -> [f
     parts(bytes.map(|bytes| bytes as f64))
 }
 
-/// All within so many points.
+/// Returns whether all shares agree within `points`.
 fn is_near(a: &[f64; N_SLS], b: &[f64; N_SLS], points: f64) -> bool {
     a.iter()
         .zip(b)
@@ -89,7 +90,7 @@ fn laws_of(laws: Vec<SizeLaw>) -> Laws {
     all
 }
 
-/// One size per class, in units of 64 bytes.
+/// Returns one size per class, in units of 64 bytes.
 fn fixed(units: &[u64]) -> Laws {
     laws_of(
         units
@@ -134,7 +135,7 @@ fn ib_predicted(
     ib_shares(tables, laws)
 }
 
-/// The table of V000-8 and V000-9 as pairs: powers of two apart, the larger weights first.
+/// Returns Table 4 of paper 000 as pairs: powers of two apart, the larger weights first.
 fn table_4() -> Vec<(u8, u8)> {
     let mut weights = [
         [vec![4; 5], vec![3; 27]].concat(),
@@ -162,14 +163,14 @@ fn v000_10_and_11_table_4_with_and_without_deficits() {
     let laws = fixed(&[3, 2, 32, 32, 16, 16, 16]);
     let native = ib_predicted(&ib(&table_4(), &[], 255), &laws);
     let expected = [8.27, 14.30, 38.12, 28.59, 4.77, 3.57, 2.38];
-    check("V000-11", native, &expected, 0.005);
+    check("native", native, &expected, 0.005);
     let pairs: Vec<(u8, u16)> = table_4()
         .into_iter()
         .map(|(sl, w)| (sl, w.into()))
         .collect();
     let dtable = dtable_shares(&DeficitTable::from_pairs(&pairs).unwrap(), &laws);
     let expected = [9.41, 16.40, 30.01, 34.95, 4.01, 3.63, 1.58];
-    check("V000-10", dtable, &expected, 0.005);
+    check("dtable", dtable, &expected, 0.005);
 }
 
 #[test]
@@ -177,9 +178,9 @@ fn s5_2_4_weighted_round_robin_with_round_up() {
     let laws = fixed(&[64, 4]);
     for (weight, expected) in [(1, [94.1, 5.9]), (100, [56.1, 43.9])] {
         let shares = ib_predicted(&ib(&[], &[(0, weight), (1, weight)], 255), &laws);
-        check("5.2.4", shares, &expected, 0.05);
+        check("ib-two-table", shares, &expected, 0.05);
     }
-    // 100 units: two packets of 64; of either size, 1 or 64, by hand for weights 1 to 3.
+    // 100 units: two packets of 64; of either size, 1 or 64, computed by hand for weights 1 to 3.
     assert_eq!(ib_visit_bytes(100, laws[0].as_ref().unwrap()), 8192.0);
     let mixed = SizeLaw::new(vec![(Bytes(64), 1.0), (Bytes(4096), 1.0)]).unwrap();
     let packets = [0, 1, 2, 3].map(|weight| ib_visit_bytes(weight, &mixed) / 2080.0);
@@ -204,9 +205,9 @@ fn v003_12_a_third_of_the_quantum_is_lost() {
     assert_eq!(visits.bytes_per_lap(&[1500, 1500]), 2000.0);
     assert_eq!(visits.bytes_per_lap(&[3000, 999]), 3000.0);
     assert_eq!(visits.bytes_per_lap(&[999]), 0.0);
-    // By hand, 1 or 2 flits equally often in quanta of 2: a short head leaves a flit, which the next head uses
-    // if it is short too. A long head is found after a short one 3 times in 4, after a long one 2 times in 4:
-    // 3 of 5 visits find one.
+    // By hand, 1 or 2 flits equally often in quanta of 2: a short head leaves a flit, which the
+    // next head uses if it is short too. A long head follows a short one 3 times in 4, and a long
+    // one 2 times in 4, so 3 of 5 visits find one.
     let law = SizeLaw::new(vec![(Bytes(1), 1.0), (Bytes(2), 1.0)]).unwrap();
     let bytes = BxiVisits::new(&law, Bytes(1), 2).bytes_per_lap(&[2]);
     assert!((bytes - 1.5 * (1.0 + 0.4 * 0.5)).abs() < 1e-6, "{bytes}");
@@ -266,7 +267,8 @@ fn v003_18_to_20_basic_and_deficits_plain_and_tuned() {
     }
 }
 
-/// A full packet of 65 bytes is charged two units, and so gets half of what its weight says.
+/// A full packet of 65 bytes is charged two units, so the class gets about half of its weight's
+/// share.
 #[test]
 fn bytes_differ_from_units_where_packets_do_not_fill_them() {
     let laws = laws_of(vec![
@@ -278,11 +280,12 @@ fn bytes_differ_from_units_where_packets_do_not_fill_them() {
     check("65 bytes", dtable_shares(&table, &laws), &expected, 1e-6);
 }
 
-/// Fixed sizes lock bursts to the table, which an average of the overshoot would miss.
+/// Fixed sizes synchronise bursts with the table, which an average of the overshoot would miss.
 #[test]
 fn a_limit_that_fits_the_table_is_never_passed() {
     let laws = fixed(&[1, 64, 64]);
-    // 64 packets of 64 bytes, then one of 4096: two bursts of exactly 4096 bytes, each for a low packet.
+    // 64 packets of 64 bytes, then one of 4096: two bursts of exactly 4096 bytes, each followed by
+    // a low packet.
     let tables = ib(&[(0, 64), (1, 1)], &[(2, 1)], 1);
     check(
         "locked",
@@ -304,7 +307,8 @@ fn a_limit_that_fits_the_table_is_never_passed() {
     );
 }
 
-/// One byte below the limit is not the limit: sizes are not to be rounded where that tells.
+/// One byte less than the limit does not reach the limit: sizes must not be rounded if that changes
+/// the result.
 #[test]
 fn a_burst_of_4095_bytes_goes_on() {
     let short = SizeLaw::uniform(Bytes(64), Bytes(320), Bytes(64)).unwrap();
@@ -322,7 +326,7 @@ fn a_burst_of_4095_bytes_goes_on() {
 
 #[test]
 fn a_lane_in_both_tables_has_both_shares() {
-    // High VL0; low VL0, VL1 in turn: three packets of four.
+    // High VL0; low VL0 and VL1 in turn: three packets of four.
     let tables = ib(&[(0, 1)], &[(0, 1), (1, 1)], 0);
     check(
         "both",
@@ -330,7 +334,7 @@ fn a_lane_in_both_tables_has_both_shares() {
         &[75.0, 25.0],
         1e-6,
     );
-    // Classes that send nothing are as good as absent, in either table.
+    // Classes that send nothing do not matter, in either table.
     let laws = fixed(&[1]);
     check(
         "alone",
@@ -339,14 +343,15 @@ fn a_lane_in_both_tables_has_both_shares() {
         0.0,
     );
     check(
-        "nobody",
+        "none",
         ib_predicted(&ib(&[(1, 9)], &[], 1), &laws),
         &[],
         0.0,
     );
 }
 
-/// Beyond the tabulated rests the surplus is sent at the mean rate; both ways agree where both exist.
+/// Beyond the tabulated rests the surplus is sent at the mean rate; both methods agree if both
+/// apply.
 #[test]
 fn long_quanta_go_on_as_tabulated() {
     let law = SizeLaw::uniform(Bytes(1), Bytes(64), Bytes(1)).unwrap();
@@ -357,7 +362,8 @@ fn long_quanta_go_on_as_tabulated() {
     }
 }
 
-/// Sizes of 1 to 64 units of 64 bytes, with some bytes missing in the last: fixed, uniform, or two of them.
+/// Sizes of 1 to 64 units of 64 bytes, with the last unit partly filled: fixed, uniform, or two of
+/// them.
 fn law() -> impl Strategy<Value = SizeLaw> {
     let size = (1u64..=64, prop::sample::select(vec![0u64, 0, 0, 1, 40]))
         .prop_map(|(u, less)| u * 64 - less);
@@ -373,7 +379,7 @@ fn law() -> impl Strategy<Value = SizeLaw> {
     ]
 }
 
-/// 2 to 8 classes.
+/// Laws of 2 to 8 classes.
 fn laws() -> impl Strategy<Value = Laws> {
     prop::collection::vec(law(), 2..=8).prop_map(laws_of)
 }
@@ -385,7 +391,8 @@ where
     prop::collection::vec((0u8..8, weight), 1..16)
 }
 
-/// So many laps of tables, from what the entries of one may send: a part of a lap is not to count.
+/// Returns the units of `n` laps, from the amount that the entries of one lap may send; a partial
+/// lap must not count.
 fn laps(n: u64, units: impl Iterator<Item = u64>) -> u64 {
     n * units.map(|units| (units + 64) * 64).sum::<u64>()
 }
@@ -421,7 +428,7 @@ proptest! {
         let mut arbiter = BxiTable::from_table(&table, Bytes(64)).build();
         let least = laps(400, table.entries().iter().map(|e| table.quantum(e).into()));
         let measured = measured(&mut *arbiter, &laws, least, seed);
-        // One that sends nothing in the end has sent something before.
+        // A class that finally sends nothing has sent something before.
         prop_assume!(predicted.iter().sum::<f64>() > 0.0);
         prop_assert!(is_near(&predicted, &measured, 0.5), "{predicted:.4?}\n{measured:.4?}");
     }

@@ -1,15 +1,16 @@
-//! The longest wait under a table of BXI, without deficits (4.2.1) and with them (4.2.2).
+//! Computes the longest wait under a table of BXI, without and with deficits.
 //!
-//! The largest packet of a class waits longest: an entry that sends it sends any smaller one too. It waits
-//! from just after one own entry to the own entry that sends it, and other entries send in between:
+//! The largest packet of a class waits longest: an entry that sends it sends any smaller one too.
+//! It waits from just after one own entry to the own entry that sends it, and other entries send in
+//! between:
 //!
 //! | | without deficits | with deficits |
 //! |---|---|---|
 //! | own entry that sends it | the next whose quantum holds it | the first to have added it up, lap by lap |
 //! | another entry sends | its quantum | its quantum at every visit, and a deficit below a packet |
 //!
-//! Deficits belong to entries, so own ones do not add up over the entries of a class, and every foreign
-//! entry may have saved one.
+//! Deficits belong to entries, so the class's own deficits do not add up over its entries, and
+//! every entry of another class may have saved one.
 
 use netloom_arbitration::{QuantumTable, SlEntry};
 use netloom_units::{Bytes, Sl};
@@ -23,7 +24,7 @@ struct Turn {
     quantum: u64,
 }
 
-/// The longest wait of a service level under a table of BXI.
+/// Returns the longest wait of a service level under a table of BXI.
 ///
 /// # Panics
 ///
@@ -49,12 +50,12 @@ pub fn bxi_wait(
         .map(|t| t.quantum)
         .max()
     else {
-        return Wait::Unbounded(format!("{sl} is in no entry of the table with a weight"));
+        return Wait::Unbounded(format!("no entry of {sl} has a weight"));
     };
     if !keeps_deficits && packet > quantum {
         return Wait::Unbounded(format!(
-            "a packet of {sl} has up to {packet} flits, and no entry of it may send more than {quantum}: \
-             without deficits it would never leave"
+            "a packet of {sl} has up to {packet} flits, but its entries send at most {quantum}, so \
+             it would never leave without deficits"
         ));
     }
     let starts = (0..live.len()).filter(|&at| live[at].class == own);
@@ -81,8 +82,8 @@ pub fn bxi_wait(
     })
 }
 
-/// How many entries further the packet is sent, for a class that comes to every one of its entries with
-/// nothing saved.
+/// Returns the number of entries until the packet is sent, for a class that has no deficits saved
+/// at its entries.
 fn steps_until_sent(live: &[Turn], start: usize, packet: u64, keeps_deficits: bool) -> u64 {
     let n = live.len();
     let steps = (1..=n).filter_map(|offset| {
@@ -94,11 +95,12 @@ fn steps_until_sent(live: &[Turn], start: usize, packet: u64, keeps_deficits: bo
         let is_sent = keeps_deficits || n_visits == 1;
         is_sent.then_some((n_visits - 1) * n as u64 + offset as u64)
     });
-    // Some own entry sends it: the caller has seen to that.
+    // An own entry sends it: the caller has checked this.
     steps.min().unwrap_or(0)
 }
 
-/// How often the entry at this distance, from 1 to `n`, is visited before so many steps are done.
+/// Returns how often the entry at distance `offset`, from 1 to `n`, is visited within `steps`
+/// steps.
 fn visits(offset: usize, steps: u64, n: usize) -> u64 {
     (steps + n as u64 - 1 - offset as u64) / n as u64
 }

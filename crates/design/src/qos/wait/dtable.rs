@@ -1,14 +1,14 @@
-//! The longest wait under a DTable (1.2.1).
+//! Computes the longest wait under a DTable.
 
 use netloom_arbitration::{DeficitTable, N_SLS, SlEntry, WEIGHT_UNIT};
 use netloom_units::{Bytes, Sl};
 
 use super::{Bound, PacketSizes, Wait};
 
-/// Credits.
+/// Bytes per credit.
 const UNIT: Bytes = Bytes(WEIGHT_UNIT as u64);
 
-/// The longest wait of a service level under a DTable.
+/// Returns the longest wait of a service level under a DTable.
 pub fn dtable_wait(table: &DeficitTable, sizes: &PacketSizes, sl: Sl) -> Wait {
     let bytes = |class: usize| sizes.bytes_per_unit(class, UNIT);
     match gap(table, sizes, sl, bytes) {
@@ -18,21 +18,21 @@ pub fn dtable_wait(table: &DeficitTable, sizes: &PacketSizes, sl: Sl) -> Wait {
             other_table: Bytes(0),
             management: sizes.management,
         }),
-        None => Wait::Unbounded(format!("{sl} is in no entry of the table with a weight")),
+        None => Wait::Unbounded(format!("no entry of {sl} has a weight")),
     }
 }
 
-/// The most credits that a DTable gives to others between two services of a service level (V000-13); `None`
-/// if it has no entry.
+/// Returns the maximum of credits that a DTable gives to others between two services of a service
+/// level; `None` if it has no entry.
 pub fn dtable_gap(table: &DeficitTable, sizes: &PacketSizes, sl: Sl) -> Option<u64> {
     gap(table, sizes, sl, |_| 1)
 }
 
-/// The same, with a credit of each class counted as it says.
+/// Returns the same with another value of a credit for each class.
 ///
-/// Over any run of entries a class sends no more than their weights and the deficit it had before, which is
-/// below its largest message. The run ends where the own weights have added up to a largest message: at the
-/// next own entry, unless the weights are smaller than messages.
+/// Over any run of entries a class sends at most their weights and the deficit it had before, which
+/// is smaller than its largest message. The run ends where the class's own weights add up to a
+/// largest message: at its next entry, unless the weights are smaller than messages.
 fn gap(
     table: &DeficitTable,
     sizes: &PacketSizes,
@@ -46,7 +46,7 @@ fn gap(
         .max()
 }
 
-/// What others send after the entry at `start` is left and before its service level sends again.
+/// Returns what others send after the entry at `start` and before its service level sends again.
 fn foreign_credits(
     live: &[SlEntry],
     start: usize,

@@ -1,4 +1,4 @@
-//! Bounds that can be checked by hand. That nobody waits longer is in `tests/waits`.
+//! Bounds checked by hand. `tests/waits` checks that no class waits longer.
 
 use netloom_arbitration::{DeficitTable, QuantumTable, VlArbitrationTable};
 use netloom_units::{Sl, Vl};
@@ -6,7 +6,7 @@ use netloom_units::{Sl, Vl};
 use super::*;
 use crate::qos::dtable::{self, Needs};
 
-/// The table of V000-8 and the message sizes of its classes.
+/// Table 4 of paper 000 and the message sizes of its classes.
 fn table_4() -> (DeficitTable, PacketSizes) {
     let needs = Needs::table_4_as_printed();
     let largest: Vec<u64> = needs
@@ -73,7 +73,8 @@ fn total(wait: Wait) -> Option<u64> {
 
 #[test]
 fn infiniband_by_hand() {
-    // VL1 may begin with 63 of 64 units sent: 63 * 64 + 2048 bytes, then an own and a management packet.
+    // VL1 may begin with 63 of 64 units sent: 63 * 64 + 2048 bytes, then an own and a management
+    // packet.
     assert_eq!(
         total(ib(&[(0, 1), (1, 64)], &[], 0, 0)),
         Some(64 + 6080 + 290)
@@ -89,20 +90,20 @@ fn infiniband_by_hand() {
     );
     assert_eq!(total(ib(&[(1, 64)], &[(0, 1)], 255, 0)), None);
     assert_eq!(total(ib(&[(1, 64)], &[], 0, 0)), None);
-    // In both tables: a turn of each, though four high packets could give way four times, and each low one to
-    // a high one.
+    // In both tables: a turn of each, although four high packets could give way four times, and
+    // each low one to a high one.
     assert_eq!(
         total(ib(&[(1, 4), (0, 1)], &[(0, 1), (2, 1)], 0, 0)),
         Some(64 + (192 + 2048) + 4096 + 290)
     );
-    // In both tables the earlier counts.
+    // In both tables, the earlier one counts.
     assert_eq!(
         total(ib(&[(1, 64), (0, 1)], &[(0, 1)], 255, 0)),
         Some(64 + 6080 + 290)
     );
 }
 
-/// 64 units let 64 packets of one unit begin, or one of 64: what is known of the sizes counts.
+/// 64 units let 64 packets of one unit begin, or one of 64: known sizes make the bound tighter.
 #[test]
 fn packets_of_one_size_fill_entries_exactly() {
     let high = VlArbitrationTable::from_pairs(&[(0, 4)]).unwrap();
@@ -114,11 +115,12 @@ fn packets_of_one_size_fill_entries_exactly() {
     };
     let mut sizes = sizes(&[256, 4096, 4096], 0);
     let wait = |sizes: &PacketSizes| total(ib_wait(tables, sizes, Vl(2)));
-    // 191 units and a packet, and 256 bytes of high priority before each of 192 packets and the own one.
+    // 191 units and a packet, and 256 bytes of high priority before each of 192 packets and the own
+    // one.
     assert_eq!(wait(&sizes), Some(4096 + (191 * 64 + 4096) + 193 * 256));
     sizes.smallest[1] = Bytes(4096);
     assert_eq!(wait(&sizes), Some(4096 + 3 * 4096 + 4 * 256));
-    // 33 units at least: six packets begin within 192, of at most 191 units and a largest.
+    // 33 units at least: six packets begin within 192, of at most 191 units and a largest packet.
     sizes.smallest[1] = Bytes(33 * 64);
     assert_eq!(wait(&sizes), Some(4096 + (191 * 64 + 4096) + 7 * 256));
 }
@@ -142,7 +144,7 @@ fn packets_below_a_unit_do_not_fill_what_they_are_charged() {
     }
 }
 
-/// Flits of 64 bytes, packets of 3, 2 and 5 flits; in flits, without the own packet.
+/// Flits of 64 bytes, packets of 3, 2 and 5 flits; the result is in flits, without the own packet.
 fn bxi(pairs: &[(u8, u16)], keeps_deficits: bool, sl: u8) -> Option<u64> {
     let table = QuantumTable::from_pairs(pairs, 1).unwrap();
     let sizes = sizes(&[192, 128, 320], 290);
@@ -159,13 +161,13 @@ fn bxi(pairs: &[(u8, u16)], keeps_deficits: bool, sl: u8) -> Option<u64> {
 #[test]
 fn bxi_without_deficits_by_hand() {
     assert_eq!(bxi(&[(0, 3), (1, 4), (2, 5)], false, 0), Some(9));
-    // Of two own entries the longer way counts.
+    // Of two own entries, the longer gap counts.
     assert_eq!(bxi(&[(0, 3), (1, 4), (0, 3), (2, 5)], false, 0), Some(5));
-    // An own entry that is too short for the packet is no help.
+    // An own entry that is too short for the packet does not help.
     assert_eq!(bxi(&[(0, 3), (1, 4), (0, 2), (2, 5)], false, 0), Some(9));
     assert_eq!(bxi(&[(0, 2), (1, 4)], false, 0), None);
     assert_eq!(bxi(&[(1, 4), (0, 0)], false, 0), None);
-    // Nothing else is there, or it sends nothing.
+    // There is no other entry, or it sends nothing.
     assert_eq!(bxi(&[(0, 3), (7, 9)], false, 0), Some(0));
 }
 
@@ -173,12 +175,13 @@ fn bxi_without_deficits_by_hand() {
 fn bxi_with_deficits_by_hand() {
     // A quantum each, and a flit less than a packet from before.
     assert_eq!(bxi(&[(0, 3), (1, 4), (2, 5)], true, 0), Some(4 + 1 + 5 + 4));
-    // Two visits for three flits: the quanta twice, what was saved once.
+    // Two visits for three flits: the quanta twice, the saved deficit once.
     assert_eq!(bxi(&[(0, 2), (1, 4)], true, 0), Some(8 + 1));
-    // Own entries do not add up: each of them needs two visits. Foreign ones have each saved a flit.
+    // Own entries do not add up: each of them needs two visits. Foreign ones have each saved a
+    // flit.
     let table = [(0, 2), (1, 4), (0, 2), (1, 3)];
     assert_eq!(bxi(&table, true, 0), Some(4 + 3 + 4 + 2));
-    // The longer entry is met first in the second lap, or in the first.
+    // The longer entry is reached first in the second lap, or in the first.
     let table = [(0, 3), (1, 4), (0, 1), (1, 3)];
     assert_eq!(bxi(&table, true, 0), Some(4 + 3 + 2));
     assert_eq!(bxi(&[(1, 4)], true, 0), None);
@@ -195,11 +198,8 @@ fn why_there_is_no_bound() {
     };
     assert_eq!(
         reason(&[(0, 1), (1, 1), (0, 2)]),
-        "a packet of SL0 has up to 10 flits, and no entry of it may send more than 8: without deficits it would \
-         never leave"
+        "a packet of SL0 has up to 10 flits, but its entries send at most 8, so it would never \
+         leave without deficits"
     );
-    assert_eq!(
-        reason(&[(1, 1)]),
-        "SL0 is in no entry of the table with a weight"
-    );
+    assert_eq!(reason(&[(1, 1)]), "no entry of SL0 has a weight");
 }

@@ -1,4 +1,4 @@
-//! The buffer of a port: parts for lanes, one pool, or parts for queues.
+//! The buffer of a port: a part per lane, one pool, or a part per queue.
 
 use netloom_catalog::{FromToml, Notes, Param, Params, Section, Shape, Value, ValueShape, params};
 use netloom_units::Bytes;
@@ -6,38 +6,38 @@ use netloom_units::Bytes;
 /// The buffer of a port.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Buffer {
-    /// So much for each lane.
+    /// This size for each lane.
     PerVl(Bytes),
     /// One pool for all lanes.
     Pool(Pool),
-    /// So much for each queue.
+    /// This size for each queue.
     PerQueue(Bytes),
 }
 
 params! {
-    /// A buffer as one pool that all lanes of a port share.
+    /// A buffer as a pool shared by all lanes of a port.
     #[derive(Clone, PartialEq, Eq, Debug)]
     pub struct Pool {
-        /// The whole buffer.
+        /// Size of the whole buffer.
         pub pool: Bytes,
-        /// Kept free for each lane; left out, the lane's largest packet.
+        /// Space reserved for each lane. The default is the lane's largest packet.
         pub min: Option<Bytes> = None,
-        /// At most this much for each lane; left out, all that the others' minima leave.
+        /// Maximum for each lane. The default is all that the minima of the other lanes leave.
         pub max: Option<Bytes> = None,
     }
 }
 
 params! {
-    /// A buffer with as much for every queue of a port.
+    /// A buffer with the same size for every queue of a port.
     #[derive(Clone, PartialEq, Eq, Debug)]
     struct Parts {
-        /// The part of each queue, instead of a pool; an input buffer only.
+        /// Size per queue, in place of a pool. Input buffers only.
         per_queue: Bytes,
     }
 }
 
 impl Buffer {
-    /// The keys of a buffer that is a table: those of a pool, or `per-queue`.
+    /// Returns the keys of a buffer that is a table: those of a pool, or `per-queue`.
     pub fn table_params() -> Vec<Param> {
         let optional = |param: Param| Param {
             default: Some(param.default.unwrap_or_default()),

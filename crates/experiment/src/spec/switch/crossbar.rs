@@ -1,6 +1,6 @@
-//! Switches around one crossbar: with buffers at inputs and outputs, or at inputs only.
+//! Switches with one crossbar and buffers at inputs and outputs, or at inputs only.
 //!
-//! Both take the same keys, so that `kind` is the one line that differs between two files.
+//! Both accept the same keys, so that two files can differ in `kind` alone.
 
 use netloom_catalog::{Described, Param, Params, ResolvedLine, Section, Shape, params, read_kind};
 use netloom_fabric::{CrossbarStart, InputPorts};
@@ -14,7 +14,7 @@ use super::speedup::Speedup;
 use super::{ArchitectureSpec, SwitchModel, SwitchSpec};
 use crate::spec::reading::table;
 
-/// Buffers at inputs and outputs around a crossbar.
+/// Buffers at inputs and outputs, connected by a crossbar.
 #[derive(Clone, Debug)]
 pub struct Cioq(SwitchSpec);
 
@@ -23,20 +23,22 @@ pub struct Cioq(SwitchSpec);
 pub struct InputQueued(SwitchSpec);
 
 params! {
-    /// The plain values of a switch around one crossbar.
+    /// The plain values of a switch with one crossbar.
     #[derive(Clone, Debug)]
     struct Values {
-        /// Its clock, as a period or a frequency; left out, one cycle per flit of the links.
+        /// Clock period or frequency. The default is one cycle per flit of the links.
         clock: Option<Time> = None,
-        /// Flits per cycle over each port of the crossbar.
+        /// Flits per cycle through each port of the crossbar.
         speedup: Speedup = Speedup(1, 1),
-        /// When a crossbar begins that is faster than its flits come: with the header, or when it never has to wait.
+        /// When a crossbar that is faster than the arriving flits starts a packet: with the header,
+        /// or when it never has to wait for a flit.
         crossbar_start: CrossbarStart = CrossbarStart::AtOnce,
-        /// Ways of an input into its crossbar: one, or one for each lane, so that several lanes cross at once.
+        /// Crossbar ports of an input: one, or one per lane, so that several lanes cross at once.
         input_ports: InputPorts = InputPorts::One,
-        /// Buffer of an input port: an amount for each lane, { pool = …, min = …, max = … }, or { per-queue = … }.
+        /// Buffer of an input port: a size per lane, { pool = …, min = …, max = … }, or
+        /// { per-queue = … }.
         input_buffer: Buffer = Buffer::PerVl(Bytes(16 << 10)),
-        /// Buffer of an output port: an amount for each lane, or { pool = …, min = …, max = … }.
+        /// Buffer of an output port: a size per lane, or { pool = …, min = …, max = … }.
         output_buffer: Buffer = Buffer::PerVl(Bytes(8 << 10)),
     }
     check |it, section| {
@@ -44,7 +46,7 @@ params! {
     }
 }
 
-/// Notes a clock that is none.
+/// Notes a clock that is out of range.
 pub(super) fn sane_clock(section: &mut Section<'_>, clock: Option<Time>) {
     let (shortest, longest) = (
         Time::from_picos(Ratio::whole(1)),
@@ -54,8 +56,8 @@ pub(super) fn sane_clock(section: &mut Section<'_>, clock: Option<Time>) {
         let place = section.place_of("clock");
         section
             .notes
-            .error("E0102", place, "a clock out of range")
-            .help("write a period from 1 ps to 1 ms");
+            .error("E0102", place, "the clock is out of range")
+            .help("use a period from 1 ps to 1 ms");
     }
 }
 
@@ -75,7 +77,7 @@ fn params() -> Vec<Param> {
     ));
     params.push(of_a_kind(
         "allocator",
-        "Who may cross the switch next.",
+        "Which packets cross the switch next.",
         "allocator",
         "\"separable\"",
     ));
@@ -120,7 +122,7 @@ impl Params for Cioq {
 
 impl Described for Cioq {
     const NAME: &'static str = "cioq";
-    const SUMMARY: &'static str = "Buffers at inputs and outputs around a crossbar.";
+    const SUMMARY: &'static str = "Buffers at inputs and outputs, connected by a crossbar.";
     const EXAMPLE: &'static str = "speedup = 2\nqueues = \"voq\"";
 }
 
@@ -130,7 +132,7 @@ impl SwitchModel for Cioq {
     }
 }
 
-/// Keys that an input-queued switch takes, so that `kind` can be changed alone, and has no use for.
+/// Keys that an input-queued switch accepts but does not use, so that `kind` can be changed alone.
 pub(crate) const NOT_INPUT_QUEUED: [&str; 3] = ["speedup", "crossbar-start", "output-buffer"];
 
 impl Params for InputQueued {
@@ -139,7 +141,8 @@ impl Params for InputQueued {
         for param in &mut params {
             if NOT_INPUT_QUEUED.contains(&param.name.as_str()) {
                 param.about =
-                    "Not used by this kind; may stay in a file whose `kind` is changed.".to_owned();
+                    "Not used by this kind; accepted so that `kind` can be changed alone."
+                        .to_owned();
             }
         }
         params
@@ -147,7 +150,7 @@ impl Params for InputQueued {
 
     fn read(section: &mut Section<'_>) -> Option<Self> {
         let spec = read(section, ArchitectureSpec::InputQueued);
-        // What is not used is not in force, and makes no other experiment.
+        // Unused values do not change the run id.
         let is_used = |line: &ResolvedLine| match line {
             ResolvedLine::Value { key, .. } => !NOT_INPUT_QUEUED.contains(&key.as_str()),
             _ => true,
@@ -159,7 +162,9 @@ impl Params for InputQueued {
 
 impl Described for InputQueued {
     const NAME: &'static str = "iq";
-    const SUMMARY: &'static str = "Buffers at inputs only: a packet crosses when the link behind its output takes all of it; the crossbar is as fast as the links.";
+    const SUMMARY: &'static str = "Buffers at inputs only. A packet crosses when the link of its \
+                                   output can send all of it. The crossbar is as fast as the \
+                                   links.";
     const PAPER: Option<&'static str> = Some(
         "M. Karol, M. Hluchyj, S. Morgan, \"Input versus output queueing on a space-division packet switch\", \
          IEEE Trans. Communications 35, 1987",

@@ -1,4 +1,4 @@
-//! Groups of ports around a buffered central crossbar, as in Omni-Path switches.
+//! Groups of ports connected by a buffered central crossbar, as in Omni-Path switches.
 
 use netloom_catalog::{Described, Param, Params, Section, params};
 use netloom_fabric::{Allocation, CentralStart, CrossbarStart, InputPorts, QueueScheme};
@@ -12,10 +12,10 @@ use super::speedup::Speedup;
 use super::{ArchitectureSpec, SwitchModel, SwitchSpec};
 use crate::spec::reading::table;
 
-/// The middle of a hierarchical switch, as the file gives it.
+/// The centre of a hierarchical switch as given in the file.
 #[derive(Clone, Debug)]
 pub struct HierarchySpec {
-    /// Who shares what there.
+    /// How ports share the central links.
     pub centre: Centre,
     /// Flits per cycle from an input to a central link, as a fraction.
     pub mport_speedup: (u32, u32),
@@ -23,11 +23,11 @@ pub struct HierarchySpec {
     pub central_speedup: (u32, u32),
     /// The central buffer of one MPort, or the whole part of a lane in it.
     pub central_buffer: Buffer,
-    /// When a packet there may go on.
+    /// When a packet may leave it.
     pub start: CentralStart,
 }
 
-/// Groups of ports around a buffered central crossbar.
+/// Groups of ports connected by a buffered central crossbar.
 #[derive(Clone, Debug)]
 pub struct Hierarchical(SwitchSpec);
 
@@ -35,30 +35,34 @@ params! {
     /// The plain values of a hierarchical switch.
     #[derive(Clone, Debug)]
     struct Values {
-        /// Its clock, as a period or a frequency; left out, one cycle per flit of the links.
+        /// Clock period or frequency. The default is one cycle per flit of the links.
         clock: Option<Time> = None,
-        /// Ports of a group (MPort): port k is in group k / this.
+        /// Ports of a group (MPort). Port k belongs to group k divided by this number.
         ports_per_mport: u16 = 4,
-        /// Links from each MPort to the central crossbar; output p takes link p modulo this.
+        /// Links from each MPort to the central crossbar. Output p uses link p modulo this number.
         central_links: u16 = 2,
-        /// Flits per cycle from an input buffer over the MPort crossbar to an output of the same MPort.
+        /// Flits per cycle from an input buffer through the MPort crossbar to an output of the same
+        /// MPort.
         speedup: Speedup = Speedup(1, 1),
-        /// Flits per cycle from an input buffer over the MPort crossbar and a central link.
+        /// Flits per cycle from an input buffer through the MPort crossbar and a central link.
         mport_speedup: Speedup = Speedup(3, 1),
-        /// Flits per cycle from a central buffer over the central crossbar to an output buffer.
+        /// Flits per cycle from a central buffer through the central crossbar to an output buffer.
         central_speedup: Speedup = Speedup(3, 1),
-        /// When a crossbar begins that is faster than its flits come: with the header, or when it never has to wait.
+        /// When a crossbar that is faster than the arriving flits starts a packet: with the header,
+        /// or when it never has to wait for a flit.
         crossbar_start: CrossbarStart = CrossbarStart::AtOnce,
-        /// When a packet in a central buffer may go on: with its header, or when all of it is there.
+        /// When a packet may leave a central buffer: with its header, or when all of it has
+        /// arrived.
         central_start: CentralStart = CentralStart::Header,
-        /// Ways of an input, and of a central link, into its crossbar: one, or one for each lane, so that several lanes cross at once.
+        /// Crossbar ports of an input, and of a central link: one, or one per lane, so that several
+        /// lanes cross at once.
         input_ports: InputPorts = InputPorts::One,
-        /// Central buffer of an MPort, divided evenly among its links: an amount for each lane, or { pool = …, min = … },
-        /// where `min` is of each link.
+        /// Central buffer of an MPort, divided evenly among its links: a size per lane, or
+        /// { pool = …, min = … }, where `min` applies to each link.
         central_buffer: Buffer = Buffer::Pool(Pool { pool: Bytes(229_376), min: None, max: None }),
-        /// Buffer of an input port: an amount for each lane, or { pool = …, min = …, max = … }.
+        /// Buffer of an input port: a size per lane, or { pool = …, min = …, max = … }.
         input_buffer: Buffer = Buffer::PerVl(Bytes(16 << 10)),
-        /// Buffer of an output port, in the same form.
+        /// Buffer of an output port: a size per lane, or { pool = …, min = …, max = … }.
         output_buffer: Buffer = Buffer::PerVl(Bytes(8 << 10)),
     }
     check |it, section| {
@@ -66,13 +70,14 @@ params! {
         for (key, count) in [("ports-per-mport", it.ports_per_mport), ("central-links", it.central_links)] {
             if !(1..=MOST).contains(&count) {
                 let place = section.place_of(key);
-                section.notes.error("E0102", place, format!("`{key}` of {count}")).help(format!("write 1 to {MOST}"));
+                let message = format!("`{key}` of {count} is out of range");
+                section.notes.error("E0102", place, message).help(format!("use 1 to {MOST}"));
             }
         }
     }
 }
 
-/// A switch has no more ports.
+/// Limit on the ports of a switch.
 const MOST: u16 = 512;
 
 impl Params for Hierarchical {
@@ -111,7 +116,8 @@ impl Params for Hierarchical {
 
 impl Described for Hierarchical {
     const NAME: &'static str = "hierarchical";
-    const SUMMARY: &'static str = "Groups of ports (MPorts) with a crossbar each, joined by a central crossbar with buffers in front of it (Omni-Path).";
+    const SUMMARY: &'static str = "Groups of ports (MPorts) with one crossbar each, connected by a \
+                                   central crossbar with input buffers (Omni-Path).";
     const PAPER: Option<&'static str> = Some(
         "M. Birrittella et al., \"Intel Omni-Path architecture: enabling scalable, high performance fabrics\", Hot \
          Interconnects 23, 2015",

@@ -1,4 +1,4 @@
-//! `[switch]`: the kinds of switch, and their parts that come in kinds.
+//! `[switch]`: the kinds of switch, and the kinds of their parts.
 //!
 //! ```text
 //!  crossbar.rs (cioq, iq)   hierarchical.rs   tiled.rs (stash.rs)
@@ -31,22 +31,22 @@ pub use queues::{QUEUES, Queueing};
 pub use stash::{STASHES, StashKind, StashSpec, Stashing};
 pub use tiled::{Cycles, Errors, TiledSpec, TiledSwitch};
 
-/// What a switch is made of, as the file gives it.
+/// A switch as given in the file.
 #[derive(Clone, Debug)]
 pub struct SwitchSpec {
-    /// Which blocks.
+    /// Blocks between inputs and outputs.
     pub architecture: ArchitectureSpec,
     /// Period of its clock; `None` for the flit time of the links.
     pub clock: Option<Time>,
     /// Flits per cycle over each crossbar port, as a fraction.
     pub speedup: (u32, u32),
-    /// When a crossbar begins that is faster than its feed.
+    /// When a crossbar that is faster than the arriving flits starts a packet.
     pub start: CrossbarStart,
-    /// Ways of an input into its crossbar.
+    /// Crossbar ports of an input.
     pub input_ports: InputPorts,
     /// How an input is divided into queues.
     pub queues: QueueScheme,
-    /// Who may cross.
+    /// Which packets cross next.
     pub allocation: Allocation,
     /// Latencies of its stages.
     pub pipeline: Pipeline,
@@ -56,7 +56,7 @@ pub struct SwitchSpec {
     pub output_buffer: Buffer,
 }
 
-/// Which blocks lie between an input and an output, as the file gives them.
+/// The blocks between inputs and outputs as given in the file.
 #[derive(Clone, Debug)]
 pub enum ArchitectureSpec {
     /// Buffers at inputs and outputs.
@@ -70,7 +70,7 @@ pub enum ArchitectureSpec {
 }
 
 impl SwitchSpec {
-    /// Whether packets wait in a buffer at its outputs for an arbiter to choose.
+    /// Returns whether packets wait in output buffers for an arbiter.
     pub(crate) fn has_output_buffers(&self) -> bool {
         matches!(
             self.architecture,
@@ -78,12 +78,13 @@ impl SwitchSpec {
         )
     }
 
-    /// What inputs share in the middle of the switch, if there is something.
+    /// Returns the central part that inputs share, if any.
     pub(crate) fn centre(&self, radix: u16) -> Option<Centre> {
         match &self.architecture {
             ArchitectureSpec::Hierarchical(hierarchy) => Some(hierarchy.centre),
             ArchitectureSpec::Tiled(tiled) => {
-                // Where they do not divide, which is told later, the last column has fewer.
+                // If the ports do not divide evenly, which is noted later, the last column has
+                // fewer.
                 let ports = tiled.ports.unwrap_or(radix).max(radix);
                 let outputs = ports.div_ceil(tiled.columns).max(1);
                 Some(Centre::of_tiles(tiled.columns, outputs))
@@ -92,15 +93,16 @@ impl SwitchSpec {
         }
     }
 
-    /// Whether it has no output buffers.
+    /// Returns whether the switch is input-queued, without output buffers.
     pub(crate) fn is_input_queued(&self) -> bool {
         matches!(self.architecture, ArchitectureSpec::InputQueued)
     }
 }
 
 /// A kind of switch.
+#[warn(missing_docs)]
 pub trait SwitchModel: Send + Sync {
-    /// What it is made of.
+    /// Returns its parts.
     fn spec(&self) -> SwitchSpec;
 }
 

@@ -1,11 +1,11 @@
-//! `[switch.pipeline]`: what each stage of a switch takes.
+//! `[switch.pipeline]`: latencies of the stages of a switch.
 
 use netloom_catalog::params;
 use netloom_fabric::Pipeline;
 
 params! {
-    /// Latencies of the stages, in cycles of the switch's clock. They are pipelined: they delay a packet
-    /// and occupy nothing.
+    /// Latencies of the stages, in cycles of the switch clock. The stages are pipelined: they delay
+    /// a packet but do not limit throughput.
     #[derive(Clone, Debug)]
     pub struct Stages {
         /// Writing the header into the input buffer.
@@ -33,7 +33,9 @@ params! {
         for (key, cycles) in stages {
             if cycles > MOST_CYCLES {
                 let place = section.place_of(key);
-                section.notes.error("E0102", place, format!("{cycles} cycles")).help(format!("write 0 to {MOST_CYCLES}"));
+                let message = format!("expected 0 to {MOST_CYCLES} cycles, found {cycles}");
+                let help = format!("use 0 to {MOST_CYCLES}");
+                section.notes.error("E0102", place, message).help(help);
             }
         }
         if it.allocation == 0 && it.crossbar == 0 {
@@ -42,7 +44,9 @@ params! {
                 .notes
                 .error("E0310", crossbar, "`allocation` and `crossbar` are both 0")
                 .also(allocation, "")
-                .help("a packet needs at least one cycle from its input to its output: give one of them 1");
+                .help(
+                    "set one of them to 1: a packet needs at least one cycle from input to output",
+                );
         }
     }
 }
@@ -50,7 +54,7 @@ params! {
 const MOST_CYCLES: u64 = 1_000_000;
 
 impl Stages {
-    /// As the fabric knows them.
+    /// Returns the pipeline of the fabric's switches.
     pub(crate) fn pipeline(&self) -> Pipeline {
         Pipeline {
             input: self.input,

@@ -1,15 +1,16 @@
-//! How an input is divided into queues, in kinds.
+//! The kinds of queue schemes: how an input is divided into queues.
 
 use netloom_catalog::{Described, Kind, Section, kind, params};
 use netloom_fabric::QueueScheme;
 
-/// A way to divide an input into queues.
+/// A kind of queue scheme.
+#[warn(missing_docs)]
 pub trait Queueing: Send + Sync {
-    /// As the fabric knows it.
+    /// Returns the queue scheme of the fabric's switches.
     fn scheme(&self) -> QueueScheme;
 }
 
-/// All ways to divide an input into queues.
+/// All kinds of queue schemes.
 pub const QUEUES: &[Kind<dyn Queueing>] = &[
     kind!(OneQueue, dyn Queueing),
     kind!(PerVl, dyn Queueing),
@@ -27,7 +28,8 @@ params! {
 
 impl Described for OneQueue {
     const NAME: &'static str = "1q";
-    const SUMMARY: &'static str = "One queue for all lanes, outputs and destinations: a blocked head blocks the whole input (1Q).";
+    const SUMMARY: &'static str = "One queue for all lanes, outputs and destinations (1Q). A \
+                                   blocked head blocks the whole input.";
     const PAPER: Option<&'static str> = Some(
         "M. Karol, M. Hluchyj, S. Morgan, \"Input versus output queueing on a space-division packet switch\", \
          IEEE Trans. Communications 35, 1987",
@@ -50,7 +52,7 @@ params! {
 impl Described for PerVl {
     const NAME: &'static str = "per-vl";
     const SUMMARY: &'static str =
-        "One queue per virtual lane; a blocked head blocks what is behind it in its lane.";
+        "One queue per virtual lane. A blocked head blocks all packets after it on its lane.";
     const EXAMPLE: &'static str = "";
 }
 
@@ -68,7 +70,8 @@ params! {
 
 impl Described for Voq {
     const NAME: &'static str = "voq";
-    const SUMMARY: &'static str = "One queue per virtual lane and output of this switch (VOQsw): no head-of-line blocking inside it.";
+    const SUMMARY: &'static str = "One queue per virtual lane and output of this switch (VOQsw). \
+                                   No head-of-line blocking inside the switch.";
     const PAPER: Option<&'static str> = Some(
         "Y. Tamir, G. Frazier, \"High-performance multi-queue buffers for VLSI communication switches\", \
          ISCA 1988",
@@ -90,7 +93,9 @@ params! {
 
 impl Described for VoqNet {
     const NAME: &'static str = "voq-net";
-    const SUMMARY: &'static str = "One queue per virtual lane and destination of the whole fabric (VOQnet): no head-of-line blocking at all, for memory that grows with the fabric.";
+    const SUMMARY: &'static str = "One queue per virtual lane and destination of the whole fabric \
+                                   (VOQnet). No head-of-line blocking at all, but memory grows \
+                                   with the fabric.";
     const PAPER: Option<&'static str> = Some(
         "W. Dally, P. Carvey, L. Dennison, \"The Avici terabit switch/router\", Hot Interconnects 6, 1998",
     );
@@ -104,10 +109,10 @@ impl Queueing for VoqNet {
 }
 
 params! {
-    /// A few queues per virtual lane, a destination's by its number.
+    /// A few queues per virtual lane, chosen by the number of the destination.
     #[derive(Clone, Debug)]
     pub struct Dbbm {
-        /// Queues of each lane; destination d joins queue d modulo this.
+        /// Queues per lane. Packets for destination d join queue d modulo this number.
         pub queues: u16 = 4,
     }
     check |it, section| {
@@ -117,7 +122,8 @@ params! {
 
 impl Described for Dbbm {
     const NAME: &'static str = "dbbm";
-    const SUMMARY: &'static str = "So many queues per virtual lane; a packet joins that of its destination's number modulo them (DBBM).";
+    const SUMMARY: &'static str = "`queues` queues per virtual lane. A packet joins the queue with \
+                                   the number of its destination modulo `queues` (DBBM).";
     const PAPER: Option<&'static str> = Some(
         "T. Nachiondo, J. Flich, J. Duato, \"Buffer management strategies to reduce HoL blocking\", IEEE Trans. \
          Parallel and Distributed Systems 21, 2010",
@@ -134,10 +140,10 @@ impl Queueing for Dbbm {
 }
 
 params! {
-    /// A few queues per virtual lane, an output's by its number.
+    /// A few queues per virtual lane, chosen by the number of the output.
     #[derive(Clone, Debug)]
     pub struct Obqa {
-        /// Queues of each lane; what goes to output p joins queue p modulo this.
+        /// Queues per lane. Packets for output p join queue p modulo this number.
         pub queues: u16 = 4,
     }
     check |it, section| {
@@ -147,7 +153,8 @@ params! {
 
 impl Described for Obqa {
     const NAME: &'static str = "obqa";
-    const SUMMARY: &'static str = "So many queues per virtual lane; a packet joins that of its output's number modulo them (OBQA), which suits trees.";
+    const SUMMARY: &'static str = "`queues` queues per virtual lane. A packet joins the queue with \
+                                   the number of its output modulo `queues` (OBQA). Suits trees.";
     const PAPER: Option<&'static str> = Some(
         "J. Escudero-Sahuquillo, P. Garcia, F. Quiles, J. Flich, J. Duato, \"OBQA: smart and cost-efficient \
          queue scheme for head-of-line blocking elimination in fat-trees\", J. Parallel and Distributed Computing 71, 2011",
@@ -163,7 +170,7 @@ impl Queueing for Obqa {
     }
 }
 
-/// More are never told apart: a port has no more queues in all.
+/// Limit on the queues of a lane, which is that of a port.
 const MOST: u16 = 8192;
 
 fn some_queues(section: &mut Section<'_>, queues: u16) {
@@ -171,7 +178,11 @@ fn some_queues(section: &mut Section<'_>, queues: u16) {
         let place = section.place_of("queues");
         section
             .notes
-            .error("E0102", place, format!("{queues} queues for each lane"))
-            .help(format!("write 1 to {MOST}"));
+            .error(
+                "E0102",
+                place,
+                format!("expected 1 to {MOST} queues per lane, found {queues}"),
+            )
+            .help(format!("use 1 to {MOST}"));
     }
 }

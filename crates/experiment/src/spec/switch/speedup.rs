@@ -1,4 +1,4 @@
-//! How many flits cross per cycle.
+//! The number of flits that cross per cycle.
 
 use netloom_catalog::{FromToml, Notes, Shape, Value};
 
@@ -15,7 +15,7 @@ impl FromToml for Speedup {
 
     fn read(value: &Value, notes: &mut Notes) -> Option<Self> {
         let number = f64::read(value, notes)?;
-        // The shortest decimal that reads as this number is what the file says.
+        // The file has the shortest decimal that parses as this number.
         let exact = match (0.01..=64.0).contains(&number) {
             true => exact_decimal(&number.to_string()),
             false => None,
@@ -26,8 +26,12 @@ impl FromToml for Speedup {
         });
         if fraction.is_none() {
             notes
-                .error("E0102", value.place, format!("a speedup of {number}"))
-                .help("write a number from 0.01 to 64 with few decimals, like 1.5");
+                .error(
+                    "E0102",
+                    value.place,
+                    format!("a speedup of {number} is not supported"),
+                )
+                .help("use a number from 0.01 to 64 with few decimals, such as 1.5");
         }
         fraction
     }

@@ -1,45 +1,47 @@
-//! What unused port buffers of a tiled switch are used for, in kinds.
+//! The kinds of stashes: the use of idle port buffers of a tiled switch.
 
 use netloom_catalog::{Described, Kind, Section, kind, params};
 use netloom_fabric::StashSelect;
 use netloom_units::Time;
 
-/// A stash, as the file gives it.
+/// A stash as given in the file.
 #[derive(Clone, Copy, Debug)]
 pub struct StashSpec {
-    /// What for.
+    /// Use of the stash.
     pub usage: StashKind,
-    /// Shares of the port buffers: of ports to hosts, of those to the own group, of all others.
+    /// Shares of the port buffers: of ports to hosts, to switches of the own group, and of all
+    /// others.
     pub shares: [f64; 3],
-    /// How much of that is there.
+    /// Fraction of these shares that exists.
     pub capacity: f64,
-    /// By what a packet finds its stash.
+    /// How a packet finds its stash.
     pub select: StashSelect,
 }
 
-/// What a stash is used for.
+/// The use of a stash.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum StashKind {
-    /// Nothing.
+    /// No stash.
     None,
-    /// Copies until a packet has been acknowledged.
+    /// Copies of packets until they are acknowledged.
     Reliability {
-        /// Sent again if nothing comes back for so long.
+        /// Time without an acknowledgement after which a packet is resent.
         timeout: Time,
     },
-    /// Packets that congestion would hold up.
+    /// Packets delayed by congestion.
     Congestion,
-    /// Nothing, but its parts are set aside.
+    /// Reserved but never used.
     Unused,
 }
 
-/// A use of unused port buffers.
+/// A kind of stash.
+#[warn(missing_docs)]
 pub trait Stashing: Send + Sync {
-    /// As the planner of the switch knows it.
+    /// Returns its parameters.
     fn spec(&self) -> StashSpec;
 }
 
-/// All uses of unused port buffers.
+/// All kinds of stashes.
 pub const STASHES: &[Kind<dyn Stashing>] = &[
     kind!(NoStash, dyn Stashing),
     kind!(Reliability, dyn Stashing),
@@ -70,15 +72,19 @@ impl Stashing for NoStash {
     }
 }
 
-/// Notes shares that are none.
+/// Notes shares that are out of range.
 fn sane<const N: usize>(section: &mut Section<'_>, values: [(&str, f64); N]) {
     for (key, value) in values {
         if !(0.0..=1.0).contains(&value) {
             let place = section.place_of(key);
             section
                 .notes
-                .error("E0102", place, format!("a share of {value}"))
-                .help("write 0 to 1");
+                .error(
+                    "E0102",
+                    place,
+                    format!("expected a share from 0 to 1, found {value}"),
+                )
+                .help("use 0 to 1");
         }
     }
 }
@@ -87,17 +93,19 @@ params! {
     /// The first switch keeps a copy of every data packet until it has been acknowledged.
     #[derive(Clone, Debug)]
     pub struct Reliability {
-        /// Share of the input and output buffers of ports to hosts.
+        /// Share of the input and output buffers of ports to hosts that forms the stash.
         pub host_share: f64 = 0.875,
-        /// Share of those of `local` links, to switches of the own group.
+        /// Share of the buffers of `local` links, to switches of the own group, that forms the
+        /// stash.
         pub local_share: f64 = 0.75,
-        /// Share of those of all other links.
+        /// Share of the buffers of all other links that forms the stash.
         pub other_share: f64 = 0.0,
-        /// How much of these parts is there, to see what less would do.
+        /// Fraction of the stash that exists, to study smaller stashes.
         pub capacity: f64 = 1.0,
-        /// By what a packet finds the column and the port of its stash.
+        /// How a packet finds the column and the port of its stash.
         pub select: StashSelect = StashSelect::Room,
-        /// A packet is sent again if nothing has come back for so long; only where there are faults.
+        /// Time without an acknowledgement after which a packet is resent. Applies only with
+        /// faults.
         pub timeout: Time = Time::from_nanos(50_000),
     }
     check |it, section| {
@@ -107,7 +115,9 @@ params! {
 
 impl Described for Reliability {
     const NAME: &'static str = "reliability";
-    const SUMMARY: &'static str = "End-to-end reliability in the first switch: a copy of every data packet is kept until its acknowledgement comes by, and sent again if it says so or does not come.";
+    const SUMMARY: &'static str = "End-to-end reliability in the first switch. It keeps a copy of \
+                                   every data packet until the acknowledgement passes. It resends \
+                                   the packet if the acknowledgement is negative or missing.";
     const EXAMPLE: &'static str = "capacity = 0.5";
 }
 
@@ -125,18 +135,19 @@ impl Stashing for Reliability {
 }
 
 params! {
-    /// Congested inputs put packets for hosts of their switch aside.
+    /// Congested inputs stash packets for hosts of their switch.
     #[derive(Clone, Debug)]
     pub struct Congestion {
-        /// Share of the input and output buffers of ports to hosts.
+        /// Share of the input and output buffers of ports to hosts that forms the stash.
         pub host_share: f64 = 0.875,
-        /// Share of those of `local` links, to switches of the own group.
+        /// Share of the buffers of `local` links, to switches of the own group, that forms the
+        /// stash.
         pub local_share: f64 = 0.75,
-        /// Share of those of all other links.
+        /// Share of the buffers of all other links that forms the stash.
         pub other_share: f64 = 0.0,
-        /// How much of these parts is there, to see what less would do.
+        /// Fraction of the stash that exists, to study smaller stashes.
         pub capacity: f64 = 1.0,
-        /// By what a packet finds the column and the port of its stash.
+        /// How a packet finds the column and the port of its stash.
         pub select: StashSelect = StashSelect::Room,
     }
     check |it, section| {
@@ -146,7 +157,9 @@ params! {
 
 impl Described for Congestion {
     const NAME: &'static str = "congestion";
-    const SUMMARY: &'static str = "Congested inputs put packets aside that a host of their switch cannot take yet, until congestion control has slowed down who sends them.";
+    const SUMMARY: &'static str = "Congested inputs stash packets that a host of their switch \
+                                   cannot accept yet, until congestion control has slowed down the \
+                                   senders.";
     const EXAMPLE: &'static str = "capacity = 0.5";
 }
 
@@ -162,15 +175,16 @@ impl Stashing for Congestion {
 }
 
 params! {
-    /// Parts of the port buffers are set aside, and nothing is ever put there: what a stash costs by the room that it takes
-    /// from links is then seen without what it does.
+    /// Parts of the port buffers are reserved but never used. This shows the cost of the buffer
+    /// space that a stash takes from links, without its benefit.
     #[derive(Clone, Debug)]
     pub struct Unused {
-        /// Share of the input and output buffers of ports to hosts.
+        /// Share of the input and output buffers of ports to hosts that forms the stash.
         pub host_share: f64 = 0.875,
-        /// Share of those of `local` links, to switches of the own group.
+        /// Share of the buffers of `local` links, to switches of the own group, that forms the
+        /// stash.
         pub local_share: f64 = 0.75,
-        /// Share of those of all other links.
+        /// Share of the buffers of all other links that forms the stash.
         pub other_share: f64 = 0.0,
     }
     check |it, section| {
@@ -180,7 +194,9 @@ params! {
 
 impl Described for Unused {
     const NAME: &'static str = "unused";
-    const SUMMARY: &'static str = "Parts of the port buffers are set aside and never used, to tell what smaller buffers cost from what a stash does.";
+    const SUMMARY: &'static str = "Parts of the port buffers are reserved but never used, to \
+                                   separate the cost of smaller buffers from the benefit of a \
+                                   stash.";
     const EXAMPLE: &'static str = "host-share = 0.875";
 }
 

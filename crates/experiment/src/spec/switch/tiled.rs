@@ -13,7 +13,7 @@ use super::stash::{STASHES, StashSpec};
 use super::{ArchitectureSpec, SwitchModel, SwitchSpec};
 use crate::spec::reading::table;
 
-/// A tiled switch, as the file gives it.
+/// A tiled switch as given in the file.
 #[derive(Clone, Debug)]
 pub struct TiledSpec {
     /// Rows of tiles.
@@ -24,27 +24,27 @@ pub struct TiledSpec {
     pub ports: Option<u16>,
     /// Buffer of an input, and of an output.
     pub port_buffer: Bytes,
-    /// Packets of one channel in front of a tile.
+    /// Packets of one channel before a tile.
     pub row_packets: u16,
-    /// Whether for all outputs of the tile or for each.
+    /// Whether `row_packets` applies to all outputs of the tile together, or to each.
     pub row_space: RowSpace,
     /// Packets of one channel between a row and an output.
     pub column_packets: u16,
-    /// How long an output keeps what it has sent.
+    /// How long an output keeps sent data.
     pub retransmission: Retransmission,
-    /// When a stage begins that is faster than its feed.
+    /// When a stage that is faster than the arriving flits starts a packet.
     pub start: CrossbarStart,
-    /// Who goes first where packets meet.
+    /// Priority among competing packets.
     pub priority: Priority,
-    /// Packets of each channel for which room is kept in a port's buffer.
+    /// Packets of each channel with reserved space in a port's buffer.
     pub lane_reserve: u16,
-    /// The share of a port's buffer that one channel may take.
+    /// Largest share of a port's buffer for one channel.
     pub lane_most: f64,
     /// Latencies.
     pub stages: TileStages,
-    /// What unused port buffers are used for.
+    /// Use of idle port buffers.
     pub stash: StashSpec,
-    /// What goes wrong on purpose; its seed is that of the run.
+    /// Injected faults; their seed is that of the run.
     pub faults: Faults,
 }
 
@@ -56,34 +56,37 @@ params! {
     /// The plain values of a tiled switch.
     #[derive(Clone, Debug)]
     struct Values {
-        /// Its core clock, as a period or a frequency; left out, 1.3 cycles per flit of the links.
+        /// Period or frequency of the core clock. The default is 1.3 cycles per flit of the links.
         clock: Option<Time> = None,
-        /// Rows of tiles: inputs are divided evenly among them.
+        /// Rows of tiles. Inputs are divided evenly among them.
         rows: u16 = 4,
-        /// Columns of tiles: outputs are divided evenly among them.
+        /// Columns of tiles. Outputs are divided evenly among them.
         columns: u16 = 4,
-        /// Ports of a switch; left out, as many as the topology needs.
+        /// Ports of a switch. The default is as many as the topology needs.
         ports: Option<u16> = None,
-        /// Buffer of an input port, and as much of an output port, shared by its virtual channels.
+        /// Buffer of an input port, and of an output port, shared by its virtual channels.
         port_buffer: Bytes = Bytes(10_000),
-        /// Packets of each virtual channel that its link carries for which room is kept in that buffer, whatever the
-        /// others do (G002-15). A channel that has nothing else gets this much per round trip of its link.
+        /// Number of packets for which a port buffer reserves space, per virtual channel of its
+        /// link. A channel with no other space can send this many packets per round trip of its
+        /// link.
         lane_reserve: u16 = 1,
-        /// The largest share of that buffer, without what is stashed, that one virtual channel may take.
+        /// Largest share of a port buffer, without the stash, that one virtual channel may use.
         lane_most: f64 = 1.0,
-        /// Packets of each virtual channel that fit in front of an input of a tile.
+        /// Packets of each virtual channel that fit into the row buffer of a tile input.
         row_packets: u16 = 4,
-        /// Whether the queues for the outputs of the tile share that, or have it each.
+        /// Whether the queues for the outputs of the tile share the row buffer, or have one each.
         row_space: RowSpace = RowSpace::Shared,
-        /// Packets of each virtual channel that fit between a row and an output.
+        /// Packets of each virtual channel that fit into the column buffer between a row and an
+        /// output.
         column_packets: u16 = 4,
-        /// How long an output keeps what it has sent, in case the link damages it. The paper's outputs hold a copy until
-        /// the link level has acknowledged it and does not say of what; a packet is what it counts everywhere else.
+        /// How long an output keeps sent data, in case the link corrupts it. In the paper, outputs
+        /// hold a copy until the link level has acknowledged it. The paper does not state the unit
+        /// of the copy and counts in packets elsewhere.
         retransmission: Retransmission = Retransmission::Packet,
-        /// When a row bus, a tile or a multiplexer begins that is faster than its flits come: with the header, or when it
-        /// never has to wait.
+        /// When a row bus, tile or multiplexer that is faster than the arriving flits starts a
+        /// packet: with the header, or when it never has to wait for a flit.
         crossbar_start: CrossbarStart = CrossbarStart::AtOnce,
-        /// Who goes first where packets meet.
+        /// Priority among packets that compete for a resource.
         priority: Priority = Priority::Equal,
     }
     check |it, section| {
@@ -92,31 +95,38 @@ params! {
         for (key, count) in counts {
             if !(1..=64).contains(&count) {
                 let place = section.place_of(key);
-                section.notes.error("E0102", place, format!("`{key}` of {count}")).help("write 1 to 64");
+                let message = format!("`{key}` of {count} is out of range");
+                section.notes.error("E0102", place, message).help("use 1 to 64");
             }
         }
         if !(it.lane_most > 0.0 && it.lane_most <= 1.0) {
             let place = section.place_of("lane-most");
-            section.notes.error("E0102", place, format!("a share of {}", it.lane_most)).help("write a share above 0, at most 1");
+            let message = format!("expected a share above 0 and at most 1, found {}", it.lane_most);
+            section
+                .notes
+                .error("E0102", place, message)
+                .help("use a share above 0 and at most 1");
         }
     }
 }
 
 params! {
-    /// Latencies of a tiled switch, in cycles of its core clock (G002-1).
+    /// Latencies of a tiled switch, in cycles of its core clock.
     #[derive(Clone, Debug)]
     pub struct Cycles {
-        /// From a header wholly received to its first try for the row bus: writing and routing.
+        /// From the reception of the header to its first request for the row bus: writing and
+        /// routing.
         before_bus: u64 = 2,
-        /// From the row bus granted to the header in front of its tile.
+        /// From the grant of the row bus to the arrival of the header at its tile.
         row_bus: u64 = 1,
-        /// From the tile granted to the header in its column buffer: allocation, crossbar and channel.
+        /// From the grant of the tile to the header in its column buffer: allocation, crossbar and
+        /// channel.
         tile: u64 = 3,
-        /// From the multiplexer granted to the header in the output buffer.
+        /// From the grant of the multiplexer to the header in the output buffer.
         multiplexer: u64 = 1,
-        /// From the link granted to the header on it.
+        /// From the grant of the link to the header on the link.
         output: u64 = 1,
-        /// A message between ports of the switch about a stashed packet.
+        /// Transfer of a message about a stashed packet between ports of the switch.
         side_band: u64 = 10,
     }
     check |it, section| {
@@ -130,32 +140,36 @@ params! {
         for (key, cycles) in stages {
             if !(1..=1_000_000).contains(&cycles) {
                 let place = section.place_of(key);
-                section.notes.error("E0102", place, format!("{cycles} cycles")).help("write 1 to 1000000");
+                let message = format!("expected 1 to 1000000 cycles, found {cycles}");
+                section.notes.error("E0102", place, message).help("use 1 to 1000000");
             }
         }
         if it.before_bus > 1_000_000 {
             let place = section.place_of("before-bus");
-            section.notes.error("E0102", place, format!("{} cycles", it.before_bus)).help("write 0 to 1000000");
+            let message = format!("expected 0 to 1000000 cycles, found {}", it.before_bus);
+            section.notes.error("E0102", place, message).help("use 0 to 1000000");
         }
     }
 }
 
 params! {
-    /// Errors on purpose: each is drawn for every packet at every switch.
+    /// Injected faults. Each is drawn for every packet at every switch.
     #[derive(Clone, Debug)]
     pub struct Errors {
-        /// Chance that a switch damages a packet, which its receiver then refuses.
+        /// Probability that a switch corrupts a packet, which its receiver then rejects.
         corrupt: f64 = 0.0,
-        /// Chance that a switch other than the first loses a packet.
+        /// Probability that a switch other than the first loses a packet.
         lose: f64 = 0.0,
-        /// Chance that a packet is damaged on the link behind a switch, which then sends it again.
+        /// Probability that the link after a switch corrupts a packet, which the switch then
+        /// resends.
         link: f64 = 0.0,
     }
     check |it, section| {
         for (key, chance) in [("corrupt", it.corrupt), ("lose", it.lose), ("link", it.link)] {
             if !(0.0..=0.5).contains(&chance) {
                 let place = section.place_of(key);
-                section.notes.error("E0102", place, format!("a chance of {chance}")).help("write 0 to 0.5, like 1e-3");
+                let message = format!("expected a probability from 0 to 0.5, found {chance}");
+                section.notes.error("E0102", place, message).help("use 0 to 0.5, such as 1e-3");
             }
         }
     }
@@ -166,7 +180,7 @@ impl Params for TiledSwitch {
         let mut params = Values::params();
         params.push(Param {
             name: "stash".to_owned(),
-            about: "What port buffers that short links leave unused are used for.".to_owned(),
+            about: "The use of port buffers that short links leave idle.".to_owned(),
             shape: Shape::Kind("stash"),
             default: Some("\"none\"".to_owned()),
         });
@@ -235,7 +249,9 @@ impl Params for TiledSwitch {
 
 impl Described for TiledSwitch {
     const NAME: &'static str = "tiled";
-    const SUMMARY: &'static str = "Rows and columns of small crossbars with buffers between them, for high radix; port buffers that short links leave unused can stash packets.";
+    const SUMMARY: &'static str = "Rows and columns of small crossbars with buffers between them, \
+                                   for high radix. Port buffers that short links leave idle can \
+                                   stash packets.";
     const PAPER: Option<&'static str> = Some(
         "M. Blumrich, N. Jiang, L. Dennison, \"Exploiting idle resources in a high-radix switch for supplemental \
          storage\", SC 2018",

@@ -12,42 +12,44 @@ choice! {
     pub enum Cuts {
         /// Every one.
         EveryMark = "every-mark",
-        /// At most one for each window of packets, as TCP does (RFC 3168): marks of packets that were sent before the
-        /// last cut are not news.
+        /// At most one per window of packets, as in TCP (RFC 3168). Marks of packets sent before
+        /// the last cut are ignored.
         OncePerWindow = "once-per-window",
     }
 }
 
 params! {
-    /// Switches mark, acknowledgements tell, windows shrink and grow.
+    /// Switches mark packets, acknowledgements carry the marks back, and windows shrink and grow.
     #[derive(Clone, Debug)]
     pub struct EcnWindow {
-        /// Flits under way to one destination at the start, and at most.
+        /// Flits in flight to one destination, initially and at most.
         pub window: u32 = 4096,
-        /// The least that marks leave; left out, the largest packet (G002-14).
+        /// The minimum window; by default the largest packet.
         pub least: Option<u32> = None,
-        /// The share of its window that a marked acknowledgement leaves.
+        /// The fraction of its window that a marked acknowledgement leaves.
         pub keep: f64 = 0.8,
-        /// Whether every marked acknowledgement cuts its window, or at most one for each window of packets (RFC 3168).
+        /// Whether every marked acknowledgement cuts its window, or at most one per window of
+        /// packets (RFC 3168).
         pub cuts: Cuts = Cuts::EveryMark,
-        /// A window grows by one flit every so many flit times of the NIC's link.
+        /// Flit times of the NIC's link after which a window grows by one flit.
         pub step: u64 = 30,
-        /// An input is congested, and marks what passes, above this share of its buffer.
+        /// The fraction of its buffer above which an input is congested and marks packets.
         pub mark_above: f64 = 0.5,
-        /// Of which buffer: the part of it that serves the link, or all of it, a stash included.
+        /// The buffer that this fraction refers to: the part that serves the link, or all of it, a
+        /// stash included.
         pub mark_base: MarkBase = MarkBase::Normal,
     }
     check |it, section| {
         let ranges = [
-            ("keep", it.keep, (0.01..=0.99).contains(&it.keep), "write 0.01 to 0.99"),
-            ("mark-above", it.mark_above, (0.0..=1.0).contains(&it.mark_above), "write 0 to 1"),
-            ("window", f64::from(it.window), (1..=1 << 20).contains(&it.window), "write 1 to 1048576 flits"),
-            ("step", it.step as f64, (1..=1 << 20).contains(&it.step), "write 1 to 1048576 flit times"),
+            ("keep", it.keep, (0.01..=0.99).contains(&it.keep), "use 0.01 to 0.99"),
+            ("mark-above", it.mark_above, (0.0..=1.0).contains(&it.mark_above), "use 0 to 1"),
+            ("window", f64::from(it.window), (1..=1 << 20).contains(&it.window), "use 1 to 1048576 flits"),
+            ("step", it.step as f64, (1..=1 << 20).contains(&it.step), "use 1 to 1048576 flit times"),
         ];
         for (key, value, is_good, help) in ranges {
             if !is_good {
                 let place = section.place_of(key);
-                section.notes.error("E0102", place, format!("`{key}` of {value}")).help(help);
+                section.notes.error("E0102", place, format!("`{key}` of {value} is out of range")).help(help);
             }
         }
     }
@@ -55,7 +57,8 @@ params! {
 
 impl Described for EcnWindow {
     const NAME: &'static str = "ecn-window";
-    const SUMMARY: &'static str = "Congested inputs mark packets, acknowledgements carry the mark back, and a window per destination shrinks with every mark and grows with time.";
+    const SUMMARY: &'static str = "Congested inputs mark packets, and acknowledgements carry the \
+         marks back; a window per destination shrinks with every mark and grows with time.";
     const PAPER: Option<&'static str> = Some(
         "M. Blumrich, N. Jiang, L. Dennison, \"Exploiting idle resources in a high-radix switch for supplemental \
          storage\", SC 2018",
@@ -68,7 +71,7 @@ impl CongestionControl for EcnWindow {
         Some(Arc::new(Window {
             most: self.window,
             least: self.least.unwrap_or(link.largest),
-            // Thousandths: exact for what a person writes.
+            // Thousandths: exact for values written by hand.
             cut: ((self.keep * 1000.0).round() as u32, 1000),
             cuts: self.cuts,
             step: self.step * link.flit,
@@ -82,52 +85,54 @@ impl CongestionControl for EcnWindow {
         })
     }
 
-    /// The least window lets the largest packet through.
+    /// The minimum window lets the largest packet pass.
     fn fault(&self, link: Link) -> Option<String> {
         let least = self.least.unwrap_or(link.largest);
         if least >= link.largest && self.window >= least {
             return None;
         }
         Some(format!(
-            "a window of {least} to {} flits, and the largest packet has {}: give `least` and `window` at least that",
+            "the window has {least} to {} flits, but the largest packet has {}: set `least` and \
+             `window` to at least that",
             self.window, link.largest
         ))
     }
 }
 
-/// The window of flits under way to one destination: cut by marks, growing by itself.
+/// The window of flits in flight to one destination: cut by marks, growing with time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Window {
-    /// At the start, and at most, in flits.
+    /// Initial and maximum window, in flits.
     pub most: u32,
-    /// Never less than this.
+    /// Minimum window, in flits.
     pub least: u32,
-    /// A cut leaves this share of it: (numerator, denominator).
+    /// The fraction that a cut leaves: (numerator, denominator).
     pub cut: (u32, u32),
     /// Which marked acknowledgements cut it.
     pub cuts: Cuts,
-    /// It grows by one flit every so many ticks.
+    /// Ticks after which it grows by one flit.
     pub step: u64,
 }
 
-/// One flit in the fixed point of windows.
+/// One flit in the fixed-point format of windows.
 const FLIT: u64 = 1 << 16;
 
-/// Words of the state of a window: its size in 1/65536 of a flit when it was last changed, when that was, and the
-/// first packet of the NIC sent after the last cut.
+/// Words of the state of a window: its size in 1/65536 of a flit at the last change, the time of
+/// that change, and the first packet that the NIC sent after the last cut.
 const SIZE: usize = 0;
 const SINCE: usize = 1;
 const AFTER: usize = 2;
 
 impl Window {
-    /// Whether a flow can have this state: a window that is not larger than at the start, last changed by now.
+    /// Whether a flow can have this state: a window not larger than the initial one and not changed
+    /// in the future.
     pub(crate) fn is_sound(&self, flow: &FlowState, now: Tick) -> bool {
         flow.0[SIZE] <= u64::from(self.most) * FLIT
             && flow.0[SINCE] <= now.0
             && flow.0[AFTER] <= u64::from(u32::MAX)
     }
 
-    /// The window now, growth included.
+    /// Returns the current window, growth included.
     fn size(&self, flow: &FlowState, now: Tick) -> u64 {
         let most = u64::from(self.most) * FLIT;
         if flow.0[SIZE] == most {
@@ -138,8 +143,8 @@ impl Window {
     }
 }
 
-/// The window of the paper: a mark leaves 80 % of it, time gives a flit every 30 cycles (X002-6: of the channel).
-/// Its timer runs freely: growth is at multiples of the step.
+/// The window of the paper: a mark leaves 80 % of it, and it gains a flit every 30 cycles of the
+/// link. Its timer runs freely, so growth is at multiples of the step.
 impl Control for Window {
     fn start(&self, now: Tick) -> FlowState {
         FlowState([u64::from(self.most) * FLIT, now.0, 0, 0])
@@ -205,7 +210,7 @@ mod tests {
         }
     }
 
-    /// V002-12: the window after n marks at one instant, rounded to flits.
+    /// The window after n marks at one instant, rounded to flits.
     #[test]
     fn v002_12_each_mark_leaves_80_percent() {
         let mut flow = window().start(Tick(0));
@@ -239,14 +244,15 @@ mod tests {
         assert_eq!(flow.0[SIZE], 4096 * FLIT * 4 / 5 * 4 / 5);
     }
 
-    /// 3.1.3: from (almost) zero a window is whole again after 4096 steps of 30 cycles: 122.9 us.
+    /// Paper 002, section 3.1.3: from (almost) zero a window recovers after 4096 steps of 30
+    /// cycles: 122.9 us.
     #[test]
     fn a_window_recovers_by_a_flit_every_30_cycles() {
         let mut flow = window().start(Tick(0));
         for _ in 0..60 {
             window().acknowledged(&mut flow, MARK, Tick(0));
         }
-        assert_eq!(flow.0[SIZE], 24 * FLIT, "G002-14: never less than a packet");
+        assert_eq!(flow.0[SIZE], 24 * FLIT, "never less than a packet");
         let whole = (4096 - 24) * 390;
         assert!(!window().is_fresh(&flow, Tick(whole - 1)));
         assert!(window().is_fresh(&flow, Tick(whole)));
@@ -268,7 +274,7 @@ mod tests {
         );
     }
 
-    /// V002-13: a window that is whole does not hold back a flow at full rate, whose round trip is 1600 flits.
+    /// A full window does not limit a flow at full rate with a round trip of 1600 flits.
     #[test]
     fn v002_13_a_whole_window_covers_the_round_trip() {
         let flow = window().start(Tick(0));

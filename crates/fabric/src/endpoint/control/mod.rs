@@ -1,9 +1,10 @@
-//! Congestion control of one flow, the packets from one endpoint to another on one channel.
+//! Congestion control per flow: the packets from one endpoint to another on one channel.
 //!
-//! This is the seam: a flow asks whether it may send, tells what it sent and what was acknowledged, and nothing
-//! else. A control keeps no state of its own: what it must remember of a flow is a [`FlowState`] of plain words, kept
-//! (and saved) by the endpoint for as long as the flow has something under way or is held back. There are no timers: what changes
-//! with time is computed from the state at the last touch and the time now.
+//! The interface is small. A flow queries whether it may send, and reports what it sent and what
+//! was acknowledged. A control keeps no state of its own: what it has to remember about a flow is a
+//! [`FlowState`] of plain words. The endpoint keeps and saves that state while the flow has packets
+//! in flight or is held back. There are no timers; changes over time are computed from the state at
+//! the last update and the current time.
 
 mod ecn_window;
 
@@ -15,70 +16,71 @@ use netloom_units::Tick;
 
 pub use ecn_window::{Cuts, EcnWindow, Window};
 
-/// What a control remembers of a flow: four words whose meaning is its own. There is no other place for state: whoever
-/// saves the flows of an endpoint has saved its control.
+/// The state of a flow: four words that only the control interprets. A control has no other state,
+/// so saving the flows of an endpoint saves its control.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FlowState(pub [u64; 4]);
 
 netloom_encoding::encoded!(FlowState(_));
 
-/// A congestion control at endpoints. It is shared by all of them and never changes: what it knows of a flow is in the
-/// [`FlowState`] that it is handed.
+/// A congestion control at endpoints. It is shared by all of them and immutable; everything it
+/// knows about a flow is in the [`FlowState`] passed to it.
 pub trait Control: fmt::Debug + Send + Sync {
-    /// A flow that has sent nothing.
+    /// Returns the state of a flow that has sent nothing.
     fn start(&self, now: Tick) -> FlowState;
 
-    /// Whether `flits` may be sent on top of `in_flight`; otherwise when, if nothing is acknowledged before
-    /// ([`Tick::NEVER`] if only an acknowledgement can help).
+    /// Whether `flits` may be sent in addition to `in_flight`. Otherwise returns when, if nothing
+    /// is acknowledged before ([`Tick::NEVER`] if only an acknowledgement can help).
     fn admits(&self, flow: &FlowState, in_flight: u32, flits: u16, now: Tick) -> Result<(), Tick>;
 
-    /// A packet was sent.
+    /// Records that a packet was sent.
     fn sent(&self, flow: &mut FlowState, flits: u16, now: Tick) {
         let _ = (flow, flits, now);
     }
 
-    /// A packet was acknowledged; whether that slows the flow down.
+    /// Records that a packet was acknowledged. Returns whether that slows the flow down.
     fn acknowledged(&self, flow: &mut FlowState, echo: Echo, now: Tick) -> bool;
 
-    /// Whether the flow is as at its start, so that it may be forgotten.
+    /// Whether the state equals the initial one, so that it may be dropped.
     fn is_fresh(&self, flow: &FlowState, now: Tick) -> bool;
 
-    /// The window that this control is, where it is the built-in one: then it is not called through a pointer.
+    /// Returns the built-in window, if this is one, so that it need not be called through a
+    /// pointer.
     fn window(&self) -> Option<Window> {
         None
     }
 }
 
-/// What an acknowledgement says to its flow.
+/// The information in an acknowledgement for its flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Echo {
-    /// A switch has marked the packet.
+    /// Whether a switch has marked the packet.
     pub is_marked: bool,
-    /// The packet's length.
+    /// Length of the packet.
     pub flits: u16,
     /// Ticks since its first flit left its NIC.
     pub round_trip: u64,
-    /// The packet's number among those of its NIC.
+    /// The packet's sequence number at its NIC.
     pub sequence: u32,
-    /// The number of the next one that the NIC sends.
+    /// The sequence number of the next packet of the NIC.
     pub next: u32,
 }
 
-/// What a control is built for: the link of an endpoint.
+/// The link of an endpoint that a control is built for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Link {
-    /// One flit on it, in ticks.
+    /// Duration of one flit, in ticks.
     pub flit: u64,
     /// Flits of the largest packet.
     pub largest: u32,
 }
 
 choice! {
-    /// The buffer of which an input marks packets above a share.
+    /// The buffer whose fill level decides about marks.
     pub enum MarkBase {
-        /// The part of it that serves the link (X002-5).
+        /// The part of it that serves the link.
         Normal = "normal",
-        /// All of it, stash included.
+        /// All of it, including a stash.
         Full = "full",
     }
 }
@@ -86,28 +88,29 @@ choice! {
 /// When the inputs of switches mark packets.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Marking {
-    /// Above this share of a buffer.
+    /// Fraction of a buffer above which packets are marked.
     pub above: f64,
-    /// Of which.
+    /// The buffer that this refers to.
     pub of: MarkBase,
 }
 
 /// A description of a congestion control, as a file gives it.
+#[warn(missing_docs)]
 pub trait CongestionControl: fmt::Debug + Send + Sync {
-    /// Makes it ready for endpoints; `None` if it holds nothing back.
+    /// Builds the control for endpoints; `None` if it holds nothing back.
     fn control(&self, link: Link) -> Option<Arc<dyn Control>>;
 
-    /// Whether there is none at all.
+    /// Whether there is no control at all.
     fn is_absent(&self) -> bool {
         false
     }
 
-    /// When switches mark packets for it; never if `None`.
+    /// Returns when switches mark packets for it; `None` if they never do.
     fn marking(&self) -> Option<Marking> {
         None
     }
 
-    /// What is wrong with it on such a link, and what to write instead; `None` if it fits.
+    /// Returns what is wrong with it on such a link and how to fix it; `None` if it fits.
     fn fault(&self, link: Link) -> Option<String> {
         let _ = link;
         None
@@ -128,7 +131,7 @@ params! {
 
 impl Described for Uncontrolled {
     const NAME: &'static str = "none";
-    const SUMMARY: &'static str = "Endpoints send as long as the first switch takes it.";
+    const SUMMARY: &'static str = "No control: endpoints send whenever the first switch has space.";
     const EXAMPLE: &'static str = "";
 }
 

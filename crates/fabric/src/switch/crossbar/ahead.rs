@@ -1,4 +1,4 @@
-//! Looking one hop ahead: which queue a packet will join at the other end of a link.
+//! Looking one hop ahead: the queue that a packet will join at the other end of a link.
 
 use netloom_arbitration::Arbiter;
 use netloom_packet::Packet;
@@ -11,7 +11,7 @@ use crate::shared::Shared;
 use crate::switch::crossbar::Crossbars;
 use crate::switch::crossbar::shape::Shape;
 
-/// The input at the other end of a port's link; nothing at a NIC, which takes in whatever comes.
+/// The input at the other end of a port's link; absent at a NIC, which accepts every packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Beyond {
     pub(crate) switch: SwitchId,
@@ -20,7 +20,8 @@ pub(crate) struct Beyond {
 }
 
 impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
-    /// The class of a packet behind an output: its lane, or the queue it will join there.
+    /// Returns the class of a packet after an output: its lane, or the queue that it will join
+    /// there.
     #[inline]
     pub(crate) fn class_ahead(&self, port: u32, vl: u8, packet: &Packet) -> u16 {
         if !S::Flow::MAY_LOOK_AHEAD || !self.switches.credits_per_queue {
@@ -44,7 +45,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
 }
 
 impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Crossbars<A, S, W, R> {
-    /// The queue that a packet joins at an input of a switch.
+    /// Returns the queue that a packet joins at an input of a switch.
     pub(super) fn queue_at(
         &self,
         shared: &Shared,

@@ -1,4 +1,4 @@
-//! Which inputs may cross to which outputs, decided once per clock edge.
+//! Allocation of crossbar inputs to outputs, once per clock edge.
 
 use netloom_arbitration::Arbiter;
 use netloom_engine::{EventQueue, Outbox};
@@ -14,8 +14,8 @@ use crate::switch::crossbar::port::InputQueue;
 use crate::switch::crossbar::shape::Shape;
 
 impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
-    /// All decisions of a switch on one edge. Allocation and output scheduling do not see each other's
-    /// effects, which come at least one cycle later.
+    /// Runs all decisions of a switch on one edge. Allocation and output scheduling do not see each
+    /// other's effects, which come at least one cycle later.
     #[inline]
     pub(crate) fn decide_switch<Q: EventQueue<Event>>(
         &mut self,
@@ -24,7 +24,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         out: &mut Outbox<Self, Q>,
     ) {
         if !S::IS_PLAIN && self.switches.sight.is_some() {
-            // Still marked, so what is woken here is looked at below.
+            // The switch is still marked, so inputs woken here are handled below.
             self.route_headers(now, switch, out);
         }
         let state = &mut self.switches.states[switch];
@@ -36,7 +36,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
                 Allocation::Separable if S::HAS_OUTPUT_BUFFER => {
                     self.allocate_separable(switch, woken, now, out);
                 }
-                // Where the output's arbiter has a say, one round in which an input asks with one queue.
+                // If the output's arbiter takes part: one round, in which an input requests with
+                // one queue.
                 Allocation::Separable => self.allocate_islip(switch, woken, 1, now, out),
                 Allocation::Islip { iterations } => {
                     self.allocate_islip(switch, woken, iterations, now, out);
@@ -52,8 +53,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         }
     }
 
-    /// Each input asks with one queue, round robin; each output takes one input, round robin. Pointers
-    /// move past the winner, and only then; losers try again on the next edge.
+    /// Allocates in one round: each input requests with one queue and each output grants one input,
+    /// both round robin. Pointers move past the winner only; losers try again on the next edge.
     #[inline]
     fn allocate_separable<Q: EventQueue<Event>>(
         &mut self,
@@ -82,13 +83,13 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             let first = usize::from(self.switches.ports[base + output as u32].next_input);
             let winner = inputs
                 .next_from(first)
-                .expect("an output is wanted by somebody");
+                .expect("a requested output has an input");
             let queue = usize::from(self.switches.requests.queue[winner]);
             let mut may_fuse = true;
             if S::IS_HIERARCHICAL {
                 let head = self.head_of(base, winner, queue);
                 if !self.still_fits(switch, winner, head, now) {
-                    // Its room went to an earlier grant of this edge.
+                    // Its space went to an earlier grant of this edge.
                     for input in inputs.iter() {
                         self.try_again(switch, input, now, out);
                     }
@@ -106,8 +107,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         }
     }
 
-    /// An input that lost looks again on the next edge. With a single queue it would only find the
-    /// output busy, so it waits for that instead.
+    /// Retries an input that lost on the next edge. With a single queue it would only find the
+    /// output busy, so it waits for the output instead.
     #[inline]
     fn lose<Q: EventQueue<Event>>(
         &mut self,
@@ -129,7 +130,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         }
     }
 
-    /// An input looks again on the next edge.
+    /// Retries an input on the next edge.
     #[inline]
     pub(super) fn try_again<Q: EventQueue<Event>>(
         &mut self,
@@ -149,8 +150,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         }
     }
 
-    /// The queue with which an input asks, and for which output. Every queue that is passed over
-    /// registers to be woken by what it waits for.
+    /// Returns the queue with which an input requests, and the requested output. Every queue that
+    /// is skipped registers its wake-up.
     #[inline(always)]
     pub(super) fn request<Q: EventQueue<Event>>(
         &mut self,
@@ -179,15 +180,15 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         None
     }
 
-    /// What is at the head of a queue.
+    /// Returns the head of a queue.
     #[inline(always)]
     pub(super) fn head_of(&self, base: u32, input: usize, queue: usize) -> InputQueue {
         self.switches.input_queues
             [(base + input as u32) * self.switches.n_queues as u32 + queue as u32]
     }
 
-    /// Whether the packet at the head of a queue could be granted now; if not, its input is registered
-    /// with the output that it waits for.
+    /// Whether the packet at the head of a queue could be granted now. If not, its input is
+    /// registered with the output that it waits for.
     #[inline(always)]
     pub(super) fn may_cross<Q: EventQueue<Event>>(
         &mut self,
@@ -214,7 +215,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         if S::IS_HIERARCHICAL {
             return self.has_room_in_hierarchy(switch, input, head, now, out);
         }
-        // Entering a guarded ring needs two free slots, moving on in it one: a bubble always remains.
+        // Entering a guarded ring needs two free slots, continuing in it one, so that a bubble
+        // always remains.
         let need = match S::ring(output.ring_out) {
             0 => u32::from(head.flits),
             ring => self.slots_for(base + input as u32, ring),
@@ -222,7 +224,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         self.has_room(port, input, head.vl, need, now, out)
     }
 
-    /// Slots that a packet from an input needs at a guarded ring: entering takes two, moving on one.
+    /// Returns the slots that a packet from an input needs at a guarded ring: two to enter, one to
+    /// continue.
     #[inline(always)]
     pub(super) fn slots_for(&self, input: u32, ring: u8) -> u32 {
         if ring == self.switches.ports[input].ring_in {
@@ -232,7 +235,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         }
     }
 
-    /// Whether the buffer behind a record has room for a lane; if not, an input waits for it.
+    /// Whether the buffer of a record has space for a lane. If not, an input waits for it.
     #[inline(always)]
     pub(super) fn has_room<Q: EventQueue<Event>>(
         &mut self,
@@ -262,7 +265,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         false
     }
 
-    /// Waiters for room in an output are woken at a time known to bring enough for one of them.
+    /// Wakes the inputs that wait for space in an output when there is enough for one of them.
     #[inline]
     pub(super) fn wake_for_room<Q: EventQueue<Event>>(
         &mut self,

@@ -1,4 +1,4 @@
-//! From a plan to the partitions of a fabric.
+//! Construction of the partitions of a fabric from a plan.
 
 use netloom_arbitration::Arbiter;
 use netloom_topology::{Egress, Peer as Wired};
@@ -26,10 +26,11 @@ use crate::switch::crossbar::{Buffer, Crossbars, Requests, Switch, n_records};
 use crate::switch::{NIL, Peer};
 use crate::trace::Watch;
 
-/// Makes the arbiter of an output.
+/// Creates the arbiter of an output.
 pub(crate) type MakeArbiter<'a, A> = dyn Fn(Egress) -> A + 'a;
 
-/// The switches of a partition as they are made: their ports, and who is at the other ends, where senders look ahead.
+/// The switches of a partition under construction: their ports, and the other ends if senders look
+/// ahead.
 struct Made<A, F, P, const W: usize, const R: usize> {
     switches: Vec<Switch<W>>,
     ports: Vec<Port<A, F, P, W, R>>,
@@ -37,7 +38,7 @@ struct Made<A, F, P, const W: usize, const R: usize> {
 }
 
 impl<A, F: Flow, P: Flow, const W: usize, const R: usize> Made<A, F, P, W, R> {
-    /// Adds a switch with its ports and, around a centre, its other records.
+    /// Adds a switch with its ports and, with a centre, its other records.
     fn add(
         &mut self,
         plan: &FabricPlan,
@@ -91,7 +92,7 @@ impl<A, F: Flow, P: Flow, const W: usize, const R: usize> Made<A, F, P, W, R> {
         let base = self.ports.len() - usize::from(n_ports);
         let (first_lane, lanes) = (first_lane(centre, n_ports), lanes_apart(plan));
         for number in u32::from(n_ports)..n_records(plan, n_ports) {
-            // The lane of a port comes from where its port does.
+            // The lane of a port follows from its port.
             let owner = number
                 .checked_sub(first_lane)
                 .map(|lane| lane / lanes)
@@ -105,7 +106,7 @@ impl<A, F: Flow, P: Flow, const W: usize, const R: usize> Made<A, F, P, W, R> {
                 ring_out: 0,
                 ring_in: owner.map_or(0, |owner| owner.ring_in),
             };
-            // Nobody asks the arbiter of a record without a link.
+            // The arbiter of a record without a link is never called.
             let idle = arbiter(Egress::Switch(id, PortNumber(0)));
             let (flow, space) = (F::new(plan, 0), P::new(plan, 0));
             self.ports.push(Port::new(place, idle, flow, space));
@@ -113,7 +114,7 @@ impl<A, F: Flow, P: Flow, const W: usize, const R: usize> Made<A, F, P, W, R> {
     }
 }
 
-/// One partition of a plan.
+/// Builds one partition of a plan.
 pub(crate) fn partition<A: Arbiter, S: Shape, const W: usize, const R: usize>(
     plan: &FabricPlan,
     atlas: &Atlas,
@@ -139,7 +140,7 @@ pub(crate) fn partition<A: Arbiter, S: Shape, const W: usize, const R: usize>(
     wires.push(Wire::of_centre(&stages));
 
     let looks_ahead = plan.flow_control == FlowControl::QueueCredits;
-    // Most of the memory of a large fabric, which a growing vector would move again and again.
+    // This is most of the memory of a large fabric; a growing vector would copy it repeatedly.
     let records = |&id: &SwitchId| n_records(plan, topology.n_ports(id)) as usize;
     let mut made = Made {
         switches: Vec::with_capacity(switch_ids.len()),

@@ -1,8 +1,9 @@
-//! How the flits of a packet pass a crossbar that is faster than they come.
+//! How the flits of a packet pass a crossbar that is faster than they arrive.
 //!
-//! A crossbar may start as soon as the header is there. It takes what has gathered at its own pace; once it has
-//! caught up with its feed it passes flits as they come, and stays held for the packet until the last is through.
-//! So a packet passes in at most three pieces, each at one pace, and nothing needs an event per flit:
+//! A crossbar may start as soon as the header is there. It takes the flits that have arrived at its
+//! own pace. Once it has caught up with its feed, it passes flits as they arrive, and stays
+//! occupied until the last one has passed. So a packet passes in at most three pieces, each at one
+//! pace, and no event per flit is needed:
 //!
 //! ```text
 //!  flits 0..own          at the pace of the crossbar, from the grant on
@@ -22,12 +23,14 @@ use crate::switch::crossbar::shape::Shape;
 use crate::switch::crossbar::wire::{FROM_LINK, Passage, Stages, TO_CENTRE, Wire};
 use crate::validation::Bounds;
 
-/// How late flits come, at most, for a crossbar that begins with the first: by flit, the most of it and all before.
+/// Maximum lateness of flits for a crossbar that starts with the first: by flit, the maximum over
+/// it and all before it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lead(Rows<u64>);
 
 impl Lead {
-    /// Of a crossbar with a pace, when flit `k` comes `comes(k)` after the first.
+    /// Creates the lateness for a crossbar with this pace, where flit `k` arrives `comes(k)` after
+    /// the first.
     pub(crate) fn new(longest: u16, pace: Pace, comes: impl Fn(u64) -> u64) -> Self {
         let mut most = 0;
         let late = |k: u64| comes(k).saturating_sub(pace.time_of(k));
@@ -38,29 +41,32 @@ impl Lead {
         Lead(each.collect::<Vec<_>>().into())
     }
 
-    /// How long after the first flit a packet must begin so that it never waits for its feed.
+    /// Returns how long after the first flit a packet must start so that it never waits for its
+    /// feed.
     pub(crate) fn of(&self, flits: u16) -> u64 {
         let last = u32::from(flits).checked_sub(1);
         last.map_or(0, |last| self.0[last])
     }
 
-    /// Flits that pass at the pace of the crossbar, of a packet that begins so long after its first flit.
+    /// Returns the flits that pass at the pace of the crossbar, if the packet starts `since` ticks
+    /// after its first flit.
     fn own(&self, flits: u16, since: u64) -> u16 {
         let flits = &self.0.as_slice()[..usize::from(flits)];
         flits.partition_point(|&lead| lead <= since) as u16
     }
 }
 
-/// How the flits of a packet come into the buffer that they leave.
+/// How the flits of a packet arrive in the buffer that they leave.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Feed {
-    /// When the first comes.
+    /// Arrival of the first flit.
     from: Tick,
-    /// When the first would have come straight from the link: the line on which flits from `own` on come.
+    /// When the first flit would have arrived directly from the link; the flits from `own` on
+    /// follow this line.
     link: Tick,
-    /// Flits that come at the pace of the crossbar before; none where there was none.
+    /// Flits that arrive at the pace of the previous crossbar; zero without one.
     own: u16,
-    /// Their link class.
+    /// Link class of the flits.
     wire: u8,
 }
 
@@ -72,7 +78,8 @@ netloom_encoding::encoded!(Feed {
 });
 
 impl Feed {
-    /// Flits came over a link that there is, and not more than the largest packet has.
+    /// Validates that the flits came over an existing link and are not more than those of the
+    /// largest packet.
     pub(super) fn validate(&self, bounds: &Bounds<'_>, n_wires: usize) -> Validity {
         bounds.time("feed of a packet", self.from)?;
         bounds.time("feed of a packet", self.link)?;
@@ -80,16 +87,16 @@ impl Feed {
         ensure_below("flits of a feed", self.own, u32::from(bounds.largest) + 1)
     }
 
-    /// Flits of a packet that is fed so.
+    /// Whether this can be the feed of a packet of this many flits.
     pub(super) fn is_of(&self, flits: u16) -> bool {
         self.own <= flits
     }
 }
 
-/// How the flits of a packet pass, where not all do so at the pace of the crossbar.
+/// How the flits of a packet pass, if not all do so at the pace of the crossbar.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Course {
-    /// When the first passes.
+    /// When the first flit passes.
     begin: Tick,
     flits: u16,
     pub(crate) own: u16,
@@ -100,24 +107,25 @@ pub(crate) struct Course {
 /// A piece of a packet whose flits pass at one pace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Piece {
-    /// When the first passes.
+    /// When the first flit passes.
     pub(crate) start: Tick,
     pub(crate) flits: u16,
-    /// Which pace of the buffer that they leave.
+    /// Index of the pace in the buffer that the flits leave.
     pub(crate) pace: u8,
-    /// Flits of the packet that went before at the same pace.
+    /// Flits of the packet that passed before at the same pace.
     pub(crate) phase: u16,
 }
 
 impl Piece {
-    /// Its flits as room of a class that comes free from `freed` on.
+    /// Returns its flits as a release of a class that starts at `freed`.
     pub(crate) fn ramp(&self, freed: Tick, class: u16, paces: &Paces) -> Ramp {
         Ramp::after(freed, self.flits, class, self.pace, self.phase, paces)
     }
 }
 
 impl Course {
-    /// Out of an input buffer, beginning at `begin`, when the header came at `arrival`.
+    /// Creates the course out of an input buffer, starting at `begin`, for a header that came at
+    /// `arrival`.
     #[cold]
     fn from_input(flits: u16, begin: Tick, arrival: Tick, leads: &Lead, wire: u8) -> Course {
         let own = leads.own(flits, begin - arrival);
@@ -136,7 +144,7 @@ impl Course {
         }
     }
 
-    /// Out of a central buffer, beginning at `begin`.
+    /// Creates the course out of a central buffer, starting at `begin`.
     fn from_centre(
         flits: u16,
         begin: Tick,
@@ -146,7 +154,8 @@ impl Course {
     ) -> Option<Course> {
         let mut own = stages.lead_in_centre.own(feed.own, begin - feed.from);
         if own == feed.own && own < flits {
-            // What has not come at the pace of the crossbar before comes over the link, and not sooner.
+            // Flits that did not come at the pace of the previous crossbar come over the link, and
+            // not earlier.
             let lead = &wires[u32::from(feed.wire)].lead_through_centre;
             own = lead.own(flits, begin - feed.link);
             debug_assert!(own >= feed.own);
@@ -160,7 +169,7 @@ impl Course {
         })
     }
 
-    /// Its pieces, some of which may be empty.
+    /// Returns its pieces, some of which may be empty.
     pub(crate) fn pieces(
         &self,
         stages: &Stages,
@@ -192,7 +201,7 @@ impl Course {
         ]
     }
 
-    /// When the last flit passes.
+    /// Returns when the last flit passes.
     pub(crate) fn last(&self, stages: &Stages, wires: &Rows<Wire>) -> Tick {
         let last = u64::from(self.flits) - 1;
         if self.through < self.flits {
@@ -202,21 +211,21 @@ impl Course {
         }
     }
 
-    /// When a link with such a flit time may start, if flits were on it as they pass, so as not to wait for one of those that
-    /// do not pass at the pace of the crossbar.
+    /// Returns when a link with flit time `out` may start, so as not to wait for a flit that does
+    /// not pass at the pace of the crossbar.
     pub(crate) fn ready(&self, stages: &Stages, wires: &Rows<Wire>, out: u64) -> Tick {
         let mut ready = 0;
         let mut see = |k: u16, passes: Tick| {
             ready = passes.0.saturating_sub(u64::from(k) * out).max(ready);
         };
-        // On a line, the first or the last decides.
+        // On a line, the first or the last flit decides.
         if self.through < self.flits {
             let link = wires[u32::from(self.feed.wire)].flit;
             for k in [self.through, self.flits - 1] {
                 see(k, self.feed.link + u64::from(k) * link);
             }
         }
-        // Where several pass in a period, one of the first or last of them.
+        // If several flits pass in a period, one of the first or last of them decides.
         let before = stages.to_centre();
         let round = u16::try_from(before.num).unwrap_or(u16::MAX);
         let middle = self.own..self.through;
@@ -230,7 +239,8 @@ impl Course {
         Tick(ready)
     }
 
-    /// How much later its flits pass, in all, than at the pace of the crossbar (flits times ticks).
+    /// Returns how much later its flits pass in total than at the pace of the crossbar (flits times
+    /// ticks).
     pub(crate) fn lateness(&self, stages: &Stages, wires: &Rows<Wire>, passage: Passage) -> i64 {
         let signed = |n: u64| i64::try_from(n).expect("a residence below 2^63");
         let sum = |paces: &Rows<u64>, from: u16, to: u16| {
@@ -251,7 +261,8 @@ impl Course {
 }
 
 impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
-    /// How the flits of a packet granted now pass; nothing if all do so at the pace of the crossbar.
+    /// Returns the course of a packet granted now; `None` if all flits pass at the pace of the
+    /// crossbar.
     #[inline(always)]
     pub(super) fn course(
         &self,
@@ -267,7 +278,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             let feed = self.switches.feeds[id as usize];
             return Course::from_centre(flits, begin, feed, stages, &self.switches.wires);
         }
-        // Where a packet crosses onto its link at the pace of links, it comes in time; so does it where there is one pace.
+        // If a packet crosses directly onto its link at the pace of links, or if there is only one
+        // pace, it arrives in time.
         if !S::HAS_OUTPUT_BUFFER || S::ONE_PACE {
             return None;
         }
@@ -281,19 +293,19 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         Some(Course::from_input(flits, begin, arrival, leads, number))
     }
 
-    /// When the crossbar lets go of the ports of a packet with a course: when the last flit has passed, and not
-    /// sooner than if it had never waited.
+    /// Returns when the crossbar releases the ports of a packet with a course: when the last flit
+    /// has passed, but not earlier than if it had never waited.
     pub(super) fn held_until(&self, course: &Course, now: Tick, passage: Passage) -> Tick {
         let stages = &self.switches.stages;
         let last = course.last(stages, &self.switches.wires);
         let (whole, _) = stages.crossing_of::<S>(passage, course.flits);
         let (one, _) = stages.crossing_of::<S>(passage, 1);
-        // The next packet has the allocation stage before it.
+        // The next packet passes the allocation stage first.
         let passed = stages.clock.edge_at_or_after(last) + one;
         (now + whole).max(Tick(passed.0 - stages.allocation))
     }
 
-    /// Remembers how the flits of a packet granted now come into a central buffer.
+    /// Stores how the flits of a packet granted now arrive in a central buffer.
     pub(super) fn remember_feed(&mut self, now: Tick, arrival: Tick, wire: u8, id: u32, own: u16) {
         let stages = &self.switches.stages;
         let crossbar = stages.allocation_to_output - stages.allocation;

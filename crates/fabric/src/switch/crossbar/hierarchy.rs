@@ -1,10 +1,10 @@
-//! Where a transfer goes in a hierarchical switch.
+//! Transfers in a hierarchical switch.
 //!
-//! Ports are grouped in MPorts. A packet for an output of its own group crosses the group's crossbar; any
-//! other crosses to a central link of its group, waits in the link's central buffer, and crosses the
-//! central crossbar. A central link is an output of the first crossbar and an input of the second, so it is
-//! a record like a port, after the switch's ports; so is the central writer of each output buffer, which
-//! works beside the local one.
+//! Ports are grouped in MPorts. A packet for an output of its own group crosses the group's
+//! crossbar. Any other packet crosses to a central link of its group, waits in the link's central
+//! buffer, and crosses the central crossbar. A central link is an output of the first crossbar and
+//! an input of the second, so it has a record like a port, after the ports of the switch. So has
+//! the central writer of each output buffer, which works in addition to the local one.
 
 use netloom_arbitration::Arbiter;
 use netloom_engine::{EventQueue, Outbox};
@@ -23,8 +23,9 @@ use crate::switch::crossbar::port::InputQueue;
 use crate::switch::crossbar::shape::Shape;
 use crate::switch::crossbar::wire::Passage;
 
-/// Records of a switch with so many ports: ports; where it has a centre, central links and central writers; where lanes
-/// cross beside each other, the lanes of ports and central links.
+/// Returns the number of records of a switch with `n_ports` ports: the ports; with a centre,
+/// central links and central writers; if lanes cross independently, the lanes of ports and central
+/// links.
 pub(crate) fn n_records(plan: &FabricPlan, n_ports: u16) -> u32 {
     let n_links = plan
         .switch
@@ -34,14 +35,15 @@ pub(crate) fn n_records(plan: &FabricPlan, n_ports: u16) -> u32 {
     first_lane(plan.switch.centre(), n_ports) + n_inputs * lanes_apart(plan)
 }
 
-/// The first record of a lane.
+/// Returns the first record of a lane.
 pub(super) fn first_lane(centre: Option<Centre>, n_ports: u16) -> u32 {
     centre.map_or(u32::from(n_ports), |centre| {
         2 * u32::from(n_ports) + u32::from(centre.n_links(n_ports))
     })
 }
 
-/// Lanes of an input that have their own way into the crossbar; none if it has one way.
+/// Returns the lanes of an input with separate connections to the crossbar; zero if there is one
+/// connection.
 pub(super) fn lanes_apart(plan: &FabricPlan) -> u32 {
     match plan.switch.crossbar().input_ports {
         InputPorts::One => 0,
@@ -50,7 +52,7 @@ pub(super) fn lanes_apart(plan: &FabricPlan) -> u32 {
 }
 
 impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
-    /// The crossbar output that a packet takes from an input record towards an output port.
+    /// Returns the crossbar output that a packet takes from an input record towards an output port.
     #[inline(always)]
     pub(super) fn crossbar_output(&self, switch: u32, input: u16, output: u16) -> u16 {
         if !S::IS_HIERARCHICAL {
@@ -71,7 +73,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         }
     }
 
-    /// The port or central link to which an input record belongs, by its number.
+    /// Returns the number of the port or central link to which an input record belongs.
     #[inline(always)]
     pub(super) fn owner_number(&self, switch: u32, input: u16) -> u16 {
         let state = &self.switches.states[switch];
@@ -82,7 +84,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         }
     }
 
-    /// The same by records.
+    /// Returns the record of the port or central link to which an input record belongs.
     #[inline(always)]
     pub(super) fn owner(&self, record: u32) -> u32 {
         if !S::INPUT_PER_LANE {
@@ -93,7 +95,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         self.switches.states[port.switch].base + u32::from(number)
     }
 
-    /// The record that asks the crossbar for what waits at a port or central link on a lane.
+    /// Returns the record that requests the crossbar for packets at a port or central link on a
+    /// lane.
     #[inline(always)]
     pub(super) fn asking(&self, record: u32, lane: u8) -> u32 {
         if !S::INPUT_PER_LANE {
@@ -105,7 +108,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         state.base + u32::from(state.first_lane) + u32::from(port.number) * lanes + u32::from(lane)
     }
 
-    /// What a crossbar output is.
+    /// Returns the kind of a crossbar output.
     #[inline(always)]
     pub(crate) fn passage(&self, switch: u32, record: usize) -> Passage {
         if !S::IS_HIERARCHICAL {
@@ -122,7 +125,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         }
     }
 
-    /// How much the buffer behind a record holds.
+    /// Returns the limits of the buffer of a record.
     #[inline(always)]
     pub(super) fn limits_of(&self, record: u32) -> &Limits {
         let port = &self.switches.ports[record];
@@ -132,9 +135,9 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         self.switches.output_buffer.of(S::ring(port.ring_out))
     }
 
-    /// Which room a packet needs before it may cross in a hierarchical switch: pairs of record and amount.
-    /// A packet for a guarded ring takes its slot before it enters the centre, so the centre never waits
-    /// for a ring.
+    /// Returns the space that a packet needs before it may cross in a hierarchical switch: pairs of
+    /// record and amount. A packet for a guarded ring takes its slot before it enters the centre,
+    /// so the centre never waits for a ring.
     fn needs(&self, switch: u32, input: usize, head: InputQueue) -> [Option<(u32, u32)>; 2] {
         let base = self.switches.states[switch].base;
         let output = base + u32::from(self.switches.packets[head.head].output);
@@ -152,7 +155,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         }
     }
 
-    /// Whether there is room for a packet; if not, its input waits for it.
+    /// Whether there is space for a packet. If not, its input waits for it.
     pub(super) fn has_room_in_hierarchy<Q: EventQueue<Event>>(
         &mut self,
         switch: u32,
@@ -169,7 +172,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         true
     }
 
-    /// Whether there is still room after the earlier grants of an edge.
+    /// Whether there is still space after the earlier grants of an edge.
     pub(super) fn still_fits(
         &self,
         switch: u32,
@@ -186,7 +189,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         })
     }
 
-    /// A packet has left a central buffer, flit by flit from `freed` on.
+    /// Records that a packet leaves a central buffer, flit by flit from `freed` on.
     pub(super) fn leave_centre<Q: EventQueue<Event>>(
         &mut self,
         now: Tick,
@@ -218,7 +221,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             }
         }
         if S::INPUT_PER_LANE {
-            // Beside what other lanes free, there may be enough sooner than a waiter was told.
+            // Together with what other lanes free, there may be enough before the time announced to
+            // a waiter.
             if !self.switches.ports[record].waiters.is_empty() {
                 self.wake_for_room(record, now + 1, now, out);
             }
@@ -227,7 +231,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         }
     }
 
-    /// Room in a central buffer comes free from `freed` on.
+    /// Frees space in a central buffer from `freed` on.
     fn free_centre<Q: EventQueue<Event>>(
         &mut self,
         now: Tick,

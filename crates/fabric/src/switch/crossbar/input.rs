@@ -15,7 +15,7 @@ use crate::switch::crossbar::event::Event;
 use crate::switch::crossbar::shape::Shape;
 
 impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
-    /// A header has passed the input and routing stages.
+    /// Handles a header that has passed the input and routing stages.
     #[allow(clippy::too_many_arguments)]
     #[inline]
     pub(crate) fn header_arrives<Q: EventQueue<Event>>(
@@ -64,7 +64,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         self.header_routed(now, port, id, vl, flits, out);
     }
 
-    /// The output and the lane of a packet are known: it joins its queue.
+    /// Adds a packet with known output and lane to its queue.
     #[inline(always)]
     pub(super) fn header_routed<Q: EventQueue<Event>>(
         &mut self,
@@ -107,7 +107,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         self.join(now, port, id, q, output, out_vl, flits, out);
     }
 
-    /// A packet that had to wait for its feed, or that has crossed to the centre, joins its queue.
+    /// Adds a packet that had to wait for its feed, or that has crossed to the centre, to its
+    /// queue.
     pub(crate) fn packet_joins<Q: EventQueue<Event>>(
         &mut self,
         now: Tick,
@@ -184,7 +185,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         self.mark_switch(switch, out);
     }
 
-    /// The crossbar has let go of an input.
+    /// Handles the release of an input by the crossbar.
     #[inline]
     pub(crate) fn input_released<Q: EventQueue<Event>>(
         &mut self,
@@ -200,7 +201,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         }
     }
 
-    /// The crossbar has let go of an output.
+    /// Handles the release of an output by the crossbar.
     #[inline]
     pub(crate) fn output_released<Q: EventQueue<Event>>(
         &mut self,
@@ -211,7 +212,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         self.wake_waiters(port, out);
     }
 
-    /// Room may have come free in an output buffer.
+    /// Handles the time at which space may have been freed in an output buffer.
     pub(crate) fn room_wakes<Q: EventQueue<Event>>(
         &mut self,
         now: Tick,
@@ -225,7 +226,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         self.wake_waiters(port, out);
     }
 
-    /// Inputs that wait for an output look again; those that still find it closed register anew.
+    /// Wakes the inputs that wait for an output. Those that still cannot proceed register again.
     #[inline]
     pub(super) fn wake_waiters<Q: EventQueue<Event>>(
         &mut self,
@@ -245,7 +246,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         }
     }
 
-    /// Inputs that lost an allocation try again.
+    /// Wakes the inputs that lost an allocation.
     pub(crate) fn losers_return<Q: EventQueue<Event>>(
         &mut self,
         switch: u32,
@@ -258,7 +259,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         self.mark_switch(switch, out);
     }
 
-    /// Room that was not foreseen begins to come free.
+    /// Handles the start of a release that was not foreseen.
     pub(crate) fn drain_begins<Q: EventQueue<Event>>(
         &mut self,
         now: Tick,
@@ -274,7 +275,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         let ramp = Ramp::after(from, units, u16::from(vl), pace, phase, paces);
         let held = output.space.release(ramp, now);
         assert!(held, "earlier ramps are over when a later one starts");
-        // Beside what other lanes free, there may be enough sooner than a waiter was told.
+        // Together with what other lanes free, there may be enough before the time announced to a
+        // waiter.
         let is_awaited = match S::INPUT_PER_LANE {
             true => !output.waiters.is_empty(),
             false => output.short != 0,

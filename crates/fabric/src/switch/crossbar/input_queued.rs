@@ -1,9 +1,9 @@
-//! An input-queued switch: no memory at outputs, so a packet crosses when the link behind its output takes
-//! it, and the output's arbiter decides over all inputs.
+//! Input-queued switches: outputs have no memory, so a packet crosses when the link of its output
+//! accepts it, and the output's arbiter decides over all inputs.
 //!
-//! Requests are (input, lane) at an output. The arbiter chooses the lane, round robin over inputs the
-//! packet; inputs and outputs are matched in `islip.rs`. The separable allocator is one round of it in
-//! which an input asks with a single queue.
+//! Requests are (input, lane) at an output. The arbiter chooses the lane, and round robin over
+//! inputs the packet; inputs and outputs are matched in `islip.rs`. The separable allocator is one
+//! round of it in which an input requests with a single queue.
 
 use netloom_arbitration::{Arbiter, View};
 use netloom_engine::{EventQueue, Outbox};
@@ -18,7 +18,7 @@ use crate::switch::crossbar::shape::Shape;
 use crate::switch::crossbar::{Crossbars, head};
 
 impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
-    /// Whether the link behind a free output takes a packet now; if not, its input waits for it.
+    /// Whether the link of a free output accepts a packet now. If not, its input waits for it.
     #[inline]
     pub(super) fn link_takes<Q: EventQueue<Event>>(
         &mut self,
@@ -45,7 +45,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         false
     }
 
-    /// The arbiter of an output chooses among the lanes that inputs ask with; the input is the first of
+    /// Lets the arbiter of an output choose among the requested lanes. The input is the first of
     /// that lane from the output's pointer on.
     pub(super) fn choose_lane(
         &mut self,
@@ -85,7 +85,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         grant.map(|grant| usize::from(inputs[usize::from(grant.queue) % 32]))
     }
 
-    /// The same of one input, and the packet is sent: its lane.
+    /// Lets the arbiter choose among the lanes of one input and sends the packet; returns its lane.
     #[inline(always)]
     pub(super) fn send_lane(&mut self, base: u32, input: usize, output: usize) -> Option<u8> {
         let requests = &self.switches.requests;
@@ -107,7 +107,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         Some(self.commit_lane(base, output))
     }
 
-    /// The packet that the arbiter of an output and the matching have agreed on: its lane.
+    /// Commits the packet on which the arbiter of an output and the matching agree; returns its
+    /// lane.
     pub(super) fn commit_lane(&mut self, base: u32, output: usize) -> u8 {
         let grant = self.switches.requests.grants[output].expect("a matched output has chosen");
         let port = &mut self.switches.ports[base + output as u32];

@@ -13,7 +13,7 @@ use crate::switch::crossbar::mask::Mask;
 use crate::switch::crossbar::shape::Shape;
 
 impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
-    /// All rounds of one edge.
+    /// Runs all rounds of one edge.
     pub(super) fn allocate_islip<Q: EventQueue<Event>>(
         &mut self,
         switch: u32,
@@ -70,7 +70,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         }
     }
 
-    /// One input asks, for one output: they are matched without rounds, if the output's arbiter sends what is asked with.
+    /// Matches a single request of one input for one output without rounds, if the output's arbiter
+    /// accepts it.
     #[inline(always)]
     fn match_lone<Q: EventQueue<Event>>(
         &mut self,
@@ -95,8 +96,9 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         self.grant(now, switch, input, usize::from(queue), output, true, out);
     }
 
-    /// Where the queue is noted with which an input asks for an output on a lane. Lanes are told apart only
-    /// where an arbiter chooses among them, which needs no output buffer.
+    /// Returns the index of the queue with which an input requests an output on a lane. Lanes are
+    /// separate only if an arbiter chooses among them, which requires that there is no output
+    /// buffer.
     #[inline]
     pub(super) fn candidate(&self, input: usize, output: usize, lane: u8) -> usize {
         let requests = &self.switches.requests;
@@ -108,7 +110,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         if S::HAS_OUTPUT_BUFFER { 0 } else { vl }
     }
 
-    /// Separable: an input asks with one queue.
+    /// Separable: an input requests with one queue.
     fn ask_once<Q: EventQueue<Event>>(
         &mut self,
         switch: u32,
@@ -128,7 +130,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         outputs
     }
 
-    /// iSLIP: every queue that could cross asks; of those to one output on one lane, the next one.
+    /// iSLIP: every queue that could cross requests; of those for one output and lane, the next
+    /// one.
     fn ask_for_all<Q: EventQueue<Event>>(
         &mut self,
         switch: u32,
@@ -164,7 +167,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         outputs
     }
 
-    /// One round; whether any grant was accepted.
+    /// Runs one round; returns whether any grant was accepted.
     fn islip_round(
         &mut self,
         base: u32,
@@ -172,7 +175,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         free_outputs: &mut Mask<W>,
         is_first: bool,
     ) -> bool {
-        // Grant: each free output picks one asking input, round robin. `granted[i]` collects them.
+        // Grant: each free output picks one requesting input, round robin. `granted[i]` collects
+        // them.
         let mut granted_inputs = Mask::<W>::default();
         let outputs = *free_outputs;
         for output in outputs.iter() {
@@ -180,7 +184,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
                 free_outputs.clear(output);
                 continue;
             };
-            // Accept: of the outputs that grant it, an input takes the first in its own round robin.
+            // Accept: of the outputs that grant it, an input takes the first in its own round
+            // robin.
             let turn = |o: usize, next: u16| {
                 (o + Mask::<W>::CAPACITY - usize::from(next)) % Mask::<W>::CAPACITY
             };
@@ -206,8 +211,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         !granted_inputs.is_empty()
     }
 
-    /// The input to which a free output grants itself: the first of those that ask, from its pointer on;
-    /// where a packet crosses onto the link, the output's arbiter has chosen the lane before.
+    /// Returns the input that a free output grants: the first requesting one from its pointer on.
+    /// If packets cross directly onto the link, the output's arbiter has chosen the lane before.
     #[inline]
     fn islip_grant(&mut self, base: u32, output: usize) -> Option<usize> {
         let mut asking = Mask::<W>::default();

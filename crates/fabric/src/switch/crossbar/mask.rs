@@ -21,10 +21,11 @@ impl<const W: usize> Default for Mask<W> {
 }
 
 impl<const W: usize> Mask<W> {
-    /// How many numbers fit.
+    /// Number of possible members.
     pub(crate) const CAPACITY: usize = 64 * W;
 
-    /// The word of a bit, in a form that needs no check (the widths are powers of two).
+    /// Returns the word of a bit, in a form that needs no bounds check (the widths are powers of
+    /// two).
     #[inline(always)]
     fn word(bit: usize) -> usize {
         bit / 64 % W
@@ -64,7 +65,7 @@ impl<const W: usize> Mask<W> {
         }
     }
 
-    /// The only member, if there is exactly one.
+    /// Returns the only member, if there is exactly one.
     #[inline]
     pub(crate) fn only(&self) -> Option<usize> {
         if W == 1 {
@@ -76,7 +77,7 @@ impl<const W: usize> Mask<W> {
         members.next().is_none().then_some(first)
     }
 
-    /// The smallest member.
+    /// Returns the smallest member.
     #[inline]
     pub(crate) fn first(&self) -> Option<usize> {
         self.0
@@ -86,7 +87,8 @@ impl<const W: usize> Mask<W> {
             .map(|(at, word)| at * 64 + word.trailing_zeros() as usize)
     }
 
-    /// The smallest member not below `from`, or the smallest of all: round robin from a pointer.
+    /// Returns the smallest member not below `from`, or else the smallest of all: round robin from
+    /// a pointer.
     #[inline]
     pub(crate) fn next_from(&self, from: usize) -> Option<usize> {
         let mut above = *self;
@@ -106,7 +108,7 @@ impl<const W: usize> Mask<W> {
         }
     }
 
-    /// The members in rising order.
+    /// Iterates over the members in ascending order.
     #[inline]
     pub(crate) fn iter(self) -> Members<W> {
         Members {
@@ -115,7 +117,7 @@ impl<const W: usize> Mask<W> {
         }
     }
 
-    /// The members in round-robin order from a pointer.
+    /// Iterates over the members in round-robin order from a pointer.
     #[inline]
     pub(crate) fn iter_from(self, from: usize) -> impl Iterator<Item = usize> {
         let mut above = self;

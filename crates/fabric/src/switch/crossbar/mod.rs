@@ -1,4 +1,4 @@
-//! Switches: blocks between input buffers and links.
+//! Crossbar switches: the blocks between input buffers and links.
 //!
 //! ```text
 //!  CIOQ          link ─► input buffer ─► queues ─► allocation ─► crossbar ─► output buffer ─► scheduler ─► link
@@ -10,15 +10,16 @@
 //!
 //! - `input.rs`: a header has been buffered and routed; it joins its queue.
 //! - `allocate.rs`, `islip.rs`: which inputs may cross to which outputs, once per clock edge.
-//! - `input_queued.rs`: the same where a packet crosses straight onto its link.
-//! - `hierarchy.rs`: where a transfer goes when ports are grouped around a central crossbar.
-//! - `ahead.rs`: which queue a packet will join one hop further on.
-//! - `course.rs`: how flits pass a crossbar that is faster than they come.
-//! - `transfer.rs`: a grant holds both crossbar ports, returns credits and fills the output buffer.
+//! - `input_queued.rs`: the same if a packet crosses directly onto its link.
+//! - `hierarchy.rs`: transfers if ports are grouped around a central crossbar.
+//! - `ahead.rs`: the queue that a packet will join one hop further on.
+//! - `course.rs`: how flits pass a crossbar that is faster than they arrive.
+//! - `transfer.rs`: a grant occupies both crossbar ports, returns credits and fills the output
+//!   buffer.
 //! - `output.rs`: the output scheduler chooses a lane and the packet leaves on the link.
 //!
-//! A switch decides only on its clock edges, from its own state. It sleeps while nothing can be granted;
-//! every reason why a packet waits registers its own wake-up.
+//! A switch decides only on its clock edges, from its own state. It sleeps while nothing can be
+//! granted; every reason why a packet waits registers a wake-up.
 
 mod ahead;
 mod allocate;
@@ -69,14 +70,14 @@ pub(crate) use build::{MakeArbiter, partition};
 pub(crate) use event::Event;
 pub(crate) use hierarchy::n_records;
 
-/// A packet in a buffer: its record and what this switch has decided about it; one cache line.
+/// A packet in a buffer: its record and this switch's decisions about it, in one cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(crate) struct Stored {
     pub(crate) packet: Packet,
     /// The next packet of the same queue.
     pub(crate) next: u32,
-    /// The output it wants.
+    /// The requested output.
     pub(crate) output: u16,
     /// The lane on which it leaves.
     pub(crate) vl: u8,
@@ -115,7 +116,7 @@ impl Stored {
     }
 }
 
-/// What the arbiter of an output is told of a packet.
+/// Returns what the arbiter of an output sees of a packet.
 #[inline(always)]
 fn head(packet: &Packet, vl: u8) -> Head {
     Head {
@@ -126,7 +127,7 @@ fn head(packet: &Packet, vl: u8) -> Head {
     }
 }
 
-/// How much a buffer holds, in flits and, on guarded rings, in slots.
+/// The size of a buffer, in flits and, on guarded rings, in slots.
 pub(crate) struct Buffer {
     flits: Limits,
     slots: Limits,
@@ -139,43 +140,45 @@ impl Buffer {
     }
 }
 
-/// The switches of a partition. `A` is the arbiter at every output; `W` words hold a set of ports, `R` one of queues.
+/// The switches of a partition. `A` is the arbiter at every output; `W` words hold a set of ports,
+/// `R` one of queues.
 pub(crate) struct Crossbars<A, S: Shape, const W: usize, const R: usize> {
-    // What never changes.
+    // Constants.
     stages: Stages,
     wires: Rows<Wire>,
     lanes_per_level: u8,
     n_vls: usize,
     n_queues: usize,
-    /// Which queue of an input a packet joins.
+    /// The queue of an input that a packet joins.
     queue_map: QueueMap,
     input_buffer: Buffer,
     output_buffer: Buffer,
     /// Of one central link.
     central_buffer: Limits,
-    /// Whether credits are per queue: then a sender looks one hop ahead.
+    /// Whether credits are per queue, so that a sender looks one hop ahead.
     credits_per_queue: bool,
-    /// Who is at the other end of each port, where senders look ahead.
+    /// The other end of each port, if senders look ahead.
     beyond: Rows<Beyond>,
-    /// The way through a hierarchical switch.
+    /// The centre of a hierarchical switch.
     centre: Option<Centre>,
     allocation: Allocation,
 
-    /// Whether they outgrow caches: then what will be touched is asked for ahead.
+    /// Whether the switches exceed the caches, so that prefetching is worthwhile.
     is_large: bool,
 
     states: Rows<Switch<W>>,
     ports: Rows<Port<A, S::Flow, S::Space, W, R>>,
     input_queues: Rows<InputQueue>,
     output_queues: Rows<OutputQueue>,
-    /// Packets that the local and the central writer of a port have brought in this tick (hierarchical).
+    /// Packets that the local and the central writer of a port have brought in this tick
+    /// (hierarchical).
     arriving: Rows<[u32; 2]>,
     requests: Requests<W>,
-    /// How packets come into central buffers, by their record (hierarchical).
+    /// How packets arrive in central buffers, by their record (hierarchical).
     feeds: Vec<Feed>,
-    /// What a routing looks at, if it does.
+    /// The view for an adaptive routing, if there is one.
     sight: Option<Box<Sight>>,
-    /// Where inputs mark packets.
+    /// The inputs that mark packets, if any.
     marks: Option<Box<Marks>>,
     packets: Slab<Stored>,
     heads: Box<[Head; 32]>,
@@ -184,7 +187,7 @@ pub(crate) struct Crossbars<A, S: Shape, const W: usize, const R: usize> {
 netloom_encoding::state!([A: Arbiter, S: Shape, const W: usize, const R: usize] Crossbars<A, S, W, R> as Crossbars { changes: [feeds, packets], records: [input_queues, output_queues, arriving], parts: [states, ports, sight, marks], stays: [stages, wires, lanes_per_level, n_vls, n_queues, queue_map, input_buffer, output_buffer, central_buffer, credits_per_queue, beyond, centre, allocation, is_large, requests, heads] });
 
 impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Crossbars<A, S, W, R> {
-    /// The lane of the routing that a lane of a link belongs to.
+    /// Returns the routing's lane for a lane of a link.
     #[inline(always)]
     fn routing_lane(&self, vl: u8) -> u8 {
         if S::IS_PLAIN || self.lanes_per_level as usize == self.n_vls {
@@ -194,7 +197,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Crossbars<A, S, W, R>
         }
     }
 
-    /// The queue of an input that a packet joins.
+    /// Returns the queue of an input that a packet joins.
     #[inline(always)]
     fn queue(&self, vl: u8, output: u16, destination: NicId) -> usize {
         if S::IS_PLAIN && S::HAS_OUTPUT_BUFFER {
@@ -214,13 +217,13 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         }
     }
 
-    /// The fabric-wide name of a port's switch.
+    /// Returns the fabric-wide id of a port's switch.
     fn switch_id(&self, port: u32) -> SwitchId {
         self.switches.states[self.switches.ports[port].switch].id
     }
 }
 
-/// State of a switch beyond its ports.
+/// State of a switch in addition to its ports.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(crate) struct Switch<const W: usize> {
@@ -229,17 +232,16 @@ pub(crate) struct Switch<const W: usize> {
     pub(crate) base: u32,
     /// Its ports; other records of a hierarchical switch follow them.
     pub(crate) n_ports: u16,
-    /// Its central links.
     pub(crate) n_central: u16,
-    /// The first record of a lane, where lanes cross beside each other.
+    /// The first record of a lane, if lanes cross independently.
     pub(crate) first_lane: u16,
-    /// It decides in this tick.
+    /// Whether it decides in this tick.
     pub(crate) is_marked: bool,
-    /// Losers are to return on the next edge.
+    /// Whether losers return on the next edge.
     pub(crate) again: bool,
-    /// Inputs to be looked at.
+    /// Inputs to be processed.
     pub(crate) woken: Mask<W>,
-    /// Outputs to be looked at.
+    /// Outputs to be processed.
     pub(crate) sending: Mask<W>,
     /// Inputs that lost an allocation.
     pub(crate) losers: Mask<W>,
@@ -247,33 +249,34 @@ pub(crate) struct Switch<const W: usize> {
 
 netloom_encoding::state!([const W: usize] Switch<W> as Switch { changes: [is_marked, again, woken, sending, losers], stays: [id, base, n_ports, n_central, first_lane] });
 
-/// Scratch of one allocation, reused by all switches.
+/// Scratch space of an allocation, reused by all switches.
 #[derive(Clone, Debug)]
 pub(crate) struct Requests<const W: usize> {
-    /// Inputs that want each output.
+    /// Inputs that request each output.
     pub(crate) by_output: Vec<Mask<W>>,
-    /// The queue with which an input asks.
+    /// The queue with which an input requests.
     pub(crate) queue: Vec<u16>,
-    /// Outputs that each input wants (iSLIP).
+    /// Outputs that each input requests (iSLIP).
     pub(crate) by_input: Vec<Mask<W>>,
     /// The output matched to each input (iSLIP).
     pub(crate) matched: Vec<Option<u16>>,
-    /// What the arbiter of each output proposes (input-queued).
+    /// The proposal of the arbiter of each output (input-queued).
     pub(crate) grants: Vec<Option<Grant>>,
-    /// Whether it had a choice (input-queued).
+    /// Whether the arbiter had a choice (input-queued).
     pub(crate) had_choice: Vec<bool>,
     /// By input and output: lanes with a packet that could cross (iSLIP).
     pub(crate) lanes: Vec<u32>,
-    /// By input, output and lane: the queue that is next (iSLIP).
+    /// By input, output and lane: the next queue (iSLIP).
     pub(crate) candidates: Vec<u16>,
-    /// Lanes that are told apart.
+    /// Number of separate lanes.
     pub(crate) n_lanes: usize,
     /// Records of the largest switch.
     pub(crate) radix: usize,
 }
 
 impl<const W: usize> Requests<W> {
-    /// Scratch for switches of so many records, of which iSLIP tells so many lanes apart; none without it.
+    /// Creates scratch space for switches of `radix` records, with `n_lanes` separate lanes for
+    /// iSLIP.
     pub(crate) fn new(radix: usize, n_lanes: usize) -> Self {
         let pairs = if n_lanes == 0 { 0 } else { radix * radix };
         Requests {

@@ -1,4 +1,4 @@
-//! The first switch as a NIC sees it: room for its packets, and their way in.
+//! The first switch as seen by a NIC: space for its packets, and their entry.
 
 use netloom_arbitration::Arbiter;
 use netloom_engine::{EventQueue, Outbox};
@@ -16,7 +16,7 @@ use crate::switch::crossbar::wire::ramp;
 use crate::switch::crossbar::{Crossbars, Stored};
 
 impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Crossbars<A, S, W, R> {
-    /// The queue that the next packet of a NIC joins at the first switch.
+    /// Returns the queue that the next packet of a NIC joins at the first switch.
     pub(super) fn queue_from_nic(&self, shared: &Shared, candidate: Candidate) -> u32 {
         let occasion = Occasion {
             source: candidate.source,
@@ -31,7 +31,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Crossbars<A, S, W, R>
 }
 
 impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
-    /// Credits have come back from the first switch, the first of them at `from`.
+    /// Handles credits that return from the first switch, the first of them at `from`.
     #[allow(clippy::too_many_arguments)]
     #[inline]
     pub(super) fn nic_credits_arrive<Q: EventQueue<Event>>(
@@ -54,7 +54,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         self.nic_has_room(now, nic, out);
     }
 
-    /// A packet takes the link of its NIC: the first switch awaits it.
+    /// Puts a packet on the link of its NIC and schedules its arrival at the first switch.
     #[inline(always)]
     pub(super) fn launch_from_nic<Q: EventQueue<Event>>(
         &mut self,

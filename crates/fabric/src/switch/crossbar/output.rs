@@ -17,7 +17,7 @@ use crate::switch::{NIL, Peer};
 use crate::trace::Stage;
 
 impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
-    /// A packet can be scheduled from an output buffer.
+    /// Handles a packet in an output buffer that can be scheduled.
     pub(crate) fn output_arrives<Q: EventQueue<Event>>(
         &mut self,
         now: Tick,
@@ -28,7 +28,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         out: &mut Outbox<Self, Q>,
     ) {
         if S::IS_HIERARCHICAL {
-            // Two writers may bring a packet in the same tick: they are told apart in the decision.
+            // Two writers may bring a packet in the same tick; the decision orders them.
             let (switch, number) = (
                 self.switches.ports[port].switch,
                 self.switches.ports[port].number,
@@ -46,7 +46,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         self.link_wakes(now, port, out);
     }
 
-    /// Packets that writers have brought in this tick join their queues, the local one's first.
+    /// Adds the packets that writers have brought in this tick to their queues, the local one's
+    /// first.
     pub(super) fn take_in_arrivals<Q: EventQueue<Event>>(
         &mut self,
         now: Tick,
@@ -64,7 +65,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         }
     }
 
-    /// A packet joins the queue of its lane at an output.
+    /// Adds a packet to the queue of its lane at an output.
     #[inline(always)]
     fn take_in(&mut self, port: u32, id: u32, vl: u8, flits: u16) {
         let head = head(&self.switches.packets[id].packet, vl);
@@ -87,7 +88,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         }
     }
 
-    /// The class of the packet that is now first in a queue, where it is not the lane.
+    /// Updates the class of the first packet of a queue, if it is not the lane.
     #[inline(always)]
     fn look_at_first(&mut self, port: u32, vl: u8) {
         if S::Flow::MAY_LOOK_AHEAD {
@@ -98,8 +99,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         }
     }
 
-    /// An output with packets is looked at on this edge if its link can be given, and otherwise when it
-    /// can.
+    /// Checks an output with packets on this edge if its link is available, otherwise when it will
+    /// be.
     #[inline]
     pub(crate) fn link_wakes<Q: EventQueue<Event>>(
         &mut self,
@@ -121,7 +122,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         }
     }
 
-    /// An output is looked at on this edge.
+    /// Marks an output to be checked on this edge.
     #[inline]
     fn look_at_output<Q: EventQueue<Event>>(&mut self, port: u32, out: &mut Outbox<Self, Q>) {
         let output = &self.switches.ports[port];
@@ -132,7 +133,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         self.mark_switch(switch, out);
     }
 
-    /// The output is looked at again on the first edge on which its link can be given.
+    /// Schedules a check of the output on the first edge on which its link is available.
     #[inline]
     fn watch_link<Q: EventQueue<Event>>(
         &mut self,
@@ -160,7 +161,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         }
     }
 
-    /// Credits have come back over a link, the first of them at `from`.
+    /// Handles credits that return over a link, the first of them at `from`.
     #[allow(clippy::too_many_arguments)]
     #[inline]
     pub(crate) fn credits_arrive<Q: EventQueue<Event>>(
@@ -192,8 +193,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         }
     }
 
-    /// The scheduler of an output: of the lanes whose first packet fits into the buffer at the other
-    /// end, the arbiter takes one.
+    /// Schedules the link of an output: the arbiter takes one of the lanes whose first packet fits
+    /// into the buffer at the other end.
     #[inline]
     pub(super) fn schedule_link<Q: EventQueue<Event>>(
         &mut self,
@@ -277,7 +278,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         }
     }
 
-    /// A packet leaves on a link from `start` on; everything that follows from it is known now.
+    /// Sends a packet on a link from `start` on; all consequences are computed now.
     #[allow(clippy::too_many_arguments)]
     #[inline(always)]
     pub(super) fn transmit<Q: EventQueue<Event>>(
@@ -297,7 +298,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         let end = start + wire.on_wire::<S>(flits);
         output.link_until = end;
 
-        // Room at the other end is taken, room in the output buffer comes free.
+        // Space at the other end is taken, space in the output buffer is freed.
         let (charge, freed) = if S::ring(output.ring_out) == 0 {
             (flits, start + wire.flit::<S>())
         } else {
@@ -354,7 +355,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             Peer::Nic(nic) => {
                 out.at(end + wire.delay, Event::Deliver { nic, packet: id });
                 if !S::NIC_IS_SINK {
-                    // The NIC takes flits as they come; their credits travel back.
+                    // The NIC takes flits as they arrive; their credits return.
                     let taken = self.switches.stages.nic_credit_cycles * wire.flit::<S>();
                     let credits = Credits {
                         class,
@@ -384,6 +385,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
                 let parcel = self.switches.packets[id].parcel();
                 out.send(partition, when, event, parcel);
             }
+            // tidy: allow the name of a variant
             Peer::Nobody => unreachable!("routing never leads to an unused port"),
         }
         let (short, is_remote) = (output.short, matches!(output.receiver, Peer::Remote(..)));
@@ -408,7 +410,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         }
     }
 
-    /// Room comes free by an event of its own, from `freed` on.
+    /// Schedules an event that frees space from `freed` on.
     #[cold]
     pub(super) fn drain_later<Q: EventQueue<Event>>(
         clock: Clock,
@@ -432,7 +434,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         );
     }
 
-    /// Inputs that wait for room learn when it comes.
+    /// Wakes inputs that wait for space when it comes.
     #[cold]
     pub(super) fn promise_room<Q: EventQueue<Event>>(
         &mut self,

@@ -1,4 +1,4 @@
-//! One port of a switch: the crossbar input of one direction, the crossbar output of the other.
+//! A port of a switch: the crossbar input of one direction, the crossbar output of the other.
 
 use netloom_arbitration::Arbiter;
 use netloom_encoding::State;
@@ -15,28 +15,31 @@ use crate::link::room::Room;
 use crate::switch::crossbar::mask::Mask;
 use crate::switch::crossbar::wire::Wire;
 
-/// Begins a cache line: what is used together is kept together, for a large fabric waits for memory.
+/// Starts a cache line. Fields that are used together share a line, since a large fabric waits for
+/// memory.
 #[repr(align(64))]
 #[derive(Clone, Copy, Debug)]
 struct Line;
 
-/// State of a port. `A` arbitrates its link, `F` is its flow control, `P` room in its output buffer; `W` words hold
-/// a set of ports, `R` words a set of queues.
+/// State of a port. `A` arbitrates its link, `F` is its flow control, `P` the space in its output
+/// buffer. `W` words hold a set of ports, `R` words a set of queues.
 ///
-/// A hierarchical switch has more of them than ports: one for each central link, which is an output of an
-/// MPort crossbar and an input of the central one, and one for each central writer of an output buffer. They
-/// come after the ports, in this order. Where every lane of an input has its own way into the crossbar, a record for
-/// each lane of each port and central link follows; it is the input, and its owner only keeps what belongs to all.
+/// A hierarchical switch has more records than ports. There is one for each central link, which is
+/// an output of an MPort crossbar and an input of the central one, and one for each central writer
+/// of an output buffer. They follow the ports, in this order. If every lane of an input has its own
+/// connection to the crossbar, a record for each lane of each port and central link follows. That
+/// record is the input, and its owner keeps only the common state.
 ///
-/// The fields are in five cache lines: the input side, the output side, room in the output buffer, room
-/// at the other end of the link, arbiter and counters. A header's arrival touches the first; a grant the
-/// first of its input and the others of its output; a credit the second and fourth.
+/// The fields are in five cache lines: the input side, the output side, space in the output buffer,
+/// space at the other end of the link, and arbiter and counters. The arrival of a header touches
+/// the first line; a grant the first of its input and the others of its output; a credit the second
+/// and fourth.
 #[repr(C, align(64))]
 pub(crate) struct Port<A, F, P, const W: usize, const R: usize> {
     // As an input of the crossbar.
     /// Queues with a header that may be allocated.
     pub(crate) ready: Mask<R>,
-    /// The crossbar holds this input until then.
+    /// The crossbar occupies this input until then.
     pub(crate) input_until: Tick,
     /// Flits times ticks spent in its input buffer.
     pub(crate) input_residence: u64,
@@ -44,56 +47,56 @@ pub(crate) struct Port<A, F, P, const W: usize, const R: usize> {
     pub(crate) last_header: Tick,
     pub(crate) peer: Peer,
     pub(crate) switch: u32,
-    /// Its number on the switch.
     pub(crate) number: u16,
     /// Round robin over queues.
     pub(crate) next_queue: u16,
     /// Round robin over outputs (iSLIP accept).
     pub(crate) next_output: u16,
-    /// Its link class.
+    /// Link class.
     pub(crate) wire: u8,
-    /// The guarded ring that comes in by this port; 0 is none.
+    /// The guarded ring that comes in by this port; 0 if there is none.
     pub(crate) ring_in: u8,
-    /// A release of this input is on its way.
+    /// Whether a release of this input is scheduled.
     pub(crate) input_watched: bool,
-    /// When waiters for room are woken.
+    /// When waiters for space are woken.
     pub(crate) room_wake: Tick,
 
     // As an output of the crossbar and the sender on a link.
     output_line: [Line; 0],
-    /// The crossbar holds this output until then.
+    /// The crossbar occupies this output until then.
     pub(crate) output_until: Tick,
     /// The link is busy until then.
     pub(crate) link_until: Tick,
     /// Inputs that found this output busy or full and are to be woken.
     pub(crate) waiters: Mask<W>,
-    /// When the link is looked at again.
+    /// When the link is checked again.
     pub(crate) link_wake: Tick,
-    /// The other end of its link, here once more for the sender.
+    /// The other end of its link, duplicated for the sender.
     pub(crate) receiver: Peer,
     /// Lanes with a packet in the output buffer that can be scheduled.
     pub(crate) present: u32,
-    /// Lanes for which an input waits and nothing is known to come free.
+    /// Lanes for which an input waits without a known release.
     pub(crate) short: u32,
     /// Packets on the crossbar towards this output.
     pub(crate) crossing: u16,
-    /// Room that will come free by an event of its own: while there is some, all later room does.
+    /// Releases that are scheduled by an event. While there are any, all later ones are too.
     pub(crate) drains: u16,
-    /// Credits that come back by an event: while there are any, all later ones do.
+    /// Credits that return by an event. While there are any, all later ones do too.
     pub(crate) credits_coming: u16,
     /// Round robin over inputs.
     pub(crate) next_input: u16,
-    /// A release of this output is on its way.
+    /// Whether a release of this output is scheduled.
     pub(crate) output_watched: bool,
-    /// Its link class, here once more for the sender.
+    /// Link class, duplicated for the sender.
     pub(crate) wire_out: u8,
-    /// The guarded ring that leaves by this port; 0 is none. On a ring, room is counted in slots.
+    /// The guarded ring that leaves by this port; 0 if there is none. On a ring, space is counted
+    /// in slots.
     pub(crate) ring_out: u8,
 
-    /// Room in the output buffer.
+    /// Space in the output buffer.
     pub(crate) space: P,
 
-    /// Room in the buffer at the other end.
+    /// Space in the buffer at the other end.
     pub(crate) credit: F,
 
     counter_line: [Line; 0],
@@ -104,18 +107,18 @@ pub(crate) struct Port<A, F, P, const W: usize, const R: usize> {
     pub(crate) output_residence: u64,
     /// Packets sent over its link.
     pub(crate) packets: u32,
-    /// Packets sent when more than one lane could have been.
+    /// Packets sent when more than one lane was eligible.
     pub(crate) choices: u32,
-    /// The least that a waiter for room needs.
+    /// The minimum that a waiter for space needs.
     pub(crate) short_need: u32,
-    /// The most of its output buffer ever in use by one lane.
+    /// Maximum of its output buffer ever in use by one lane.
     pub(crate) output_peak: u16,
 }
 
 netloom_encoding::state!([A: Arbiter, F: State, P: State, const W: usize, const R: usize] Port<A, F, P, W, R> as Port { changes: [ready, input_until, input_residence, last_header, next_queue, next_output, input_watched, room_wake, output_until, link_until, waiters, link_wake, present, short, crossing, drains, credits_coming, next_input, output_watched, flits, output_residence, packets, choices, short_need, output_peak], parts: [space, credit], with arbiter_state: [arbiter], stays: [peer, switch, number, wire, ring_in, output_line, receiver, wire_out, ring_out, counter_line] });
 
 impl<A, F, P: Flow, const W: usize, const R: usize> Port<A, F, P, W, R> {
-    /// A port that nothing has happened to.
+    /// Creates a port in its initial state.
     pub(crate) fn new(place: Place, arbiter: A, credit: F, space: P) -> Self {
         Port {
             ready: Mask::default(),
@@ -159,8 +162,8 @@ impl<A, F, P: Flow, const W: usize, const R: usize> Port<A, F, P, W, R> {
         }
     }
 
-    /// Room in its buffer comes free. `false` if that must come by an event of its own: while there is one, all
-    /// later room does.
+    /// Registers a release of its buffer. `false` if it must be scheduled by an event; while there
+    /// is such an event, all later releases are too.
     #[inline(always)]
     pub(crate) fn free(&mut self, ramp: Ramp, now: Tick) -> bool {
         let is_foreseen = self.drains == 0 && self.space.release(ramp, now);
@@ -170,7 +173,7 @@ impl<A, F, P: Flow, const W: usize, const R: usize> Port<A, F, P, W, R> {
         is_foreseen
     }
 
-    /// The paces at which the buffer behind its link is emptied.
+    /// Returns the paces at which the buffer at the other end of its link is emptied.
     #[inline]
     pub(crate) fn credit_paces<'a>(&self, wires: &'a Rows<Wire>) -> &'a Paces {
         let wire = &wires[u32::from(self.wire_out)];
@@ -180,7 +183,7 @@ impl<A, F, P: Flow, const W: usize, const R: usize> Port<A, F, P, W, R> {
         }
     }
 
-    /// What it has done since the start of the run.
+    /// Returns its counts since the start of the run.
     pub(crate) fn usage(&self) -> PortUse {
         PortUse {
             flits: self.flits,
@@ -193,7 +196,7 @@ impl<A, F, P: Flow, const W: usize, const R: usize> Port<A, F, P, W, R> {
     }
 }
 
-/// Where a port is; it never moves.
+/// The constant position of a port.
 pub(crate) struct Place {
     pub(crate) peer: Peer,
     pub(crate) switch: u32,
@@ -205,17 +208,17 @@ pub(crate) struct Place {
 
 const _: () = assert!(size_of::<Port<[u64; 4], Room, Room, 1, 1>>() == 5 * 64);
 
-/// The queue of one lane (or lane and output) at an input: a list of packets and a copy of what the
-/// allocator needs of the first.
+/// The queue of one lane (or lane and output) at an input: a list of packets, and a copy of what
+/// the allocator needs of the first one.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(16))]
 pub(crate) struct InputQueue {
     pub(crate) head: u32,
     pub(crate) tail: u32,
     pub(crate) flits: u16,
-    /// The crossbar output that the first packet wants.
+    /// The crossbar output that the first packet requests.
     pub(crate) output: u16,
-    /// Its class at the other end of the link behind that output, where it crosses only with credits.
+    /// Its class at the other end of the output's link, if it needs credits to cross.
     pub(crate) class: u16,
     /// The lane on which it leaves.
     pub(crate) vl: u8,

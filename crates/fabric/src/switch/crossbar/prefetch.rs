@@ -1,7 +1,8 @@
-//! What events will touch, asked for before they are applied: a large fabric waits for memory, and waits once for many.
+//! Prefetching for events: a large fabric waits for memory, so the accesses of many events are
+//! overlapped.
 //!
-//! The lines of a port are those of [`Port`](super::port::Port): 0 is its input side, 1 its output side, 2 room in its buffer, 3
-//! room at the other end, 4 arbiter and counters.
+//! The lines of a port are those of [`Port`](super::port::Port): 0 is its input side, 1 its output
+//! side, 2 the space in its buffer, 3 the space at the other end, 4 arbiter and counters.
 
 use netloom_arbitration::Arbiter;
 
@@ -11,12 +12,12 @@ use crate::switch::crossbar::Crossbars;
 use crate::switch::crossbar::event::Event;
 use crate::switch::crossbar::shape::Shape;
 
-/// Ports, at five lines each, that the nearest caches hold beside everything else. Tests always ask, so that every access of
-/// it is checked.
+/// Number of ports, at five lines each, that fit into the nearest caches together with everything
+/// else. Tests always prefetch, so that every access of it is checked.
 pub(super) const MOST_IN_CACHE: usize = if cfg!(debug_assertions) { 0 } else { 1000 };
 
 impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
-    /// Asks for what an event touches first.
+    /// Prefetches the state that an event touches first.
     #[inline(always)]
     pub(super) fn ask_for(&self, event: Event) {
         let (switches, endpoints) = (&self.switches, &self.endpoints);
@@ -65,7 +66,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         }
     }
 
-    /// Asks for what a packet touches when it crosses: all of its output, and the sender that hears of the room it leaves.
+    /// Prefetches the state that a packet touches when it crosses: its output, and the sender that
+    /// gets its credits.
     #[inline(always)]
     pub(super) fn ask_for_crossing(&self, input: u32, output: u16) {
         let switches = &self.switches;

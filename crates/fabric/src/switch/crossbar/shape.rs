@@ -1,5 +1,5 @@
-//! What differs between kinds of switch, known when a fabric is built: each kind is an instance of its own
-//! and pays only for what it has.
+//! The differences between kinds of switch, known when a fabric is built. Each kind is a separate
+//! instance, so it has no cost for features of others.
 
 use std::marker::PhantomData;
 
@@ -13,39 +13,40 @@ use crate::switch::Peer;
 pub(crate) trait Shape: Send + 'static {
     /// Flow control of its links.
     type Flow: Flow;
-    /// Room in its own buffers.
+    /// Space in its own buffers.
     type Space: Flow;
-    /// Whether every lane of an input has its own way into the crossbar.
+    /// Whether every lane of an input has its own connection to the crossbar.
     const INPUT_PER_LANE: bool = false;
-    /// Whether a packet waits at its output; otherwise it crosses only when its link takes it.
+    /// Whether a packet waits at its output; otherwise it crosses only when its link accepts it.
     const HAS_OUTPUT_BUFFER: bool = true;
     /// Whether ports are grouped around a central crossbar.
     const IS_HIERARCHICAL: bool = false;
-    /// Whether the fabric has nothing that few fabrics have ([`FabricPlan::is_plain`](crate::FabricPlan::is_plain)): none of it is
-    /// asked for.
+    /// Whether the fabric has no rare feature
+    /// ([`FabricPlan::is_plain`](crate::FabricPlan::is_plain)), so that none is checked for.
     const IS_PLAIN: bool = false;
-    /// Whether a flit takes one tick everywhere: on links, over crossbars, of the clock.
+    /// Whether a flit takes one tick everywhere: on links, over crossbars, and in the clock.
     const ONE_PACE: bool = false;
-    /// Whether a sender may be told of credits before they are there. A receiver that pauses says what holds now, and
-    /// several lanes that cross at once send back more than two ramps.
+    /// Whether credits may be registered with a sender before they arrive. This excludes receivers
+    /// that pause, which report the current state, and lanes that cross independently, which need
+    /// more than two ramps.
     const MAY_FORESEE: bool = !Self::Flow::IS_PAUSE && !Self::INPUT_PER_LANE;
-    /// Whether a NIC takes in whatever comes.
+    /// Whether a NIC accepts every packet.
     const NIC_IS_SINK: bool = Self::Flow::NIC_IS_SINK || !Self::HAS_OUTPUT_BUFFER;
 
-    /// Whether whoever receives from an output takes in whatever comes.
+    /// Whether the receiver of an output accepts every packet.
     #[inline(always)]
     fn is_sink(receiver: Peer) -> bool {
         Self::NIC_IS_SINK && matches!(receiver, Peer::Nic(_))
     }
 
-    /// A guarded ring, where there may be one.
+    /// Returns the guarded ring, if this kind can have any.
     #[inline(always)]
     fn ring(number: u8) -> u8 {
         if Self::IS_PLAIN { 0 } else { number }
     }
 }
 
-/// A kind of switch in a plain fabric; `ONE_PACE` where a flit takes one tick everywhere.
+/// A kind of switch in a plain fabric. `ONE_PACE` if a flit takes one tick everywhere.
 pub(crate) struct Plain<S, const ONE_PACE: bool>(PhantomData<S>);
 
 impl<S: Shape, const ONE_PACE: bool> Shape for Plain<S, ONE_PACE> {
@@ -78,7 +79,7 @@ shapes! {
     CioqQueues: Room<Queues>, Room;
     /// The same with PAUSE.
     CioqPause: Pause, Room;
-    /// Credits per lane, and lanes that cross beside each other.
+    /// Credits per lane, and lanes that cross independently.
     CioqLanes: LaneRoom, Room, INPUT_PER_LANE = true;
     /// Buffers at inputs only; credits per queue or lane.
     Iq: Room<Queues>, Room, HAS_OUTPUT_BUFFER = false;
@@ -86,7 +87,7 @@ shapes! {
     IqPause: Pause, Room, HAS_OUTPUT_BUFFER = false;
     /// Groups of ports around a buffered central crossbar, credits per lane.
     Hierarchical: Room, Room, IS_HIERARCHICAL = true;
-    /// The same with lanes that cross beside each other.
+    /// The same with lanes that cross independently.
     HierarchicalLanes: LaneRoom, LaneRoom, IS_HIERARCHICAL = true, INPUT_PER_LANE = true;
     /// The same with PAUSE.
     HierarchicalPause: Pause, Room, IS_HIERARCHICAL = true;

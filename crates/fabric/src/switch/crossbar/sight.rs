@@ -1,7 +1,9 @@
-//! What switches see of themselves, where somebody looks: a routing at the queues of outputs, marking at inputs.
+//! Queue lengths that switches provide: output queues for adaptive routing, input queues for
+//! marking.
 //!
-//! A routing that looks at queues decides where the switch decides: headers that arrive on one edge are routed before
-//! anything is granted, in order of their inputs, each seeing what those before it chose.
+//! An adaptive routing decides when the switch decides. Headers that arrive on one edge are routed
+//! before anything is granted, in order of their inputs, and each sees the choices of those before
+//! it.
 
 use std::borrow::Cow;
 
@@ -23,17 +25,17 @@ use crate::switch::crossbar::shape::Shape;
 use crate::switch::{Exit, Header, Switches};
 use crate::validation::{Bounds, ensure_each};
 
-/// What a routing looks at.
+/// The view for an adaptive routing.
 pub(super) struct Sight {
-    /// By port: flits routed to an output that have not been granted the way into its buffer.
+    /// By port: flits routed to an output but not yet granted the path into its buffer.
     pub(super) committed: Rows<u32>,
     /// By switch: inputs with a header to be routed in this tick, and the header.
     headers: Rows<Vec<(u16, u32)>>,
-    /// By link class: flits that a round trip keeps under way, not waiting for anything.
+    /// By link class: flits that a round trip keeps in transit without waiting.
     round_trips: Vec<u32>,
-    /// By port: the link that was last given together with the crossbar.
+    /// By port: the link that was last granted together with the crossbar.
     early: Rows<Early>,
-    /// What switches tell each other.
+    /// Announcements between switches.
     pub(super) announcing: Option<Announcing>,
 }
 
@@ -43,19 +45,20 @@ netloom_encoding::state!(Sight {
     stays: [round_trips]
 });
 
-/// A link that was given together with the crossbar, before its scheduler would have given it. Until then nobody sees it.
+/// A link granted together with the crossbar, before its scheduler would have granted it. Until
+/// then the grant is not visible.
 #[derive(Clone, Copy, Debug, Default)]
 struct Early {
-    /// The edge on which the scheduler would have given it.
+    /// The edge on which the scheduler would have granted it.
     edge: Tick,
-    /// Until when the link was in use before.
+    /// End of the previous use of the link.
     link_until: Tick,
     /// Flits times ticks that the packet spends in the output buffer.
     residence: u64,
-    /// Credits that it takes, and of which class; none where a NIC takes in whatever comes.
+    /// Credits that it takes, and their class; zero if a NIC accepts every packet.
     credits: u16,
     class: u16,
-    /// Zero where no link was ever given so.
+    /// Zero if no link was ever granted early.
     flits: u16,
 }
 
@@ -69,7 +72,7 @@ netloom_encoding::encoded!(Early {
 });
 
 impl Sight {
-    /// Of so many switches and ports; `None` if the routing looks at nothing.
+    /// Creates the view for switches and ports; `None` if the routing is not adaptive.
     pub(super) fn new(
         plan: &FabricPlan,
         n_switches: usize,
@@ -90,8 +93,9 @@ impl Sight {
         })
     }
 
-    /// What was committed to each port is in `committed`; `credit` tells what its credits count of a class, of which there
-    /// are `n_classes`, and what it has sent in flits and packets. No header waits in a tick that is over.
+    /// Validates the view. `committed` holds the flits committed to each port. `credit` returns the
+    /// credits counted for a class, of which there are `n_classes`, and the flits and packets sent.
+    /// No header waits from a past tick.
     pub(super) fn validate(
         &self,
         bounds: &Bounds<'_>,
@@ -109,7 +113,7 @@ impl Sight {
         )?;
         for (at, early) in self.early.iter().enumerate() {
             if early.flits == 0 {
-                ensure_equal("credits of a link that was not given", 0, early.credits)?;
+                ensure_equal("credits of a link that was not granted", 0, early.credits)?;
                 continue;
             }
             bounds.flits("packet that was sent early", early.flits)?;
@@ -125,7 +129,11 @@ impl Sight {
             let fits = u32::from(early.credits) <= used && u64::from(early.flits) <= flits;
             ensure(is_seen || (fits && packets > 0), || {
                 let found = format!("{} flits", early.flits);
-                Invalid::new("packet that was sent early", "one that was sent", found)
+                Invalid::new(
+                    "packet that was sent early",
+                    "a packet that was sent",
+                    found,
+                )
             })?;
         }
         match &self.announcing {
@@ -134,8 +142,8 @@ impl Sight {
         }
     }
 
-    /// The link of an output that was given early, if that is not to be seen in a tick. Switches look before they give
-    /// anything on an edge.
+    /// Returns the early grant of an output's link, if it is not visible in a tick. Switches read
+    /// the view before they grant anything on an edge.
     #[inline]
     fn unseen(&self, output: u32, now: Tick) -> Option<&Early> {
         let early = &self.early[output];
@@ -143,14 +151,14 @@ impl Sight {
     }
 }
 
-/// Whether the link of an output may be given together with the crossbar. A routing that looks has looked on this edge;
-/// how things stood is remembered of one link that it is not to see yet.
+/// Whether the link of an output may be granted together with the crossbar. An adaptive routing has
+/// read the view on this edge, and the state before one early grant is remembered.
 #[inline(always)]
 pub(super) fn may_give_early<S: Shape>(sight: Option<&Sight>, output: u32, now: Tick) -> bool {
     let Some(sight) = sight else {
         return true;
     };
-    // A copy of the credits of many queues, or of many ramps, would cost more than is saved.
+    // A copy of the credits of many queues, or of many ramps, would cost more than it saves.
     !S::Flow::MAY_LOOK_AHEAD && !S::INPUT_PER_LANE && sight.unseen(output, now + 1).is_none()
 }
 
@@ -158,7 +166,7 @@ pub(super) fn may_give_early<S: Shape>(sight: Option<&Sight>, output: u32, now: 
 pub(super) struct Marks {
     /// By link class: an input with more flits than this is congested.
     above: Vec<u32>,
-    /// By port: flits of packets that have arrived and not yet begun to leave the input buffer.
+    /// By port: flits of packets that have arrived and not yet started to leave the input buffer.
     occupancy: Rows<u32>,
 }
 
@@ -168,7 +176,7 @@ netloom_encoding::state!(Marks {
 });
 
 impl Marks {
-    /// Of so many ports; `None` if no input ever marks.
+    /// Creates the state for `n_ports` ports; `None` if no input ever marks.
     pub(super) fn new(plan: &FabricPlan, n_ports: usize) -> Option<Box<Self>> {
         let marks = plan.marks_above.iter().any(Option::is_some);
         marks.then(|| {
@@ -180,21 +188,21 @@ impl Marks {
         })
     }
 
-    /// What waits at each input.
+    /// Validates the flits waiting at each input.
     pub(super) fn validate(&self, occupancy: &[u32]) -> Validity {
         ensure_each(
-            "flits at inputs that mark",
+            "flits at marking inputs",
             occupancy,
             self.occupancy.as_slice(),
         )
     }
 
-    /// A header has arrived at an input.
+    /// Records the arrival of a header at an input.
     pub(super) fn enter(&mut self, port: u32, flits: u16) {
         self.occupancy[port] += u32::from(flits);
     }
 
-    /// A packet begins to leave an input; whether the input is congested.
+    /// Records that a packet starts to leave an input. Returns whether the input is congested.
     pub(super) fn leave(&mut self, port: u32, wire: u8, flits: u16) -> bool {
         let occupancy = &mut self.occupancy[port];
         let is_congested = *occupancy > self.above[usize::from(wire)];
@@ -204,8 +212,9 @@ impl Marks {
 }
 
 impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Crossbars<A, S, W, R> {
-    /// Flits on their way to an output inside the switch, in its buffer, and beyond it as far as its credits say what
-    /// waits there: those of flits that are merely on the wire, or whose credit is, do not count.
+    /// Returns the flits that wait for an output: inside the switch, in its buffer, and beyond as
+    /// far as credits show. Flits and credits that are merely in transit on the link are not
+    /// counted.
     pub(super) fn queued(&self, output: u32, now: Tick) -> u32 {
         let Some(sight) = &self.sight else {
             return 0;
@@ -228,8 +237,9 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Crossbars<A, S, W, R>
         sight.committed[output] + inside + beyond.saturating_sub(round_trip)
     }
 
-    /// The link was given to a packet whose scheduler would have done so on a later edge: a routing that looks is not to see
-    /// it before. `before` are the end of the link's use and the residence in the output buffer as they were.
+    /// Records a link that was granted before its scheduler would have done so, which is hidden
+    /// from an adaptive routing until then. `before` contains the end of the link's use and the
+    /// residence in the output buffer before the grant.
     pub(super) fn given_early(
         &mut self,
         output: u32,
@@ -252,14 +262,14 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Crossbars<A, S, W, R>
         };
     }
 
-    /// Until when the link of an output is in use, and its credits, as they are seen in a tick.
+    /// Returns the end of the use of an output's link, and its credits, as visible in a tick.
     pub(super) fn seen(&self, output: u32, now: Tick) -> (Tick, Cow<'_, S::Flow>) {
         let port = &self.ports[output];
         let sight = self.sight.as_ref();
         let Some(early) = sight.and_then(|sight| sight.unseen(output, now)) else {
             return (port.link_until, Cow::Borrowed(&port.credit));
         };
-        // In the copy its credits are back already.
+        // In the copy, its credits are already returned.
         let mut credit = port.credit.clone();
         let back = Ramp {
             end: now,
@@ -271,7 +281,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Crossbars<A, S, W, R>
         (early.link_until, Cow::Owned(credit))
     }
 
-    /// What an output has done before a tick.
+    /// Returns the counts of an output before a tick.
     pub(super) fn use_of(&self, output: u32, now: Tick) -> PortUse {
         let mut usage = self.ports[output].usage();
         let sight = self.sight.as_ref();
@@ -285,12 +295,12 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Crossbars<A, S, W, R>
 }
 
 impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
-    /// The output of a way out.
+    /// Returns the output of an exit.
     pub(super) fn output_of(&self, exit: Exit) -> u32 {
         exit.header.base + u32::from(exit.output.0)
     }
 
-    /// The lane of the link on which a packet would leave.
+    /// Returns the lane of the link on which a packet would leave.
     pub(super) fn class_of(&self, exit: Exit) -> u16 {
         let channels = &self.shared.channels;
         let (at, from) = (exit.header.at, exit.header.from);
@@ -298,7 +308,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         u16::from(level + exit.lane * self.switches.lanes_per_level)
     }
 
-    /// A header has arrived, and its routing looks at queues: it is routed when the switch decides.
+    /// Stores a header that has arrived, since an adaptive routing routes it when the switch
+    /// decides.
     #[cold]
     #[inline(never)]
     pub(super) fn await_routing<Q: EventQueue<Event>>(
@@ -349,7 +360,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         }
     }
 
-    /// Decides the output and the lane of a packet by what waits at outputs.
+    /// Selects the output and lane of a packet by the queues of outputs.
     fn route_by_queues(&mut self, now: Tick, base: u32, from: Port, id: u32) {
         let at = self.switch_id(base + u32::from(from.0));
         let packet = self.switches.packets[id].packet;

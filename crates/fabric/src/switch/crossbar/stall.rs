@@ -1,8 +1,8 @@
-//! Who waits for whom: the evidence when nothing moves.
+//! Waits between buffers, for the detection of deadlock.
 //!
-//! A packet at the head of an input queue waits for room in an output buffer; a packet at the head of an
-//! output queue waits for credits, that is for the queues of the input buffer at the other end. A cycle
-//! of such waits never ends.
+//! A packet at the head of an input queue waits for space in an output buffer. A packet at the head
+//! of an output queue waits for credits, that is, for the queues of the input buffer at the other
+//! end. A cycle of such waits never ends.
 
 use netloom_arbitration::Arbiter;
 use netloom_units::{Port, SwitchId, Tick, Vl};
@@ -16,7 +16,7 @@ use crate::switch::{NIL, Peer};
 
 impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
     /// Adds all waits of this partition as pairs of keys. `patience` is how long a packet must have
-    /// waited at an input for the search to begin at all; `false` if none has.
+    /// waited at an input before the search starts; returns `false` if none has.
     pub(crate) fn waits(
         &self,
         now: Tick,
@@ -78,7 +78,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         is_stalled
     }
 
-    /// A queue of an input as the end of a wait.
+    /// Returns a queue of an input as one end of a wait.
     fn queue_waits(&self, input: Waiting, queue: u32) -> Waiting {
         Waiting {
             vl: Vl(self.switches.queue_map.lane_of(queue)),
@@ -87,7 +87,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         }
     }
 
-    /// A wait for room behind a port's link: for one queue of the input there, or for any of a lane.
+    /// Adds a wait for space at the other end of a port's link: for one queue of that input, or for
+    /// any of a lane.
     fn waits_beyond(
         &self,
         port: u32,

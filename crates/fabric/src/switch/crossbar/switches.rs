@@ -1,4 +1,4 @@
-//! What a fabric asks of switches around crossbars.
+//! The implementation of [`Switches`] for crossbar switches.
 
 use netloom_arbitration::Arbiter;
 use netloom_encoding::Validity;

@@ -1,4 +1,4 @@
-//! A grant: the packet crosses the switch.
+//! Grants: packets cross the switch.
 
 use netloom_arbitration::Arbiter;
 use netloom_engine::{EventQueue, Outbox};
@@ -21,8 +21,8 @@ use crate::switch::{NIL, Peer};
 use crate::trace::Stage;
 
 impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
-    /// The first packet of a queue crosses to a crossbar output, starting now. `may_fuse` if nothing else is
-    /// granted to the same output buffer on this edge.
+    /// Sends the first packet of a queue to a crossbar output, starting now. `may_fuse` is set if
+    /// nothing else is granted to the same output buffer on this edge.
     #[allow(clippy::too_many_arguments)]
     #[inline]
     pub(super) fn grant<Q: EventQueue<Event>>(
@@ -39,7 +39,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         let ip = base + input as u32;
         let passage = self.passage(switch, output);
 
-        // The queue moves on.
+        // Advance the queue.
         let queue = &mut self.switches.input_queues[ip * self.switches.n_queues as u32 + q as u32];
         let id = queue.head;
         let (flits, vl, class) = (queue.flits, queue.vl, queue.class);
@@ -79,16 +79,16 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             passage,
             may_fuse,
         };
-        // Most packets never wait for their feed: what is done for them knows nothing of courses.
+        // Most packets never wait for their feed, so the common path does not handle courses.
         match self.course(now, ip, id, passage, flits) {
             None => self.cross(now, transfer, None, out),
-            // Through a centre, half of them do.
+            // Half of the packets through a centre wait.
             Some(course) if S::IS_HIERARCHICAL => self.cross(now, transfer, Some(&course), out),
             Some(course) => self.cross_as_it_comes(now, transfer, &course, out),
         }
     }
 
-    /// As [`Self::cross`], of a packet that waits for its feed.
+    /// Does the same as [`Self::cross`] for a packet that waits for its feed.
     #[inline(never)]
     fn cross_as_it_comes<Q: EventQueue<Event>>(
         &mut self,
@@ -100,7 +100,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         self.cross(now, transfer, Some(course), out);
     }
 
-    /// A packet that has left its queue crosses.
+    /// Transfers a packet that has left its queue.
     #[inline(always)]
     fn cross<Q: EventQueue<Event>>(
         &mut self,
@@ -124,7 +124,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         } = transfer;
         let base = self.switches.states[switch].base;
         let (ip, op) = (base + input as u32, base + output as u32);
-        // The crossbar holds the input, and the input buffer drains at its pace.
+        // The crossbar occupies the input, and the input buffer drains at its pace.
         let until = match course {
             Some(course) => self.held_until(course, now, passage),
             None => now + self.switches.stages.crossing_of::<S>(passage, flits).0,
@@ -153,7 +153,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             sight.committed[base + u32::from(real_output)] -= u32::from(flits);
         }
 
-        // It holds the output too, and the output buffer fills at its pace.
+        // It occupies the output too, and the output buffer fills at its pace.
         let out_port = &mut self.switches.ports[op];
         out_port.output_until = until;
         if self.switches.allocation == Allocation::Separable {
@@ -174,7 +174,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             ),
         }
         if !S::HAS_OUTPUT_BUFFER {
-            // Nothing is in the way: the link starts when the first flit has crossed.
+            // Without an obstacle, the link starts when the first flit has crossed.
             let stages = &self.switches.stages;
             let wire = &self.switches.wires[u32::from(out_port.wire_out)];
             let start = now + wire.to_output::<S>(flits, stages) + stages.output;
@@ -195,7 +195,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         self.fill_output(now, switch, op, id, passage, course, may_fuse, out);
     }
 
-    /// A packet begins to leave an input buffer, which drains at the pace of the crossbar: its credits travel back.
+    /// Drains an input buffer at the pace of the crossbar: the credits of the packet return.
     #[allow(clippy::too_many_arguments)]
     #[inline(always)]
     fn drain_input<Q: EventQueue<Event>>(
@@ -212,7 +212,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         let in_port = &mut self.switches.ports[ip];
         let stored = &mut self.switches.packets[id];
         let (flits, came_by) = (stored.packet.flits, stored.packet.vl);
-        // From here on "arrival" is that in the output buffer.
+        // From here on, `arrival` is that in the output buffer.
         let buffered = now + stages.allocation_to_output;
         let arrival = std::mem::replace(&mut stored.packet.arrival, buffered);
         let wire = in_port.wire;
@@ -231,7 +231,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         };
         let mut start = now + delay;
         let mut units = flits;
-        // Where whole packets count, the last flit gives them back.
+        // If whole packets count, the last flit returns them.
         let is_whole = ring_in != 0 || S::Flow::IS_PAUSE;
         if is_whole {
             start += last_flit();
@@ -284,7 +284,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         self.shared.counters.flit_hops += u64::from(flits);
     }
 
-    /// A packet crosses into the buffer of its output, written by `writer`.
+    /// Transfers a packet into the buffer of its output, written by `writer`.
     #[allow(clippy::too_many_arguments)]
     #[inline(always)]
     fn fill_output<Q: EventQueue<Event>>(
@@ -338,8 +338,9 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             eligible = (now + own).max(stages.clock.edge_at_or_after(ready));
         }
 
-        // Where nothing can come between, the link is given together with the crossbar: nobody else is
-        // in the output buffer or on the way to it, the link will be free, and the credits are held.
+        // If nothing can intervene, the link is granted together with the crossbar. No other packet
+        // is in the output buffer or on the way to it, the link will be free, and the credits are
+        // reserved.
         let class = if S::Flow::MAY_LOOK_AHEAD {
             self.class_ahead(op, vl, &self.switches.packets[id].packet)
         } else {
@@ -350,7 +351,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         let paces = || out_port.credit_paces(&self.switches.wires);
         if out_port.present == 0
             && out_port.crossing == 0
-            // With two writers, a later grant of the other must not be there sooner.
+            // With two writers, a later grant of the other one must not arrive earlier.
             && (!S::IS_HIERARCHICAL
                 || (may_fuse
                     && self.switches.stages.may_fuse
@@ -401,7 +402,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         );
     }
 
-    /// The packet that is now first in a queue: its crossbar output, and its class behind it.
+    /// Updates the cached data of the packet that is now first in a queue: its crossbar output, and
+    /// its class there.
     #[inline]
     fn look_at_head(&mut self, switch: u32, input: usize, q: usize) {
         let base = self.switches.states[switch].base;
@@ -418,7 +420,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         (queue.output, queue.class) = (crossing, class);
     }
 
-    /// A packet crosses to the central buffer of a link.
+    /// Transfers a packet to the central buffer of a link.
     fn enter_centre<Q: EventQueue<Event>>(
         &mut self,
         now: Tick,
@@ -449,7 +451,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         );
     }
 
-    /// The first edge with the last flit of a packet in its central buffer, where flits come as they can. Kept out of line: few
+    /// Returns the first edge with the last flit of a packet in its central buffer. Not inlined,
+    /// since few switches wait for it.
     /// switches wait for it.
     #[cold]
     #[inline(never)]
@@ -460,7 +463,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         stages.clock.edge_at_or_after(tail)
     }
 
-    /// Writes the stages of a transfer down, if the packet is followed.
+    /// Records the stages of a transfer, if the packet is followed.
     #[cold]
     fn note_transfer(
         &mut self,
@@ -478,7 +481,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             .note(&packet, buffered, Stage::Buffered { switch, output });
     }
 
-    /// Credits travel back over a link of a class.
+    /// Returns credits over a link of a class.
     #[inline(always)]
     fn return_credits<Q: EventQueue<Event>>(
         &mut self,
@@ -526,14 +529,16 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
                     },
                 );
             }
-            Peer::Nobody => unreachable!("a packet came from somewhere"),
+            // tidy: allow the name of a variant
+            Peer::Nobody => unreachable!("every packet has a sender"),
         }
     }
 
-    /// Credits for a port of this partition.
+    /// Returns credits to a port of this partition.
     ///
-    /// When they will be there is known now. Where the port has nothing waiting it is told at once, as a ramp that lies in the future:
-    /// nothing is to be done when they come. Otherwise they come by an event, and so do all others behind them.
+    /// Their arrival time is known now. If nothing waits at the port, they are registered at once
+    /// as a ramp in the future, so that no event is needed. Otherwise they arrive by an event, and
+    /// so do all later ones.
     #[allow(clippy::too_many_arguments)]
     #[inline(always)]
     pub(super) fn credits_for_port<Q: EventQueue<Event>>(
@@ -560,13 +565,14 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
     }
 }
 
-/// What is known of a packet when it is granted.
+/// The data of a packet when it is granted.
 #[derive(Clone, Copy)]
 struct Transfer {
     switch: u32,
     input: usize,
     q: usize,
-    /// The output of the crossbar, and that of the switch: they differ where it crosses to the centre.
+    /// The output of the crossbar, and that of the switch. They differ if the packet crosses to the
+    /// centre.
     output: usize,
     real_output: u16,
     id: u32,
@@ -577,7 +583,7 @@ struct Transfer {
     may_fuse: bool,
 }
 
-/// Credits of one packet on their way back, from `start` on at the other end.
+/// Returning credits of one packet, from `start` on at the other end.
 #[derive(Clone, Copy)]
 pub(super) struct Credits {
     pub(super) class: u16,
@@ -587,13 +593,13 @@ pub(super) struct Credits {
 }
 
 impl Credits {
-    /// How they come at the sender.
+    /// Returns the ramp of their arrival at the sender.
     #[inline(always)]
     fn ramp<S: Shape>(self, paces: &Paces) -> Ramp {
         ramp::<S>(self.start, self.units, self.class, self.pace, || paces)
     }
 
-    /// The event by which they come at a port: on the first edge at which they can be of use.
+    /// Returns the event of their arrival at a port, on the first edge at which they can be used.
     #[inline(always)]
     fn arriving<S: Shape>(self, port: u32, stages: &Stages) -> (Tick, Event) {
         let Credits {

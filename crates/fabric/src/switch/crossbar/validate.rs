@@ -1,7 +1,8 @@
-//! Whether restored switches around crossbars are such that a run could have saved them.
+//! Validation of restored crossbar switches: could a run have saved them?
 //!
-//! Packets are followed through the lists and events that refer to them. What buffers, credits and counters must be follows
-//! from where the packets are, and is compared with what was saved.
+//! The validation follows packets through the lists and events that refer to them. It derives
+//! buffers, credits and counters from the positions of the packets, and compares them with the
+//! saved state.
 
 use netloom_arbitration::Arbiter;
 use netloom_encoding::{Invalid, Validity, ensure, ensure_below, ensure_equal};
@@ -19,24 +20,24 @@ use crate::switch::crossbar::{Crossbars, Stored};
 use crate::switch::{NIL, Peer};
 use crate::validation::{Bounds, Coming, Ways};
 
-/// What follows from where packets are, by port record and, behind it, by lane.
+/// The state derived from the positions of packets, by port record and then by lane.
 struct Found {
     n_vls: usize,
-    /// Room taken in the buffer of a record.
+    /// Space taken in the buffer of a record.
     space: Vec<u32>,
-    /// Room taken in the input buffer of a port, on the link to it included.
+    /// Space taken in the input buffer of a port, including the link to it.
     input: Vec<u32>,
     /// Flits routed to an output and not granted.
     committed: Vec<u32>,
-    /// Flits that have arrived at an input and have not begun to leave.
+    /// Flits that have arrived at an input and not started to leave.
     occupancy: Vec<u32>,
     /// Packets on the crossbar to an output.
     crossing: Vec<u32>,
-    /// Events with room of a record, credits of a port and of a NIC.
+    /// Events with releases of a record, credits of a port and of a NIC.
     drains: Vec<u32>,
     credits: Vec<u32>,
     nic_credits: Vec<u32>,
-    /// What these credits bring, by class.
+    /// The number of these credits, by class.
     credit_units: FxHashMap<(u32, u16), u32>,
     nic_credit_units: FxHashMap<(u32, u16), u32>,
     /// Headers by time and port.
@@ -78,19 +79,19 @@ impl Found {
     }
 }
 
-/// Whether a set of bits has only members below a bound.
+/// Validates that a set of bits has only members below a bound.
 fn bits_below(place: &str, set: u32, bound: usize) -> Validity {
     ensure(u64::from(set) >> bound == 0, || {
         Invalid::new(
             place,
-            format_args!("a set of {bound}"),
+            format_args!("members below {bound}"),
             format_args!("{set:#b}"),
         )
     })
 }
 
 impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
-    /// All that switches keep, and all that is pending.
+    /// Validates the state of the switches and all pending events.
     pub(super) fn validate_switches(
         &self,
         bounds: &Bounds<'_>,
@@ -152,7 +153,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         }
     }
 
-    /// Classes of credits.
+    /// Returns the number of classes of credits.
     fn n_classes(&self) -> usize {
         match self.switches.credits_per_queue {
             true => self.switches.n_queues,
@@ -160,7 +161,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         }
     }
 
-    /// Records of a switch.
+    /// Returns the number of records of a switch.
     fn n_records(&self, switch: u32) -> usize {
         let states = &self.switches.states;
         let next = switch + 1;
@@ -187,17 +188,18 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         )
     }
 
-    /// A port with a cable.
+    /// Validates that a record is a port with a cable.
     fn cabled(&self, record: u32) -> Validity {
         self.record("port", record)?;
         let port = &self.switches.ports[record];
         let n_ports = self.switches.states[port.switch].n_ports;
         ensure(port.number < n_ports && port.peer != Peer::Nobody, || {
-            Invalid::new("port", "one with a cable", record)
+            Invalid::new("port", "a port with a cable", record)
         })
     }
 
-    /// A packet that this switch has routed: it leaves by a port with a cable, on a lane that there is.
+    /// Validates a packet that this switch has routed: it leaves by a port with a cable, on an
+    /// existing lane.
     fn validate_routed(
         &self,
         bounds: &Bounds<'_>,
@@ -219,7 +221,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         })
     }
 
-    /// A packet at an input, or in the buffer of a central link, counts in what it takes.
+    /// Counts the space of a packet at an input, or in the buffer of a central link.
     fn count_input(&self, found: &mut Found, record: u32, stored: &Stored) -> Validity {
         let owner = self.owner(record);
         let port = &self.switches.ports[owner];
@@ -240,7 +242,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         Ok(())
     }
 
-    /// A packet in the centre, or on its way there, is fed as it came.
+    /// Validates the feed of a packet in the centre, or on its way there.
     fn validate_feed(&self, id: u32, record: u32, stored: &Stored) -> Validity {
         let port = &self.switches.ports[self.owner(record)];
         if port.number < self.switches.states[port.switch].n_ports {
@@ -259,7 +261,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         )
     }
 
-    /// The output to whose buffer a record writes.
+    /// Returns the output to whose buffer a record writes.
     fn written_by(&self, writer: u32) -> Option<u16> {
         let port = &self.switches.ports[writer];
         let state = &self.switches.states[port.switch];
@@ -404,13 +406,17 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
                 lag,
             } => {
                 self.record("port", port)?;
-                // Out of the centre, and over each link.
+                // From the centre, and over each link.
                 let paces = 1 + bounds.plan.links.len();
                 let is_central = self.is_central(port);
                 let most = if is_central { paces } else { 0 };
                 let class = (u16::from(vl), switches.n_vls);
                 self.validate_units(bounds, (pace, most), class, units, (at, lag))?;
-                ensure_below("flits before", phase, u32::from(bounds.largest) + 1)?;
+                ensure_below(
+                    "flits before a release",
+                    phase,
+                    u32::from(bounds.largest) + 1,
+                )?;
                 found.drains[port as usize] += 1;
                 found.take_space(port, vl, units);
                 Ok(())
@@ -483,7 +489,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         }
     }
 
-    /// Room that comes back: how much, of which class, at which pace, and since when.
+    /// Validates freed units: number, class, pace and start.
     fn validate_units(
         &self,
         bounds: &Bounds<'_>,
@@ -503,7 +509,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         S::IS_HIERARCHICAL && port.number >= self.switches.states[port.switch].n_ports
     }
 
-    /// Packets wait at the record and in the queue to which their lane, output and destination lead.
+    /// Validates that packets wait at the record and in the queue of their lane, output and
+    /// destination.
     fn validate_inputs(
         &self,
         bounds: &Bounds<'_>,
@@ -646,14 +653,14 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             u32::from(port.crossing),
         )?;
         ensure_equal(
-            "room that comes by events",
+            "space that is freed by events",
             found.drains[at],
             u32::from(port.drains),
         )?;
         let is_remote = matches!(port.receiver, Peer::Remote(..));
         let coming = if is_remote { 0 } else { found.credits[at] };
         ensure_equal(
-            "credits that come by events",
+            "credits that return by events",
             coming,
             u32::from(port.credits_coming),
         )?;
@@ -670,7 +677,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         for vl in 0..switches.n_vls {
             if let Some(used) = port.space.outstanding(vl as u16) {
                 let taken = found.space[at * switches.n_vls + vl];
-                ensure_equal("room taken in the output buffer", taken, used)?;
+                ensure_equal("space taken in the output buffer", taken, used)?;
             }
         }
         let limits = switches.input_buffer.of(S::ring(port.ring_out));
@@ -685,7 +692,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
                 .copied()
                 .unwrap_or(0)
         };
-        // Records that are no ports have no link.
+        // Records that are not ports have no link.
         let is_port = port.number < switches.states[port.switch].n_ports;
         let taken = match port.receiver {
             Peer::Port(next) if is_port => Some(next),
@@ -708,8 +715,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         }
     }
 
-    /// The credits of a sender: what it has taken is in the buffer at the other end, or on its way there or back. Of
-    /// another partition only what is on its way back is known.
+    /// Validates the credits of a sender: those taken are in the buffer at the other end, or on
+    /// their way there or back. For another partition only those on their way back are known.
     fn validate_credits(
         &self,
         found: &Found,
@@ -725,7 +732,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             let back = units(class);
             if is_remote || self.switches.credits_per_queue {
                 ensure(back <= used, || {
-                    let expected = format!("at least {back} that are on their way back");
+                    let expected = format!("at least the {back} on their way back");
                     Invalid::new("credits taken", expected, used)
                 })?;
                 continue;
@@ -743,7 +750,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         let state = &self.endpoints.nics[nic];
         let coming = found.nic_credits[nic as usize];
         ensure_equal(
-            "credits that come by events",
+            "credits that return by events",
             coming,
             u32::from(state.credits_coming),
         )?;
@@ -766,11 +773,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
     fn validate_switch(&self, switch: u32) -> Validity {
         let state = &self.switches.states[switch];
         let n_records = self.n_records(switch);
-        ensure_equal(
-            "switch that decides in a tick that is over",
-            false,
-            state.is_marked,
-        )?;
+        ensure_equal("switch that decides in a past tick", false, state.is_marked)?;
         for set in [state.woken, state.sending, state.losers] {
             ensure(set.is_below(n_records), || {
                 Invalid::new("set of ports", format_args!("below {n_records}"), "more")
@@ -780,7 +783,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         let arriving = &self.switches.arriving.as_slice();
         let arriving = arriving.get(first..first + n_records).unwrap_or_default();
         ensure(arriving.iter().flatten().all(|&id| id == NIL), || {
-            Invalid::new("packets that arrive in a tick that is over", "none", "some")
+            Invalid::new("packets that arrived in a past tick", "none", "some")
         })
     }
 }

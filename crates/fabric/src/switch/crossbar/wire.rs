@@ -1,10 +1,11 @@
-//! When things happen on and behind a link: the arithmetic of one packet's timing.
+//! The timing of a packet on a link and after it.
 //!
-//! A link sends flit `k` of a packet in `[S + k f, S + (k+1) f)` and it is wholly received at
-//! `S + (k+1) f + delay`. Every later stage is a constant number of cycles after that or a decision on a
-//! clock edge. What follows from a packet's length is tabulated here by trying every flit: how long a link waits
-//! so as not to run dry, and how long a crossbar must wait so as never to catch up with its feed. A crossbar that
-//! is stored to waits so long; one that starts at once may catch up (`course.rs`).
+//! A link sends flit `k` of a packet in `[S + k f, S + (k+1) f)`, and the flit is received
+//! completely at `S + (k+1) f + delay`. Every later stage is a constant number of cycles or a
+//! decision on a clock edge. Quantities that depend on a packet's length are tabulated here by
+//! trying every flit: how long a link waits so as not to run dry, and how long a crossbar must wait
+//! so as never to catch up with its feed. With `stored` start a crossbar waits that long; with
+//! `at-once` start it may catch up (`course.rs`).
 
 use crate::rows::Rows;
 use netloom_units::{Clock, Tick};
@@ -14,67 +15,70 @@ use crate::plan::{Architecture, CentralStart, FabricPlan, LinkTiming};
 use crate::switch::crossbar::course::Lead;
 use crate::switch::crossbar::shape::Shape;
 
-/// Where the paces stand at which a buffer is emptied: first its own crossbar; then, where there is one, the crossbar
-/// to the centre; then the links over which its packets come, as which a crossbar empties it that has caught up.
+/// Index of the paces at which a buffer is emptied. The first is its own crossbar, then the
+/// crossbar to the centre (if any). The paces of the incoming links follow, for a crossbar that has
+/// caught up.
 pub(crate) const TO_CENTRE: u8 = 1;
 pub(crate) const FROM_LINK: u8 = 2;
 
-/// One link class as its users see it.
+/// The timing of a link class.
 #[derive(Clone, Debug)]
 pub(crate) struct Wire {
     /// One flit on the wire.
     pub(crate) flit: u64,
     /// Propagation.
     pub(crate) delay: u64,
-    /// From the start of sending to the header wholly received.
+    /// From the start of sending to the completely received header.
     pub(crate) head: u64,
-    /// What depends on a packet's length.
+    /// Quantities by packet length.
     lengths: Rows<Length>,
-    /// The same for packets that go through the centre of a hierarchical switch.
+    /// The same for packets through the centre of a hierarchical switch.
     central: Rows<CentralLength>,
-    /// How late flits come over this link for a crossbar: to an output, and to the centre.
+    /// Lateness of flits over this link for a crossbar: to an output, and to the centre.
     lead: [Lead; 2],
-    /// The same for the central crossbar, if they went straight on to its buffer.
+    /// The same for the central crossbar, if the flits went directly to its buffer.
     pub(crate) lead_through_centre: Lead,
     /// The pace at which this link drains an output buffer.
     pub(crate) drain: Paces,
-    /// The paces at which the input buffer behind this link is emptied.
+    /// The paces at which the input buffer of this link is emptied.
     pub(crate) credits: Paces,
 }
 
-/// What the length of a packet decides on a link class.
+/// Quantities by packet length on a link class.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Length {
-    /// How long the header waits at an input so that the crossbar does not run dry, unless that starts at once.
+    /// Wait of the header at an input so that the crossbar does not run dry, unless it starts at
+    /// once.
     behind_input: u64,
-    /// How long after the header the crossbar must begin so as never to catch up.
+    /// Time after the header at which the crossbar must start so as never to catch up.
     lead: u64,
-    /// From the grant to the instant at which the output scheduler may send it over this link.
+    /// From the grant to the time at which the output scheduler may send it over this link.
     pub(crate) to_output: u64,
-    /// How much longer its flits stay between this link and the crossbar, in all, than if both ran at
-    /// one pace (flits times ticks).
+    /// Total extra time of its flits between this link and the crossbar, compared with equal paces
+    /// (flits times ticks).
     slip: i64,
     /// Ticks on the wire.
     pub(crate) on_wire: u64,
 }
 
-/// What the length of a packet decides on a link class of a hierarchical switch, beyond [`Length`].
+/// Quantities by packet length on a link class of a hierarchical switch, in addition to [`Length`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CentralLength {
-    /// How long the header waits at an input so that its crossbar output does not run dry: to its own MPort,
-    /// and to the centre.
+    /// Wait of the header at an input so that its crossbar output does not run dry: to its own
+    /// MPort, and to the centre.
     behind_input: [u64; 2],
-    /// From the grant of the central crossbar to the instant at which the output scheduler may send it.
+    /// From the grant of the central crossbar to the time at which the output scheduler may send
+    /// it.
     pub(crate) to_output: u64,
     /// [`Length::lead`] of a crossbar towards a central link.
     lead: u64,
     /// [`Length::slip`] towards a central link.
     slip_in: i64,
-    /// How much longer its flits stay in an output buffer than if the local writer had brought them.
+    /// Total extra time of its flits in an output buffer, compared with the local writer.
     pub(crate) slip_out: i64,
 }
 
-/// Which crossbar port a transfer takes: it decides the pace.
+/// The crossbar port that a transfer takes, which determines the pace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Passage {
     /// From an input to an output buffer.
@@ -88,9 +92,8 @@ pub(crate) enum Passage {
 /// Constants of the switch stages, in ticks.
 #[derive(Clone, Debug)]
 pub(crate) struct Stages {
-    /// The switch clock.
     pub(crate) clock: Clock,
-    /// From the header received (on an edge) to the allocation.
+    /// From the received header (on an edge) to the allocation.
     pub(crate) before_allocation: u64,
     /// From the grant to the first flit leaving the input buffer.
     pub(crate) allocation: u64,
@@ -100,31 +103,34 @@ pub(crate) struct Stages {
     pub(crate) pause: u64,
     /// From the grant to the first flit in the output buffer.
     pub(crate) allocation_to_output: u64,
-    /// From a flit leaving a NIC's receiver to its credit: in flit times of its link.
+    /// From a flit leaving a NIC's receiver to its credit, in flit times of its link.
     pub(crate) nic_credit_cycles: u64,
     /// From the scheduler's decision to the first flit on the link.
     pub(crate) output: u64,
-    /// How long before a link falls free its next packet may be chosen, less one tick.
+    /// How long before a link becomes free its next packet may be chosen, minus one tick.
     pub(crate) ahead: u64,
-    /// By length: ticks that a transfer holds its crossbar ports, and from its first flit to its last.
+    /// By length: ticks that a transfer occupies its crossbar ports, and from its first flit to its
+    /// last.
     pub(crate) crossing: Rows<(u64, u64)>,
     /// The same to and from the centre.
     pub(crate) central_crossing: [Rows<(u64, u64)>; 2],
     /// By length: from the header in a central buffer to the allocation of the central crossbar.
     pub(crate) in_centre: Rows<u64>,
-    /// Where packets must be there as a whole: from the last flit in a central buffer to that allocation.
+    /// If whole packets are required there: from the last flit in a central buffer to that
+    /// allocation.
     pub(crate) tail_to_centre: Option<u64>,
     /// The paces of the crossbar, to the centre and from there.
     paces: [Pace; 3],
     /// The paces at which a central buffer is emptied.
     pub(crate) centre: Paces,
-    /// By passage and length: when its flits pass, from the first on, in all.
+    /// By passage and length: the sum of the times at which its flits pass, from the first on.
     times: [Rows<u64>; 3],
-    /// How late flits come from the crossbar to the centre for the central one.
+    /// Lateness of flits from the crossbar to the centre for the central one.
     pub(crate) lead_in_centre: Lead,
-    /// Whether a crossbar may start before all of a packet is there.
+    /// Whether a crossbar may start before the whole packet is there.
     starts_at_once: bool,
-    /// Whether a link may be given together with the crossbar: nothing granted later may overtake.
+    /// Whether a link may be granted together with the crossbar: nothing granted later may
+    /// overtake.
     pub(crate) may_fuse: bool,
 }
 
@@ -174,7 +180,7 @@ impl Stages {
         };
         let mut out_of_centre = vec![from_centre, to_centre];
         out_of_centre.extend(plan.links.iter().map(|link| Pace::one_per(link.flit)));
-        // With two writers to an output buffer, a later grant must not be eligible earlier.
+        // With two writers to an output buffer, a later grant must not become eligible earlier.
         let fastest = plan.links.iter().map(|link| link.flit).min().unwrap_or(1);
         let keeps_up = |pace: Pace| {
             (0..=u64::from(plan.largest_packet())).all(|k| pace.time_of(k) <= k * fastest)
@@ -205,17 +211,18 @@ impl Stages {
         }
     }
 
-    /// The pace of the crossbar to the centre.
+    /// Returns the pace of the crossbar to the centre.
     pub(crate) fn to_centre(&self) -> Pace {
         self.paces[Passage::ToCentre as usize]
     }
 
-    /// By length: when the flits of a packet pass, from the first on, in all.
+    /// By length: returns the sum of the times at which the flits of a packet pass, from the first
+    /// on.
     pub(crate) fn times_of(&self, passage: Passage) -> &Rows<u64> {
         &self.times[passage as usize]
     }
 
-    /// The first edge at or after a time.
+    /// Returns the first edge at or after a time.
     #[inline(always)]
     pub(crate) fn edge<S: Shape>(&self, at: Tick) -> Tick {
         if S::ONE_PACE {
@@ -225,7 +232,8 @@ impl Stages {
         }
     }
 
-    /// Ticks that a transfer holds its crossbar ports, and from its first flit to its last.
+    /// Returns the ticks that a transfer occupies its crossbar ports, and from its first flit to
+    /// its last.
     #[inline(always)]
     pub(crate) fn crossing_of<S: Shape>(&self, passage: Passage, flits: u16) -> (u64, u64) {
         if S::ONE_PACE {
@@ -238,7 +246,7 @@ impl Stages {
     }
 }
 
-/// The paces to and from the centre of a hierarchical switch.
+/// Returns the paces to and from the centre of a hierarchical switch.
 fn central_paces(plan: &FabricPlan) -> Option<(Pace, Pace)> {
     let Architecture::Hierarchical(hierarchy) = &plan.switch.crossbar().architecture else {
         return None;
@@ -261,7 +269,8 @@ impl Wire {
         let [crossbar, to_centre, from_centre] = stages.paces;
         let longest = plan.largest_packet();
         let (own, comes) = (Pace::one_per(link.flit), |k: u64| k * link.flit);
-        // Flit k is there k flit times after the first and leaves time_of(k) after the grant took effect.
+        // Flit k is there k flit times after the first and leaves time_of(k) after the grant took
+        // effect.
         let behind = |flits: u64, pace: Pace| {
             if stages.starts_at_once {
                 return 0;
@@ -271,7 +280,8 @@ impl Wire {
                 .max();
             behind.unwrap_or(0).saturating_sub(stages.allocation)
         };
-        // Flit k enters the output buffer time_of(k) after the first and leaves k flit times after the start.
+        // Flit k enters the output buffer time_of(k) after the first and leaves k flit times after
+        // the start.
         let to_output = |flits: u64, pace: Pace| {
             let before = (0..flits)
                 .map(|k| pace.time_of(k).saturating_sub(k * link.flit))
@@ -322,7 +332,7 @@ impl Wire {
         }
     }
 
-    /// What stands for a link at the end of a crossbar that leads to a central buffer.
+    /// Returns the substitute for a link after a crossbar that leads to a central buffer.
     pub(crate) fn of_centre(stages: &Stages) -> Self {
         Wire {
             flit: 1,
@@ -337,14 +347,14 @@ impl Wire {
         }
     }
 
-    /// What a length decides for packets through the centre.
+    /// Returns the quantities for packets of a length through the centre.
     #[inline]
     pub(crate) fn central(&self, flits: u16) -> &CentralLength {
         &self.central[u32::from(flits)]
     }
 
-    /// When a header received at `received` may be allocated in a hierarchical switch, as far as its feed is
-    /// concerned.
+    /// Returns when a header received at `received` may be allocated in a hierarchical switch, as
+    /// far as its feed is concerned.
     #[inline]
     pub(crate) fn fed(
         &self,
@@ -357,7 +367,8 @@ impl Wire {
         stages.clock.edge_at_or_after(received + wait)
     }
 
-    /// How long after its header the crossbar must begin with a packet so as never to catch up with it.
+    /// Returns the time after its header at which the crossbar must start a packet so as never to
+    /// catch up.
     #[inline(always)]
     pub(crate) fn lead(&self, flits: u16, passage: Passage) -> u64 {
         match passage {
@@ -366,24 +377,24 @@ impl Wire {
         }
     }
 
-    /// By flit, the same for those before it and itself.
+    /// Returns the lateness by flit, as the maximum over all flits before it and itself.
     pub(crate) fn leads(&self, passage: Passage) -> &Lead {
         &self.lead[usize::from(passage != Passage::Local)]
     }
 
-    /// What a length decides.
+    /// Returns the quantities for a length.
     #[inline]
     fn length(&self, flits: u16) -> &Length {
         &self.lengths[u32::from(flits)]
     }
 
-    /// One flit on the wire.
+    /// Returns one flit on the wire.
     #[inline(always)]
     pub(crate) fn flit<S: Shape>(&self) -> u64 {
         if S::ONE_PACE { 1 } else { self.flit }
     }
 
-    /// Ticks of a packet on the wire.
+    /// Returns the ticks of a packet on the wire.
     #[inline(always)]
     pub(crate) fn on_wire<S: Shape>(&self, flits: u16) -> u64 {
         if S::ONE_PACE {
@@ -393,7 +404,8 @@ impl Wire {
         }
     }
 
-    /// From the grant to the instant at which the output scheduler may send a packet over this link.
+    /// Returns the time from the grant to when the output scheduler may send a packet over this
+    /// link.
     #[inline(always)]
     pub(crate) fn to_output<S: Shape>(&self, flits: u16, stages: &Stages) -> u64 {
         if S::ONE_PACE {
@@ -403,8 +415,9 @@ impl Wire {
         }
     }
 
-    /// Flits times ticks that a packet spends in an input buffer behind this link, from its header's
-    /// arrival to the grant. `own` of them pass at the pace of the crossbar, the others as they come.
+    /// Returns the flits times ticks that a packet spends in an input buffer after this link, from
+    /// its header's arrival to the grant. `own` of them pass at the pace of the crossbar, the
+    /// others as they arrive.
     #[inline]
     pub(crate) fn input_residence<S: Shape>(
         &self,
@@ -428,7 +441,7 @@ impl Wire {
         (u64::from(own) * waited + passing).wrapping_add_signed(slip)
     }
 
-    /// Flits times ticks that a packet spends in an output buffer before this link.
+    /// Returns the flits times ticks that a packet spends in an output buffer before this link.
     #[inline]
     pub(crate) fn output_residence<S: Shape>(&self, flits: u16, arrival: Tick, start: Tick) -> u64 {
         let header = (start - arrival) + self.flit::<S>();
@@ -438,9 +451,9 @@ impl Wire {
         (u64::from(flits) * header).wrapping_add_signed(-self.length(flits).slip)
     }
 
-    /// When a packet sent from `start` on may be allocated at the switch behind this link. `last` is the
-    /// same for the packet before it: an input takes in one header per cycle, which matters only where a
-    /// link is faster than the clock of the switch behind it.
+    /// Returns when a packet sent from `start` on may be allocated at the switch after this link.
+    /// `last` is that time for the previous packet. An input takes one header per cycle, which
+    /// matters only if a link is faster than the clock of the switch.
     #[inline(always)]
     pub(crate) fn allocatable<S: Shape>(
         &self,
@@ -480,7 +493,7 @@ impl Wire {
     }
 }
 
-/// Room of a class that comes free from `from` on; the paces are asked for only where there are several.
+/// Returns a release of a class from `from` on. The paces are evaluated only if there are several.
 #[inline(always)]
 pub(crate) fn ramp<'a, S: Shape>(
     from: Tick,

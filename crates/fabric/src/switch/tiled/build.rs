@@ -1,4 +1,4 @@
-//! From a plan to the partitions of a fabric of tiled switches.
+//! Construction of the partitions of a fabric of tiled switches from a plan.
 
 use std::collections::VecDeque;
 
@@ -26,18 +26,18 @@ use crate::switch::tiled::{Due, Port, Switch, Tile, TileInput, TileOutput, Tiles
 use crate::switch::{NIL, Peer};
 use crate::trace::Watch;
 
-/// The tiles of a plan.
+/// Returns the tiled switch of a plan.
 pub(crate) fn tiled(plan: &FabricPlan) -> &Tiled {
     plan.switch.tiled().expect("a plan of tiled switches")
 }
 
-/// Ports of a switch, used or not.
+/// Returns the number of ports of a switch, used or not.
 pub(crate) fn n_ports(plan: &FabricPlan) -> u32 {
     let tiled = tiled(plan);
     u32::from(tiled.rows) * u32::from(tiled.inputs)
 }
 
-/// What the switches of a partition are made from.
+/// The data from which the switches of a partition are built.
 struct Making<'a> {
     plan: &'a FabricPlan,
     atlas: &'a Atlas,
@@ -48,7 +48,7 @@ struct Making<'a> {
 }
 
 impl Making<'_> {
-    /// All switches, and their ports one after the other.
+    /// Builds all switches, and their ports in order.
     fn switches(&self, tiled: &Tiled) -> (Vec<Switch>, Vec<Port>) {
         let mut ports = Vec::new();
         let switch = |(index, &id): (usize, &SwitchId)| {
@@ -80,7 +80,7 @@ impl Making<'_> {
         (switches.map(switch).collect(), ports)
     }
 
-    /// A port that nothing has happened to; some of a switch may have no cable.
+    /// Builds a port in its initial state; some ports of a switch may have no cable.
     fn port(&self, tiled: &Tiled, index: u32, switch: &Switch, at: u32) -> Port {
         let topology = &self.plan.topology;
         let number = PortNumber(at as u16);
@@ -139,7 +139,7 @@ impl Making<'_> {
     }
 }
 
-/// One partition of a plan.
+/// Builds one partition of a plan.
 pub(crate) fn partition(
     plan: &FabricPlan,
     atlas: &Atlas,
@@ -198,7 +198,7 @@ pub(crate) fn partition(
     let has_stash = !matches!(tiled.stash, None | Some(StashUse::Congestion));
     assert!(
         tiled.faults.are_off() || has_stash,
-        "who makes errors keeps copies"
+        "a switch with faults keeps copies"
     );
     let announcing = Announcing::new(plan, switch_ids, &|id| {
         (atlas.port(id, PortNumber(0)).1, geometry.ports)

@@ -1,4 +1,5 @@
-//! The row bus of an input: one packet at a time to the tiles of its row, to several of them at once if need be.
+//! The row bus of an input: one packet at a time to the tiles of its row, to several of them
+//! simultaneously if needed.
 
 use crate::{StashSelect, StashUse};
 use netloom_engine::{EventQueue, Outbox};
@@ -18,14 +19,14 @@ use crate::switch::tiled::{first_from, members};
 enum Way {
     /// On its own channel.
     Own,
-    /// On its own channel, with a copy for a stash behind this column.
+    /// On its own channel, with a copy for a stash through this column.
     Copied(u32),
-    /// Put aside, by way of this column.
+    /// Into a stash, through this column.
     Aside(u32),
 }
 
 impl Fabric<Tiles> {
-    /// A bus that was busy, or an input with something new.
+    /// Handles a bus that was busy, or an input with a new packet.
     #[inline]
     pub(crate) fn bus_wakes<Q: EventQueue<Event>>(&mut self, port: u32, out: &mut Outbox<Self, Q>) {
         let input = &mut self.switches.ports[port];
@@ -34,7 +35,8 @@ impl Fabric<Tiles> {
         self.make_due(switch, out, |due| due.buses |= 1 << number);
     }
 
-    /// Gives the bus to the next packet that may advance, round robin over virtual channels and the stash.
+    /// Grants the bus to the next packet that may advance, round robin over virtual channels and
+    /// the stash.
     #[inline]
     pub(super) fn decide_bus<Q: EventQueue<Event>>(
         &mut self,
@@ -77,7 +79,7 @@ impl Fabric<Tiles> {
         }
     }
 
-    /// A busy bus is looked at when it falls free.
+    /// Schedules a check of a busy bus when it becomes free.
     #[inline]
     fn watch_bus<Q: EventQueue<Event>>(&mut self, port: u32, out: &mut Outbox<Self, Q>) {
         let input = &mut self.switches.ports[port];
@@ -87,20 +89,20 @@ impl Fabric<Tiles> {
         }
     }
 
-    /// Whether there is room in front of the tile that leads to an output.
+    /// Whether there is space in front of the tile that leads to an output.
     #[inline]
     fn row_has_room(&self, port: u32, output: u32, channel: u32, flits: u16) -> bool {
         flits <= self.row_room(port, output, channel)
     }
 
-    /// Flits that are free in front of the tile that leads to an output.
+    /// Returns the free flits in front of the tile that leads to an output.
     #[inline]
     fn row_room(&self, port: u32, output: u32, channel: u32) -> u16 {
         let used = self.switches.row_used[self.row_space(port, output, channel)];
         self.switches.row_buffer - used
     }
 
-    /// The space in front of a tile that a packet for an output takes.
+    /// Returns the space in front of a tile that a packet for an output takes.
     #[inline]
     fn row_space(&self, port: u32, output: u32, channel: u32) -> u32 {
         let geometry = &self.switches.geometry;
@@ -108,9 +110,10 @@ impl Fabric<Tiles> {
         geometry.row_space(geometry.tile_input(port, column), at, channel)
     }
 
-    /// The column with the most room, of those that a packet can go to (join the shortest queue): in its stashes, what is
-    /// not promised, or in front of its tile. A packet goes only where a stash has room for it: if packets could wait for
-    /// that in the buffers on the way, these would be a part of the storage (C002-2).
+    /// Returns the column with the most space among those that a packet can go to (join the
+    /// shortest queue): unreserved space in its stashes, or space in front of its tile. A packet
+    /// goes only where a stash has space for it. If packets could wait for that in the buffers on
+    /// the way, these would be a part of the storage (C002-2).
     fn stash_column(&self, port: u32, flits: u16) -> Option<u32> {
         let input = &self.switches.ports[port];
         let (mut most, mut equal) = (None, 0u64);
@@ -138,7 +141,7 @@ impl Fabric<Tiles> {
         most.map(|_| first_from(equal, input.next_stash_column))
     }
 
-    /// Room in the stashes of a column that is not promised.
+    /// Returns the unreserved space in the stashes of a column.
     fn column_room(&self, switch: u32, column: u32) -> u32 {
         let first = switch * self.switches.geometry.ports + column * self.switches.geometry.outputs;
         let free = |port: u32| {
@@ -150,7 +153,7 @@ impl Fabric<Tiles> {
         free - self.switches.states[switch].promised[column as usize]
     }
 
-    /// How the first packet of an input queue may advance, if it may.
+    /// Returns how the first packet of an input queue may advance, if it may.
     #[inline]
     fn way(&self, port: u32, record: &Record) -> Option<Way> {
         let (output, flits) = (u32::from(record.output), record.packet.flits);
@@ -178,7 +181,7 @@ impl Fabric<Tiles> {
         }
     }
 
-    /// The first packet of an input queue takes the bus, if it may advance; until when.
+    /// Grants the bus to the first packet of an input queue, if it may advance; returns until when.
     #[inline]
     fn advance<Q: EventQueue<Event>>(
         &mut self,
@@ -229,7 +232,8 @@ impl Fabric<Tiles> {
         Some(until)
     }
 
-    /// The first packet that goes on from a stash takes the bus of its port, if there is room; until when.
+    /// Grants the bus of a port to the first packet that continues from its stash, if there is
+    /// space; returns until when.
     fn retrieve<Q: EventQueue<Event>>(
         &mut self,
         now: Tick,
@@ -260,7 +264,8 @@ impl Fabric<Tiles> {
         Some(until)
     }
 
-    /// A packet is on its way to the row buffer that leads to an output; any of its column where it will be chosen later.
+    /// Moves a packet to the row buffer that leads to an output, or to any of its column if the
+    /// output is chosen later.
     #[allow(clippy::too_many_arguments)]
     #[inline]
     fn drop_off<Q: EventQueue<Event>>(
@@ -305,7 +310,7 @@ impl Fabric<Tiles> {
         self.drop_off(now, port, packet, first, channel, flits, out);
     }
 
-    /// The sender behind an input learns that there is room again.
+    /// Returns credits to the sender of an input.
     #[inline]
     pub(super) fn return_credit<Q: EventQueue<Event>>(
         &mut self,
@@ -327,6 +332,7 @@ impl Fabric<Tiles> {
                 let when = now + (self.switches.clock.period + wire.delay);
                 out.at(when, Event::NicCredit { vc, flits, nic });
             }
+            // tidy: allow the name of a variant
             Peer::Nobody => unreachable!("a packet came by a link"),
         }
     }

@@ -1,29 +1,28 @@
-//! What can happen: a closed set of plain records without time, 16 bytes each.
+//! Events of tiled switches: a closed set of plain records without time, 16 bytes each.
 //!
 //! Ports and NICs are named by their index inside the partition that receives the event.
 
-/// One update of one component.
+/// An update of one component.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
-    /// A header is written at an input and may be routed.
+    /// A header has been written at an input and may be routed.
     Head {
         /// The input.
         port: u32,
-        /// Its record.
         packet: u32,
     },
-    /// A header is in a row buffer and may ask its tile.
+    /// A header is in a row buffer and may request its tile.
     Row {
         /// The channel inside the switch.
         channel: u8,
-        /// The output that it asks for; the first of the column if it goes to a stash, which is chosen when it is served.
+        /// The requested output, or the first of the column for a packet to a stash, whose output
+        /// is chosen when it is served.
         output: u8,
-        /// The input it came by.
+        /// The input of arrival.
         port: u32,
-        /// Its record.
         packet: u32,
     },
-    /// A header is in a column buffer and may ask its multiplexer.
+    /// A header is in a column buffer and may request its multiplexer.
     Column {
         /// The channel inside the switch.
         channel: u8,
@@ -31,86 +30,74 @@ pub(crate) enum Event {
         row: u8,
         /// The output.
         port: u32,
-        /// Its record.
         packet: u32,
     },
-    /// A header is in an output buffer and may ask for the link.
+    /// A header is in an output buffer and may request the link.
     Output {
         /// The output.
         port: u32,
-        /// Its record.
         packet: u32,
     },
-    /// A header is in a stash, from which it goes on by itself.
+    /// A header is in a stash, from which it continues by itself.
     Stashed {
         /// The port of the stash.
         port: u32,
-        /// Its record.
         packet: u32,
     },
-    /// Credits have come back to an output.
+    /// Credits have returned to an output.
     Credit {
-        /// Their virtual channel.
         vc: u8,
-        /// How many.
         flits: u16,
         /// The output.
         port: u32,
     },
-    /// A row bus is looked at.
+    /// A row bus is checked.
     Bus {
         /// Its input.
         port: u32,
     },
-    /// A tile is looked at.
+    /// A tile is checked.
     Tile {
         /// Its number on the switch.
         tile: u8,
-        /// The switch.
         switch: u32,
     },
-    /// A multiplexer is looked at.
+    /// A multiplexer is checked.
     Multiplexer {
         /// Its output.
         port: u32,
     },
-    /// A multiplexer into a stash is looked at.
+    /// A multiplexer into a stash is checked.
     StashMultiplexer {
         /// Its port.
         port: u32,
     },
-    /// A link is looked at.
+    /// A link is checked.
     Link {
         /// Its output.
         port: u32,
     },
-    /// Blocks that are due look again.
-    Edge {
-        /// Their switch.
-        switch: u32,
-    },
-    /// A switch tells its neighbours of its queues.
-    Announce {
-        /// The switch.
-        switch: u32,
-    },
-    /// A neighbour has told of a queue.
+    /// Blocks that are due are checked.
+    Edge { switch: u32 },
+    /// A switch announces its queues to its neighbours.
+    Announce { switch: u32 },
+    /// A neighbour has announced a queue.
     Announced {
         /// Its output.
         output: u16,
-        /// The port it is cabled to.
+        /// The port that is cabled to it.
         port: u32,
-        /// What waits there.
+        /// Length of the queue.
         flits: u32,
     },
-    /// Side band: a copy is stored.
+    /// Side band: a copy has been stored.
     Located {
         /// The port where its packet came in.
         port: u32,
         /// The copy.
         packet: u32,
     },
-    /// Side band: a copy is not needed any more.
+    /// Side band: a copy is no longer needed.
     Delete {
         /// The port of its stash.
         port: u32,
@@ -126,65 +113,41 @@ pub(crate) enum Event {
         /// The copy.
         packet: u32,
     },
-    /// Nothing has come back for long.
+    /// An attempt may have timed out.
     Timeout {
-        /// Of this attempt.
+        /// The number of the attempt.
         attempt: u8,
         /// The port where the packet came in.
         port: u32,
-        /// Its number at its source.
+        /// Sequence number at its source.
         sequence: u32,
     },
     /// A workload creates a message.
     Arrival {
-        /// Its traffic class.
         class: u8,
-        /// Its service level.
         sl: u8,
-        /// Its flow.
         flow: u8,
-        /// The NIC.
         nic: u32,
-        /// To whom.
         destination: u32,
-        /// Payload.
+        /// Bytes of payload.
         bytes: u32,
     },
-    /// The programs of a NIC begin.
-    Begin {
-        /// The NIC.
-        nic: u32,
-    },
-    /// Room has come free at the first switch.
-    NicCredit {
-        /// On which virtual channel.
-        vc: u8,
-        /// How much.
-        flits: u16,
-        /// The NIC.
-        nic: u32,
-    },
-    /// A NIC is looked at.
-    NicLink {
-        /// The NIC.
-        nic: u32,
-    },
+    /// The programs of a NIC start.
+    Begin { nic: u32 },
+    /// Space has been freed at the first switch.
+    NicCredit { vc: u8, flits: u16, nic: u32 },
+    /// A NIC is checked.
+    NicLink { nic: u32 },
     /// The window of a flow has grown enough.
     Grown {
         /// The channel of the flow.
         slot: u8,
-        /// The NIC.
         nic: u32,
         /// The destination of the flow.
         destination: u32,
     },
-    /// A packet has wholly arrived.
-    Deliver {
-        /// At this NIC.
-        nic: u32,
-        /// Its record.
-        packet: u32,
-    },
+    /// A packet has arrived completely.
+    Deliver { nic: u32, packet: u32 },
 }
 
 netloom_encoding::encoded!(

@@ -1,11 +1,11 @@
-//! What goes wrong on purpose: draws keyed by the packet, so that any split sees the same faults.
+//! Injected errors: draws keyed by the packet, so that they do not depend on the partitioning.
 
 use crate::Faults;
 use netloom_random::Stream;
 
 use crate::switch::tiled::record::Record;
 
-/// Chances of each fault, for every packet and switch.
+/// Probability of each fault, for every packet and switch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chances {
     corrupt: f64,
@@ -13,13 +13,13 @@ pub(crate) struct Chances {
     link: f64,
 }
 
-/// What a draw is about.
+/// Purposes of draws.
 const CORRUPT: u32 = 0;
 const LOSE: u32 = 1;
 const LINK: u32 = 2;
 
 impl Chances {
-    /// `None` if nothing goes wrong.
+    /// Creates the probabilities; `None` if there are no errors.
     pub(crate) fn new(faults: &Faults) -> Option<Self> {
         (!faults.are_off()).then_some(Chances {
             corrupt: faults.corrupt,
@@ -45,7 +45,7 @@ impl Chances {
         Self::happens(self.lose, draws, record, LOSE)
     }
 
-    /// How often the link behind the switch has to send it again.
+    /// Returns how often the link after the switch has to send it again.
     pub(crate) fn link_failures(&self, draws: &Stream, record: &Record) -> u64 {
         let fails = |again: &u32| Self::happens(self.link, draws, record, LINK + again);
         (0..1000).take_while(fails).count() as u64

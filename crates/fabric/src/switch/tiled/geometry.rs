@@ -1,4 +1,4 @@
-//! Where ports, tiles and buffers are: the arithmetic of rows and columns.
+//! Positions of ports, tiles and buffers: the arithmetic of rows and columns.
 
 use crate::{RowSpace, Tiled};
 
@@ -6,19 +6,19 @@ use crate::{RowSpace, Tiled};
 pub(crate) const MOST_PORTS: usize = 64;
 pub(crate) const MOST_AT_TILE: usize = 16;
 
-/// The shape of a switch. Input p is input p mod I of the tiles of row p / I; output q is output q mod O of
-/// the tiles of column q / O (equations 1a and 1b of the paper: P = R I = C O).
+/// The shape of a switch. Input p is input p mod I of the tiles of row p / I; output q is output q
+/// mod O of the tiles of column q / O (equations 1a and 1b of the paper: P = R I = C O).
 #[derive(Clone, Debug)]
 pub(crate) struct Geometry {
-    /// R.
+    /// Rows (R).
     pub(crate) rows: u32,
-    /// C.
+    /// Columns (C).
     pub(crate) columns: u32,
-    /// I.
+    /// Inputs of a tile (I).
     pub(crate) inputs: u32,
-    /// O.
+    /// Outputs of a tile (O).
     pub(crate) outputs: u32,
-    /// P.
+    /// Ports (P).
     pub(crate) ports: u32,
     /// Virtual channels of links.
     pub(crate) lanes: u32,
@@ -26,13 +26,11 @@ pub(crate) struct Geometry {
     pub(crate) channels: u32,
     /// Spaces of a channel in front of a tile input: one, or one for each output.
     pub(crate) spaces: u32,
-    /// The row of each input.
     pub(crate) row_of: [u8; MOST_PORTS],
-    /// The column of each output.
     pub(crate) column_of: [u8; MOST_PORTS],
-    /// Of a request bit (channel times O plus tile output): the channel and the output.
+    /// Channel and output of a request bit (channel times O plus tile output).
     pub(crate) request: [(u8, u8); 64],
-    /// By tile output: the request bits of packets for it, but for those on their way to a stash.
+    /// By tile output: the request bits of packets for it, except those on their way to a stash.
     pub(crate) requests_for: [u64; MOST_AT_TILE],
 }
 
@@ -79,59 +77,59 @@ impl Geometry {
         }
     }
 
-    /// The channel to stashes (S).
+    /// Returns the channel to stashes (S).
     #[inline]
     pub(crate) fn store(&self) -> u32 {
         self.lanes
     }
 
-    /// The channel from stashes (R).
+    /// Returns the channel from stashes (R).
     #[inline]
     pub(crate) fn retrieve(&self) -> u32 {
         self.lanes + 1
     }
 
-    /// The column of an output, as a number.
+    /// Returns the column of an output.
     #[inline]
     pub(crate) fn column(&self, output: u32) -> u32 {
         u32::from(self.column_of[output as usize % MOST_PORTS])
     }
 
-    /// The column of an output, and which of the outputs of its tiles it is.
+    /// Returns the column of an output, and its index among the outputs of its tiles.
     #[inline]
     pub(crate) fn tile_place(&self, output: u32) -> (u32, u32) {
         let column = self.column(output);
         (column, output - column * self.outputs)
     }
 
-    /// The row of an input, as a number.
+    /// Returns the row of an input.
     #[inline]
     pub(crate) fn row(&self, input: u32) -> u32 {
         u32::from(self.row_of[input as usize % MOST_PORTS])
     }
 
-    /// A tile input: that of an input port (counted through the partition) in a column.
+    /// Returns the tile input of an input port (numbered over the partition) in a column.
     #[inline]
     pub(crate) fn tile_input(&self, port: u32, column: u32) -> u32 {
         port * self.columns + column
     }
 
-    /// A tile output: that of an output port (counted through the partition) in a row.
+    /// Returns the tile output of an output port (numbered over the partition) in a row.
     #[inline]
     pub(crate) fn tile_output(&self, port: u32, row: u32) -> u32 {
         port * self.rows + row
     }
 
-    /// The space in front of a tile input that a packet for one of its outputs takes on a channel; the channel to
-    /// stashes takes the first.
+    /// Returns the space in front of a tile input that a packet for one of its outputs takes on a
+    /// channel. The channel to stashes takes the first.
     #[inline]
     pub(crate) fn row_space(&self, tile_input: u32, output: u32, channel: u32) -> u32 {
         let own = if self.spaces == 1 { 0 } else { output };
         (tile_input * self.spaces + own) * self.channels + channel
     }
 
-    /// The queue in front of a tile input for one of its outputs and a channel; the channel to stashes has one
-    /// for all outputs, the first.
+    /// Returns the queue in front of a tile input for one of its outputs and a channel. The channel
+    /// to stashes has one for all outputs, the first.
     #[inline]
     pub(crate) fn row_queue(&self, tile_input: u32, output: u32, channel: u32) -> u32 {
         (tile_input * self.outputs + output) * self.channels + channel
@@ -175,10 +173,10 @@ mod tests {
         Geometry::new(&tiled, 6)
     }
 
-    /// The switch that the paper draws, and the one that it evaluates.
+    /// The switch drawn in the paper, and the one that it evaluates.
     const SWITCHES: [(u16, u16, u16, u16); 2] = [(2, 3, 6, 4), (4, 4, 5, 5)];
 
-    /// V002-1: 2 x 6 = 3 x 4 = 12 and 4 x 5 = 4 x 5 = 20 ports, each in one row and one column.
+    /// 2 x 6 = 3 x 4 = 12 and 4 x 5 = 4 x 5 = 20 ports, each in one row and one column.
     #[test]
     fn v002_1_ports_are_rows_times_inputs_and_columns_times_outputs() {
         for (switch, ports) in SWITCHES.into_iter().zip([12, 20]) {
@@ -195,7 +193,7 @@ mod tests {
         }
     }
 
-    /// V002-2: a column channel for each row and output, 24 in the drawing and 80 in the evaluation.
+    /// A column channel for each row and output, 24 in the drawing and 80 in the evaluation.
     #[test]
     fn v002_2_column_channels() {
         for (switch, expected) in SWITCHES.into_iter().zip([24, 80]) {

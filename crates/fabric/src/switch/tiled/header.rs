@@ -1,4 +1,5 @@
-//! Headers: a packet that has been written at an input is routed and joins the queue of its virtual channel.
+//! Headers: a packet that has been written at an input is routed and joins the queue of its virtual
+//! channel.
 
 use crate::StashUse;
 use netloom_engine::{EventQueue, Outbox};
@@ -12,7 +13,7 @@ use crate::switch::tiled::event::Event;
 use crate::switch::{Header, Peer};
 
 impl Fabric<Tiles> {
-    /// A header is written.
+    /// Handles a header that has been written.
     #[inline]
     pub(crate) fn header_written<Q: EventQueue<Event>>(
         &mut self,
@@ -30,7 +31,7 @@ impl Fabric<Tiles> {
         self.make_due(switch, out, |due| due.headers |= 1 << number);
     }
 
-    /// Routes the header at an input; the set of the bus to be looked at.
+    /// Routes the header at an input, and returns the set of the bus to be checked.
     pub(super) fn route_header<Q: EventQueue<Event>>(
         &mut self,
         now: Tick,
@@ -42,7 +43,7 @@ impl Fabric<Tiles> {
         let number = input.number;
         let vc = self.switches.packets[id].packet.vl;
         if let Some(chances) = self.switches.chances {
-            // The first switch has not kept its copy yet, so it loses nothing.
+            // The first switch has not stored its copy yet, so it loses no packet.
             if !self.switches.ports[port].is_end()
                 && chances.loses(&self.switches.draws, &self.switches.packets[id])
             {
@@ -68,13 +69,13 @@ impl Fabric<Tiles> {
         let is_first = queue.push(id, &mut self.switches.packets);
         let input = &mut self.switches.ports[port];
         input.ready |= 1 << vc;
-        // An input that has become congested may put aside what it could not move.
+        // An input that has become congested may stash a packet that it could not forward.
         let may_clear =
             self.switches.stash_use == Some(StashUse::Congestion) && input.is_congested();
         u64::from(is_first || may_clear) << number
     }
 
-    /// Decides the output and the virtual channel of a packet that came by a port and a channel.
+    /// Selects the output and virtual channel of a packet that came by a port and a channel.
     #[inline]
     pub(super) fn route(&mut self, now: Tick, port: u32, id: u32, vc: u8) {
         let input = &self.switches.ports[port];
@@ -85,7 +86,7 @@ impl Fabric<Tiles> {
             at: switch.id,
             base,
             from: PortNumber(u16::from(input.number)),
-            // Endpoints tell data and acknowledgements apart by channel, routings begin with lane 0.
+            // Endpoints separate data and acknowledgements by channel; routings start with lane 0.
             lane: if input.is_end() { 0 } else { vc },
         };
         let packet = &self.switches.packets[id].packet;
@@ -105,7 +106,7 @@ impl Fabric<Tiles> {
         self.switches.ports[output].committed += flits;
     }
 
-    /// The switch may damage a packet that it routes.
+    /// Damages a packet that the switch routes, if a draw says so.
     pub(super) fn may_corrupt(&mut self, id: u32) {
         let record = &mut self.switches.packets[id];
         if let Some(chances) = self.switches.chances
@@ -116,7 +117,7 @@ impl Fabric<Tiles> {
         }
     }
 
-    /// The switch loses a packet: its room is free as if it had been granted the bus.
+    /// Loses a packet: its space is freed as if it had been granted the bus.
     #[cold]
     fn lose<Q: EventQueue<Event>>(
         &mut self,

@@ -1,7 +1,7 @@
-//! What an output has sent and still keeps, in case the link damages it.
+//! Flits that an output has sent and still keeps, in case the link damages them.
 //!
-//! Room in an output buffer is counted in flits, so that it may come free flit by flit without an event for each: what
-//! was sent is a ramp, which is looked at when a packet asks for room.
+//! The space of an output buffer is counted in flits. To free it flit by flit without an event for
+//! each, sent flits are a ramp, which is evaluated when a packet requests space.
 
 use netloom_encoding::{Invalid, ensure_below};
 use netloom_units::Tick;
@@ -15,9 +15,9 @@ use crate::validation::Bounds;
 /// Flits of a packet that are still kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Held {
-    /// When the first of them comes free.
+    /// When the first of them is freed.
     first: Tick,
-    /// From one to the next; 0 if all come free at once.
+    /// Ticks from one to the next; 0 if all are freed simultaneously.
     step: u64,
     flits: u16,
     vc: u8,
@@ -31,7 +31,7 @@ netloom_encoding::encoded!(Held {
 });
 
 impl Held {
-    /// A packet whose first flit is on the wire from `start` on.
+    /// Creates the record of a packet whose first flit is on the wire from `start` on.
     pub(crate) fn new(rule: Retransmission, wire: &Wire, start: Tick, vc: u8, flits: u16) -> Self {
         let (sent, step) = match rule.is_by_flit() {
             true => (wire.flit, wire.flit),
@@ -45,21 +45,21 @@ impl Held {
         }
     }
 
-    /// What is kept: its channel and its flits.
+    /// Validates the record, and returns its channel and flits.
     pub(super) fn validate(&self, bounds: &Bounds<'_>) -> Result<(u8, u16), Invalid> {
-        bounds.flits("what was sent", self.flits)?;
-        bounds.time("what was sent", self.first)?;
+        bounds.flits("sent flits", self.flits)?;
+        bounds.time("sent flits", self.first)?;
         ensure_below("time between flits", self.step, 1u64 << 40)?;
         Ok((self.vc, self.flits))
     }
 
-    /// When so many flits, at least one, are free.
+    /// Returns when this many flits, at least one, are free.
     #[inline]
     fn when(&self, flits: u16) -> Tick {
         self.first + u64::from(flits - 1) * self.step
     }
 
-    /// How many flits are free.
+    /// Returns the number of free flits.
     #[inline]
     fn free(&self, now: Tick) -> u16 {
         if self.first > now {
@@ -71,7 +71,8 @@ impl Held {
         }
     }
 
-    /// Ticks in which the flits keep their places, summed, from the arrival of the packet on.
+    /// Returns the sum of the ticks in which the flits keep their space, from the arrival of the
+    /// packet on.
     pub(crate) fn residence(&self, arrival: Tick) -> u64 {
         let flits = u64::from(self.flits);
         flits * (self.first - arrival) + self.step * (flits * (flits - 1) / 2)
@@ -79,7 +80,7 @@ impl Held {
 }
 
 impl Port {
-    /// Places that have come free by now are given back.
+    /// Returns the space that has been freed by now.
     #[inline]
     pub(crate) fn settle(&mut self, now: Tick, shares: &Shares) {
         while let Some(held) = self.held.front_mut() {
@@ -94,7 +95,8 @@ impl Port {
         }
     }
 
-    /// When what was sent leaves so much room that the condition holds; `None` if it does not suffice.
+    /// Returns when sent flits leave enough space that the condition holds; `None` if it is not
+    /// enough.
     pub(crate) fn when_free(
         &self,
         shares: &Shares,

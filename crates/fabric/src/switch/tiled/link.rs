@@ -1,4 +1,4 @@
-//! The link of an output: virtual channels take turns while the other end has room.
+//! The link of an output: virtual channels take turns while the other end has space.
 
 use crate::Stage;
 use netloom_engine::{EventQueue, Outbox};
@@ -27,7 +27,7 @@ impl Port {
 }
 
 impl Fabric<Tiles> {
-    /// A header is in an output buffer.
+    /// Handles a header in an output buffer.
     #[inline]
     pub(crate) fn output_reached<Q: EventQueue<Event>>(
         &mut self,
@@ -46,7 +46,7 @@ impl Fabric<Tiles> {
         }
     }
 
-    /// Credits are back.
+    /// Handles returned credits.
     #[inline]
     pub(crate) fn credit_arrives<Q: EventQueue<Event>>(
         &mut self,
@@ -64,7 +64,7 @@ impl Fabric<Tiles> {
         }
     }
 
-    /// A link that was busy.
+    /// Handles a link that was busy.
     #[inline]
     pub(crate) fn link_wakes<Q: EventQueue<Event>>(
         &mut self,
@@ -80,8 +80,8 @@ impl Fabric<Tiles> {
         self.make_due(switch, out, |due| due.links |= 1 << number);
     }
 
-    /// Gives the link to the next virtual channel whose packet fits at the other end, so early that the link
-    /// does not pause.
+    /// Grants the link to the next virtual channel whose packet fits at the other end, early enough
+    /// that the link does not pause.
     #[inline]
     pub(super) fn decide_link<Q: EventQueue<Event>>(
         &mut self,
@@ -116,7 +116,7 @@ impl Fabric<Tiles> {
         self.send(now, port, vc, has_choice, out);
     }
 
-    /// A busy link is looked at when its next packet may be chosen.
+    /// Schedules a check of a busy link when its next packet may be chosen.
     #[inline]
     fn look_at_link<Q: EventQueue<Event>>(&mut self, port: u32, out: &mut Outbox<Self, Q>) {
         let ahead = self.switches.cycles(self.switches.stages.output + 1);
@@ -131,7 +131,7 @@ impl Fabric<Tiles> {
         }
     }
 
-    /// A packet leaves on the link.
+    /// Sends a packet on the link.
     fn send<Q: EventQueue<Event>>(
         &mut self,
         now: Tick,
@@ -156,7 +156,8 @@ impl Fabric<Tiles> {
         let occupancy = wire.occupancy(flits);
         let begin =
             (now + self.switches.stages.output * self.switches.clock.period).max(output.link_until);
-        // A damaged packet is sent again once the other end has said so; what followed it was sent in vain.
+        // A damaged packet is sent again after a report from the other end; the packets after it
+        // are repeated.
         let start = begin + repeats * (occupancy + 2 * wire.delay);
         self.shared.protocol.link_repeats += repeats;
         let end = start + occupancy;
@@ -171,7 +172,7 @@ impl Fabric<Tiles> {
         output.choices += u64::from(has_choice);
         let held = Held::new(self.switches.retransmission, wire, start, vc, flits);
         output.held.push_back(held);
-        // What was kept before came too late, or was too little.
+        // The flits kept before came too late, or were too few.
         let is_awaited = output.multiplexer_blocked && output.multiplexer_wake == Tick::NEVER;
         self.shared.counters.packet_hops += 1;
         self.shared.counters.flit_hops += u64::from(flits);
@@ -222,6 +223,7 @@ impl Fabric<Tiles> {
                 };
                 out.send(partition, when, event, parcel);
             }
+            // tidy: allow the name of a variant
             Peer::Nobody => unreachable!("a packet is routed over a cable"),
         }
         if is_awaited {

@@ -1,4 +1,4 @@
-//! The blocks of a tiled switch, in the order in which a packet meets them.
+//! The blocks of a tiled switch, in the order in which a packet passes them.
 //!
 //! ```text
 //!  link ─► input queue ─► row bus ─► row buffer ─► tile ─► column buffer ─► multiplexer ─► output queue ─► link
@@ -7,15 +7,16 @@
 //!                             └◄─────────────────────────────────────── R ────┘
 //! ```
 //!
-//! All blocks of a switch decide on the edges of its core clock, from the state at the start of the edge. They
-//! are visited upstream first, so what a block frees is seen by those before it one cycle later, as a credit
-//! inside the switch would be; data take at least one cycle too. A block sleeps while nothing can be granted:
-//! whatever it waits for makes it due again.
+//! All blocks of a switch decide on the edges of its core clock, from the state at the start of the
+//! edge. They are processed upstream first, so a block sees what a later one frees one cycle later,
+//! like a credit inside the switch. Data take at least one cycle too. A block sleeps while nothing
+//! can be granted; everything that it waits for makes it due again.
 //!
-//! Room in a buffer is counted in whole packets. It is taken when the packet is granted the way there and given
-//! back when its header leaves: the rest follows at the pace of the core, at least as fast as anything can come
-//! in, so no flit finds its place taken. Only an output buffer keeps what it has sent until the other end of the link
-//! has acknowledged it, packet by packet or flit by flit (`held.rs`).
+//! Buffer space is counted in whole packets. It is taken when the packet is granted the path into
+//! the buffer, and freed when its header leaves. The rest follows at the pace of the core, at least
+//! as fast as flits can arrive, so every flit finds its space free. Only an output buffer keeps
+//! what it has sent until the other end of the link has acknowledged it, packet by packet or flit
+//! by flit (`held.rs`).
 
 mod build;
 mod bus;
@@ -65,16 +66,16 @@ pub(crate) use build::{n_ports, partition};
 
 /// The tiled switches of a partition.
 pub(crate) struct Tiles {
-    // What never changes.
+    // Constants.
     geometry: Geometry,
     /// Column queues of the channel to stashes, as bits of [`Port::columns`].
     store_columns: u64,
     clock: Clock,
     stages: TileStages,
     retransmission: Retransmission,
-    /// Packets from other switches go before those of endpoints.
+    /// Whether packets from other switches precede those of endpoints.
     puts_transit_first: bool,
-    /// There are so many switches that what an event touches is seldom in a near cache.
+    /// Whether the switches exceed the caches.
     is_large: bool,
     wires: Rows<Wire>,
     /// The input and output pools of a port, by link class.
@@ -91,7 +92,7 @@ pub(crate) struct Tiles {
     ports: Rows<Port>,
     /// By input port and virtual channel.
     input_queues: Rows<Fifo>,
-    /// By port: what goes on from its stash.
+    /// By port: packets that continue from its stash.
     retrievals: Rows<Fifo>,
     /// By switch and tile.
     tiles: Rows<Tile>,
@@ -107,9 +108,10 @@ pub(crate) struct Tiles {
     column_used: Rows<u16>,
     /// By output port and virtual channel.
     output_queues: Rows<Fifo>,
-    /// Packets whose copy waits for its acknowledgement, by end port and number at the source.
+    /// Packets whose copy waits for its acknowledgement, by end port and sequence number at the
+    /// source.
     tracked: FxHashMap<(u32, u32), Entry>,
-    /// What switches tell each other of their queues.
+    /// Announcements between switches.
     announcing: Option<Announcing>,
     packets: Slab<Record>,
 }
@@ -150,13 +152,14 @@ netloom_encoding::state!(Tiles {
 });
 
 impl Tiles {
-    /// So many core cycles, in ticks.
+    /// Converts core cycles to ticks.
     #[inline]
     fn cycles(&self, n: u64) -> u64 {
         n * self.clock.period
     }
 
-    /// Of those in a set whose packet is told, the ones that go first: those in transit, if that is the rule and there are any.
+    /// Returns the members of a set with priority: those whose packets are in transit, if that is
+    /// the rule and there are any.
     #[inline]
     fn first_of(&self, set: u64, packet: impl Fn(u32) -> u32) -> u64 {
         if !self.puts_transit_first {
@@ -170,14 +173,13 @@ impl Tiles {
     }
 }
 
-/// Blocks that look at the next edge, one bit each.
+/// Blocks that are checked on the next edge, one bit each.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Due {
     /// Inputs with a header to be routed.
     pub(crate) headers: u64,
     /// Row buses, by input.
     pub(crate) buses: u64,
-    /// Tiles.
     pub(crate) tiles: u64,
     /// Multiplexers, by output.
     pub(crate) multiplexers: u64,
@@ -196,33 +198,35 @@ netloom_encoding::encoded!(Due {
     links
 });
 
-/// State of a switch beyond its ports and tiles.
+/// State of a switch in addition to its ports and tiles.
 #[derive(Clone, Debug)]
 pub(crate) struct Switch {
     pub(crate) id: SwitchId,
-    /// Ports that the topology knows of.
+    /// Ports in the topology.
     pub(crate) n_ports: u16,
-    /// It decides in this tick.
+    /// Whether it decides in this tick.
     pub(crate) is_marked: bool,
-    /// An edge event is on its way.
+    /// Whether an edge event is scheduled.
     pub(crate) is_awaited: bool,
     pub(crate) due: Due,
     /// Columns with a stash.
     pub(crate) stash_columns: u64,
-    /// By column: room in its stashes that is promised to packets on their way there.
+    /// By column: space in its stashes that is reserved for packets on their way there.
     pub(crate) promised: Box<[u32]>,
-    /// Inputs with a packet that could not advance when their bus was last looked at, for want of room in a row
-    /// buffer or in a stash.
+    /// Inputs with a packet that could not advance when their bus was last checked, for lack of
+    /// space in a row buffer or in a stash.
     pub(crate) blocked: u64,
-    /// Something is to be done before packets move: one of the lists below has members, or an announcement is due.
+    /// Whether there is work before packets move: one of the lists below is not empty, or an
+    /// announcement is due.
     pub(crate) has_messages: bool,
-    /// Copies to be sent again, of this tick: (port, copy).
+    /// Copies to be sent again in this tick: (port, copy, attempt).
     pub(crate) returning: Vec<(u32, u32, u8)>,
-    /// Copies that are not needed any more, of this tick: (port, copy).
+    /// Copies that are no longer needed, in this tick: (port, copy).
     pub(crate) leaving: Vec<(u32, u32)>,
-    /// Packets that nothing was heard of, of this tick: (end port, number at the source, attempt).
+    /// Packets that timed out in this tick: (end port, sequence number at the source, attempt).
     pub(crate) expired: Vec<(u32, u32, u8)>,
-    /// Packets that go on from stashes on this edge, by port and length: their room is seen on the next.
+    /// Packets that leave stashes on this edge, by port and length: their space is visible on the
+    /// next.
     pub(crate) retrieved: Vec<(u32, u16)>,
 }
 
@@ -242,11 +246,11 @@ netloom_encoding::state!(Switch {
     stays: [id, n_ports, stash_columns]
 });
 
-/// State of a port, its fields by the cache line they share.
+/// State of a port, with fields grouped by the cache line that they share.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Port {
-    // Line 0: as an input, and what its stash holds.
+    // Line 0: as an input, and the contents of its stash.
     pub(crate) switch: u32,
     pub(crate) number: u8,
     pub(crate) wire: u8,
@@ -257,18 +261,18 @@ pub(crate) struct Port {
     pub(crate) peer: Peer,
     /// The header to be routed.
     pub(crate) arriving: u32,
-    /// Virtual channels with a packet; behind them, whether the stash has one to go on.
+    /// Virtual channels with a packet; the next bit tells whether the stash has one to send.
     pub(crate) ready: u32,
     pub(crate) bus_until: Tick,
-    /// Flits of packets that have not yet begun to leave the input buffer.
+    /// Flits of packets that have not yet started to leave the input buffer.
     pub(crate) occupancy: u32,
-    /// Above so many flits the input is congested; `u32::MAX` for never.
+    /// Flits above which the input is congested; `u32::MAX` for never.
     pub(crate) marks_above: u32,
     pub(crate) input_residence: u64,
-    /// An event at the end of the bus's packet is on its way.
+    /// Whether an event at the end of the bus's packet is scheduled.
     pub(crate) bus_watched: bool,
     pub(crate) stash_watched: bool,
-    /// A packet waits for room in the stash.
+    /// Whether a packet waits for space in the stash.
     pub(crate) stash_blocked: bool,
     /// Round robin over rows at the multiplexer into the stash.
     pub(crate) next_row: u8,
@@ -279,17 +283,17 @@ pub(crate) struct Port {
     /// Column queues with a packet: row times channels plus channel.
     pub(crate) columns: u64,
     pub(crate) multiplexer_until: Tick,
-    /// When the multiplexer is looked at again.
+    /// When the multiplexer is checked again.
     pub(crate) multiplexer_wake: Tick,
-    /// Rows whose tile waits for room in a column buffer.
+    /// Rows whose tile waits for space in a column buffer.
     pub(crate) rows_blocked: u64,
     pub(crate) link_until: Tick,
     pub(crate) link_wake: Tick,
     /// Virtual channels with a packet in the output buffer.
     pub(crate) present: u32,
-    /// Flits routed to this output that have not been given the link.
+    /// Flits routed to this output that have not been granted the link.
     pub(crate) committed: u32,
-    /// A packet waits for room in the output buffer.
+    /// Whether a packet waits for space in the output buffer.
     pub(crate) multiplexer_blocked: bool,
     pub(crate) next_column: u8,
     pub(crate) next_lane: u8,
@@ -297,7 +301,7 @@ pub(crate) struct Port {
     // Line 2: its output buffer.
     pub(crate) flits: u64,
     pub(crate) packets: u64,
-    /// Room in it.
+    /// Space in the output buffer.
     pub(crate) space: Pool,
     pub(crate) output_peak: u32,
 
@@ -305,11 +309,11 @@ pub(crate) struct Port {
     pub(crate) choices: u64,
     pub(crate) output_residence: u64,
     pub(crate) stash_until: Tick,
-    /// Room in the input buffer there.
+    /// Space in the input buffer there.
     pub(crate) credit: Pool,
 
-    // Line 4: what was sent.
-    /// It is still kept, in the order in which it comes free.
+    // Line 4: sent packets.
+    /// Flits still kept, in the order in which they are freed.
     pub(crate) held: VecDeque<Held>,
 }
 
@@ -358,18 +362,17 @@ netloom_encoding::state!(Port {
     stays: [switch, number, wire, peer, marks_above, stash_capacity]
 });
 
-/// A tile.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tile {
     /// Inputs with a packet.
     pub(crate) waiting: u16,
-    /// When it is looked at again.
+    /// When it is checked again.
     pub(crate) wake: Tick,
 }
 
 netloom_encoding::encoded!(Tile { waiting, wake });
 
-/// A tile's input.
+/// An input of a tile.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TileInput {
     pub(crate) until: Tick,
@@ -389,7 +392,7 @@ netloom_encoding::encoded!(TileInput {
     next_stash
 });
 
-/// A tile's output.
+/// An output of a tile.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TileOutput {
     pub(crate) until: Tick,
@@ -398,7 +401,7 @@ pub(crate) struct TileOutput {
 
 netloom_encoding::encoded!(TileOutput { until, next_input });
 
-/// The members of a set of bits, smallest first.
+/// Iterates over the members of a set of bits, smallest first.
 #[inline]
 pub(crate) fn members(mut set: u64) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
@@ -410,7 +413,7 @@ pub(crate) fn members(mut set: u64) -> impl Iterator<Item = u32> {
     })
 }
 
-/// The smallest member not below a pointer, or the smallest of all.
+/// Returns the smallest member not below a pointer, or else the smallest of all.
 #[inline]
 pub(crate) fn first_from(set: u64, pointer: u8) -> u32 {
     let above = set & (u64::MAX << pointer);
@@ -418,7 +421,7 @@ pub(crate) fn first_from(set: u64, pointer: u8) -> u32 {
 }
 
 impl Fabric<Tiles> {
-    /// The switch decides in this tick, which is an edge.
+    /// Makes the switch decide in this tick, which is an edge.
     #[inline]
     pub(crate) fn mark_switch<Q: EventQueue<Event>>(
         &mut self,
@@ -432,7 +435,7 @@ impl Fabric<Tiles> {
         }
     }
 
-    /// Something is to be done at a switch before its packets move.
+    /// Records that a switch has work before its packets move.
     #[inline]
     pub(crate) fn tell_switch<Q: EventQueue<Event>>(
         &mut self,
@@ -443,7 +446,7 @@ impl Fabric<Tiles> {
         self.mark_switch(switch, out);
     }
 
-    /// Something of a switch that was made due is looked at now.
+    /// Checks everything of a switch that was made due.
     #[inline]
     pub(crate) fn make_due<Q: EventQueue<Event>>(
         &mut self,
@@ -455,7 +458,7 @@ impl Fabric<Tiles> {
         self.mark_switch(switch, out);
     }
 
-    /// The edge that was awaited.
+    /// Handles the scheduled edge.
     pub(crate) fn edge_comes<Q: EventQueue<Event>>(
         &mut self,
         switch: u32,
@@ -465,7 +468,7 @@ impl Fabric<Tiles> {
         self.mark_switch(switch, out);
     }
 
-    /// All decisions of a switch on one edge.
+    /// Runs all decisions of a switch on one edge.
     #[inline]
     pub(crate) fn decide_switch<Q: EventQueue<Event>>(
         &mut self,
@@ -498,7 +501,7 @@ impl Fabric<Tiles> {
         for port in members(due.links) {
             self.decide_link(now, base + port, out);
         }
-        // What was freed on this edge is seen on the next.
+        // Space freed on this edge is visible on the next.
         let mut retrieved = std::mem::take(&mut self.switches.states[switch].retrieved);
         for (port, flits) in retrieved.drain(..) {
             self.free_stash(port, flits);
@@ -513,7 +516,7 @@ impl Fabric<Tiles> {
         }
     }
 
-    /// What the side band and neighbours make a switch do before its packets move.
+    /// Handles the messages of the side band and of neighbours before packets move.
     #[inline(never)]
     fn take_in_side_band<Q: EventQueue<Event>>(
         &mut self,

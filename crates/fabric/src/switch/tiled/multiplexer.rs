@@ -1,4 +1,5 @@
-//! The multiplexer of an output: one packet at a time from the column buffers of all rows into the output buffer.
+//! The multiplexer of an output: one packet at a time from the column buffers of all rows into the
+//! output buffer.
 
 use netloom_engine::{EventQueue, Outbox};
 use netloom_units::Tick;
@@ -10,7 +11,7 @@ use crate::switch::tiled::event::Event;
 use crate::switch::tiled::{first_from, members};
 
 impl Fabric<Tiles> {
-    /// A header is in a column buffer.
+    /// Handles a header in a column buffer.
     #[inline]
     pub(crate) fn column_reached<Q: EventQueue<Event>>(
         &mut self,
@@ -40,7 +41,7 @@ impl Fabric<Tiles> {
         });
     }
 
-    /// A multiplexer that was busy, or whose output buffer has room again.
+    /// Handles a multiplexer that was busy, or whose output buffer has space again.
     pub(crate) fn multiplexer_wakes<Q: EventQueue<Event>>(
         &mut self,
         now: Tick,
@@ -55,8 +56,8 @@ impl Fabric<Tiles> {
         self.make_due(switch, out, |due| due.multiplexers |= 1 << number);
     }
 
-    /// Gives the multiplexer to the next packet that fits into the output buffer, round robin over rows and
-    /// channels.
+    /// Grants the multiplexer to the next packet that fits into the output buffer, round robin over
+    /// rows and channels.
     #[inline]
     pub(super) fn decide_multiplexer<Q: EventQueue<Event>>(
         &mut self,
@@ -92,8 +93,8 @@ impl Fabric<Tiles> {
         self.await_room(port, out);
     }
 
-    /// Nothing fits: the multiplexer looks again when what was sent leaves enough room for a packet. If it does not
-    /// suffice, packets that are not sent yet tell us when they are.
+    /// Schedules the next check if no packet fits: when sent flits leave enough space for one. If
+    /// they are not enough, packets that are still to be sent will trigger the check.
     pub(super) fn await_room<Q: EventQueue<Event>>(
         &mut self,
         port: u32,
@@ -129,7 +130,8 @@ impl Fabric<Tiles> {
         }
     }
 
-    /// A packet goes on to the output buffer, on its own virtual channel again if it came from a stash.
+    /// Moves a packet to the output buffer, back on its own virtual channel if it came from a
+    /// stash.
     #[inline]
     fn merge<Q: EventQueue<Event>>(
         &mut self,
@@ -162,7 +164,7 @@ impl Fabric<Tiles> {
         }
     }
 
-    /// Takes the first packet out of a column buffer, whose tile may have waited for that.
+    /// Removes the first packet of a column buffer, whose tile may have waited for that.
     #[inline(always)]
     pub(super) fn leave_column(&mut self, port: u32, index: u32) -> (u32, u16) {
         let geometry = &self.switches.geometry;

@@ -1,7 +1,8 @@
-//! What events and decisions will touch, asked for before: a large fabric waits for memory, and waits once for many.
+//! Prefetching for events and decisions: a large fabric waits for memory, so the accesses of
+//! many events are overlapped.
 //!
-//! The lines of a port are those of [`Port`](super::Port): 0 is its input side, 1 its output side, 2 room in its buffer, 3
-//! room at the other end, 4 what was sent.
+//! The lines of a port are those of [`Port`](super::Port): 0 is its input side, 1 its output side,
+//! 2 the space in its buffer, 3 the space at the other end, 4 sent packets.
 
 use crate::fabric::Fabric;
 use crate::rows::{Rows, prefetch_line};
@@ -9,12 +10,12 @@ use crate::switch::tiled::event::Event;
 use crate::switch::tiled::record::Fifo;
 use crate::switch::tiled::{Tiles, members};
 
-/// Ports, with their tiles at some 4 KB each, that the nearest caches hold beside everything else. Tests always ask, so that every
-/// access of it is checked.
+/// Number of ports, with their tiles at some 4 KB each, that fit into the nearest caches together
+/// with everything else. Tests always prefetch, so that every access of it is checked.
 pub(super) const MOST_IN_CACHE: usize = if cfg!(debug_assertions) { 0 } else { 500 };
 
 impl Tiles {
-    /// Asks for lines of a port.
+    /// Prefetches lines of a port.
     #[inline(always)]
     fn port_lines(&self, port: u32, lines: &[usize]) {
         for &line in lines {
@@ -22,7 +23,7 @@ impl Tiles {
         }
     }
 
-    /// The inputs of a tile with packets.
+    /// Returns the inputs of a tile with packets.
     #[inline(always)]
     fn waiting_at(&self, switch: u32, tile: u32) -> impl Iterator<Item = u32> {
         let geometry = &self.geometry;
@@ -32,7 +33,7 @@ impl Tiles {
         members(u64::from(waiting)).map(move |input| geometry.tile_input(first + input, column))
     }
 
-    /// Asks for the queues of a port's virtual channels.
+    /// Prefetches the queues of a port's virtual channels.
     #[inline(always)]
     fn lanes_of(&self, queues: &Rows<Fifo>, port: u32) {
         for line in 0..2 {
@@ -42,8 +43,9 @@ impl Tiles {
 }
 
 impl Fabric<Tiles> {
-    /// Asks for what an event touches first.
-    // Not inlined: it would crowd the registers of the loop over events, also where nothing is asked for.
+    /// Prefetches the state that an event touches first.
+    // Not inlined: it would crowd the registers of the loop over events, even if nothing is
+    // prefetched.
     #[inline(never)]
     pub(super) fn ask_for(&self, event: Event) {
         let (tiles, endpoints) = (&self.switches, &self.endpoints);
@@ -122,7 +124,7 @@ impl Fabric<Tiles> {
         }
     }
 
-    /// Asks for what the blocks of a switch that are due will read.
+    /// Prefetches the state that the due blocks of a switch will read.
     #[inline(always)]
     pub(super) fn ask_for_decision(&self, switch: u32) {
         let tiles = &self.switches;
@@ -156,7 +158,8 @@ impl Fabric<Tiles> {
         }
     }
 
-    /// Asks for what is found by it: queues, first packets of queues, and the oldest packet that an output has sent.
+    /// Prefetches what is found through that state: queues, first packets of queues, and the oldest
+    /// packet that an output has sent.
     #[inline(always)]
     pub(super) fn ask_behind(&self, switch: u32) {
         let tiles = &self.switches;

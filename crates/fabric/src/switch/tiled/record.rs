@@ -1,4 +1,5 @@
-//! A packet inside a switch: its record, what the switch has decided about it, and lists of such records.
+//! A packet inside a switch: its record, the switch's decisions about it, and lists of such
+//! records.
 
 use netloom_packet::Packet;
 
@@ -13,9 +14,9 @@ pub(crate) struct Record {
     pub(crate) packet: Packet,
     /// The next packet of the same list.
     pub(crate) next: u32,
-    /// The output it wants; of a copy in a stash: the port of that stash.
+    /// The requested output; for a copy in a stash, the port of that stash.
     pub(crate) output: u8,
-    /// The channel on which it leaves; of a copy: the port it came in by.
+    /// The channel on which it leaves; for a copy, the port of its arrival.
     pub(crate) vc: u8,
     pub(crate) flags: Flags,
     pub(crate) attempt: u8,
@@ -58,7 +59,7 @@ impl Record {
     }
 }
 
-/// A list of records, first in first out, with what is asked of the first before it is its turn.
+/// A FIFO list of records, with cached data of the first one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fifo {
     pub(crate) head: u32,
@@ -90,7 +91,7 @@ impl Default for Fifo {
 }
 
 impl Fifo {
-    /// The last record, if there is one.
+    /// Returns the last record, if there is one.
     pub(crate) fn tail(&self) -> u32 {
         self.tail
     }
@@ -100,7 +101,7 @@ impl Fifo {
         self.head == NIL
     }
 
-    /// Appends a record; whether it is the first.
+    /// Appends a record; returns whether it is the first.
     #[inline]
     pub(crate) fn push(&mut self, id: u32, packets: &mut Slab<Record>) -> bool {
         let record = &mut packets[id];
@@ -115,7 +116,7 @@ impl Fifo {
         false
     }
 
-    /// Takes the first record out; it must be there.
+    /// Removes the first record, which must exist.
     #[inline]
     pub(crate) fn pop(&mut self, packets: &Slab<Record>) -> u32 {
         let first = self.head;

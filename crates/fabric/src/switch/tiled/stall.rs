@@ -1,7 +1,8 @@
-//! Who waits for whom: the evidence when nothing moves.
+//! Waits between buffers, for the detection of deadlock.
 //!
-//! Inside a switch a packet at an input waits for its output, whatever buffer between the two holds it; a packet
-//! in an output buffer waits for the input at the other end of the link. A cycle of such waits never ends.
+//! Inside a switch, a packet at an input waits for its output, whatever buffer between the two
+//! holds it. A packet in an output buffer waits for the input at the other end of the link. A cycle
+//! of such waits never ends.
 
 use crate::Waiting;
 use netloom_units::{Port as PortNumber, SwitchId, Tick, Vl};
@@ -13,8 +14,8 @@ use crate::switch::tiled::Tiles;
 use crate::switch::tiled::record::Fifo;
 
 impl Fabric<Tiles> {
-    /// Adds all waits of this partition. `patience` is how long a packet must have waited at an input for the
-    /// search to begin at all; `false` if none has.
+    /// Adds all waits of this partition. `patience` is how long a packet must have waited at an
+    /// input before the search starts; returns `false` if none has.
     pub(crate) fn waits(
         &self,
         now: Tick,

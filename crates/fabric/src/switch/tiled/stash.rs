@@ -1,7 +1,7 @@
-//! Stashes: unused buffers of a port as storage for any port of the switch.
+//! Stashes: spare buffers of a port as storage for any port of the switch.
 //!
-//! Packets come by the channel S, through a multiplexer of their own, and go on by the channel R, which shares
-//! the row bus with the input of the port.
+//! Packets arrive by the channel S, through a separate multiplexer, and continue by the channel R,
+//! which shares the row bus with the input of the port.
 
 use crate::StashUse;
 use netloom_engine::{EventQueue, Outbox};
@@ -12,14 +12,15 @@ use crate::switch::tiled::Tiles;
 use crate::switch::tiled::event::Event;
 use crate::switch::tiled::first_from;
 
-/// A stash is divided into pages of two flits (G002-6: two interleaved banks).
+/// Returns the number of pages of a packet: a stash is divided into pages of two flits (two
+/// interleaved banks).
 #[inline]
 pub(super) fn pages(flits: u16) -> u32 {
     u32::from(flits).next_multiple_of(2)
 }
 
 impl Fabric<Tiles> {
-    /// A multiplexer into a stash that was busy.
+    /// Handles a multiplexer into a stash that was busy.
     pub(crate) fn stash_multiplexer_wakes<Q: EventQueue<Event>>(
         &mut self,
         port: u32,
@@ -31,7 +32,7 @@ impl Fabric<Tiles> {
         self.make_due(switch, out, |due| due.stashes |= 1 << number);
     }
 
-    /// Gives the multiplexer into a stash to the next row, round robin, if the stash has room.
+    /// Grants the multiplexer into a stash to the next row, round robin, if the stash has space.
     pub(super) fn decide_stash_multiplexer<Q: EventQueue<Event>>(
         &mut self,
         now: Tick,
@@ -107,7 +108,7 @@ impl Fabric<Tiles> {
         }
     }
 
-    /// A packet that was put aside is there, and goes on as soon as it can.
+    /// Handles a stashed packet that has arrived, which continues as soon as it can.
     pub(crate) fn stash_reached<Q: EventQueue<Event>>(
         &mut self,
         port: u32,
@@ -122,7 +123,7 @@ impl Fabric<Tiles> {
         }
     }
 
-    /// A packet leaves a stash for good.
+    /// Frees the space of a packet that leaves a stash.
     pub(super) fn free_stash(&mut self, port: u32, flits: u16) {
         let state = &mut self.switches.ports[port];
         state.stash_used -= pages(flits);
@@ -137,7 +138,7 @@ impl Fabric<Tiles> {
 }
 
 impl Fabric<Tiles> {
-    /// Records that are packets under way, and not copies.
+    /// Returns the number of records that are packets in transit, not copies.
     pub(super) fn packets_without_copies(&self) -> u64 {
         let copies = match self.switches.stash_use {
             Some(StashUse::Reliability { .. }) => {
@@ -148,7 +149,7 @@ impl Fabric<Tiles> {
         self.switches.packets.len() as u64 - copies
     }
 
-    /// Checks that what stashes hold is what was put there and has not left.
+    /// Checks that stashes hold what was put there and has not left.
     pub(crate) fn check_stashes(&self) {
         if let Some(StashUse::Congestion) = self.switches.stash_use {
             let left = self.shared.protocol.stashed - self.shared.protocol.retrieved;
@@ -162,7 +163,7 @@ impl Fabric<Tiles> {
 }
 
 impl Tiles {
-    /// Whether all room is free again.
+    /// Whether all buffers are empty again.
     pub(super) fn has_drained(&mut self) -> bool {
         let shares = &self.output_shares;
         for port in self.ports.iter_mut() {

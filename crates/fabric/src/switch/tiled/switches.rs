@@ -1,4 +1,4 @@
-//! What a fabric asks of tiled switches.
+//! The implementation of [`Switches`] for tiled switches.
 
 use netloom_arbitration::Arbiter;
 use netloom_encoding::Validity;
@@ -18,11 +18,12 @@ use crate::switch::tiled::{Port, Tiles};
 use crate::switch::{Exit, Peer, Switches, events_beside_every_switch};
 use crate::validation::{Bounds, Ways};
 
-/// The lane of acknowledgements on the link to the first switch. They have their own: data at the head of an end port may wait
-/// for room in a stash, that is for acknowledgements, and these must not wait behind such data elsewhere.
+/// The lane of acknowledgements on the link to the first switch. It is separate from data: data at
+/// the head of an end port may wait for space in a stash, that is, for acknowledgements. These must
+/// not wait behind such data elsewhere.
 const ANSWERS: u8 = 1;
 
-/// That of data, whatever its channel.
+/// The lane of data, regardless of the channel.
 const DATA: u8 = 0;
 
 events_beside_every_switch!(Event);
@@ -318,7 +319,7 @@ impl Switches for Tiles {
 }
 
 impl Tiles {
-    /// The output of a way out, and the input buffer behind its link.
+    /// Returns the output of an exit, and the input buffer of its link.
     fn output_of(&self, exit: Exit) -> (&Port, &Shares) {
         let port = &self.ports[exit.header.base + u32::from(exit.output.0)];
         (port, &self.input_shares[u32::from(port.wire)])
@@ -326,7 +327,7 @@ impl Tiles {
 }
 
 impl Fabric<Tiles> {
-    /// Room has come free at the first switch.
+    /// Handles space that has been freed at the first switch.
     fn nic_credit_arrives<Q: EventQueue<Event>>(
         &mut self,
         now: Tick,

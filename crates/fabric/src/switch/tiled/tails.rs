@@ -1,15 +1,17 @@
 //! When the last flit of a packet is where its header waits.
 //!
-//! A stage starts with the header and passes a flit in every cycle in which one is there. All stages have the pace of
-//! the core, which is at least that of the links, so only the last flit matters: a stage is held until it has passed.
-//! From the row bus to the output buffer, where nobody asks when the header came, `packet.arrival` is that time.
+//! A stage starts with the header and passes a flit in every cycle in which one is available. All
+//! stages have the pace of the core, which is at least that of the links. So only the last flit
+//! matters: a stage is occupied until it has passed. From the row bus to the output buffer, the
+//! arrival time of the header is not needed, and `packet.arrival` stores this time.
 
 use netloom_units::Tick;
 
 use crate::switch::tiled::Tiles;
 
 impl Tiles {
-    /// A packet that is granted a stage now passes it, in so many cycles; until when it holds the stage.
+    /// Passes a packet that is granted a stage now through it in `cycles` cycles; returns until
+    /// when it occupies the stage.
     #[inline]
     pub(super) fn pass(&mut self, now: Tick, id: u32, flits: u16, cycles: u64) -> Tick {
         let later = self.cycles(cycles);
@@ -22,8 +24,9 @@ impl Tiles {
         last + self.clock.period
     }
 
-    /// When a packet with such a tail, whose header comes into an output buffer at `header`, may ask for a link with such
-    /// a flit time: so late that the link never waits for a flit. Each passes up to a cycle later than it came.
+    /// Returns when a packet may request a link with flit time `flit`, given its tail and the
+    /// arrival `header` of its header in an output buffer. It is late enough that the link never
+    /// waits for a flit, each of which passes up to a cycle after it came.
     #[inline]
     pub(super) fn fed(&self, header: Tick, tail: Tick, flits: u16, flit: u64) -> Tick {
         let own = header + self.clock.period * u64::from(flits - 1);

@@ -12,7 +12,7 @@ use crate::switch::tiled::geometry::MOST_AT_TILE;
 use crate::switch::tiled::{first_from, members};
 
 impl Fabric<Tiles> {
-    /// A header is in a row buffer.
+    /// Handles a header in a row buffer.
     #[inline]
     pub(crate) fn row_reached<Q: EventQueue<Event>>(
         &mut self,
@@ -40,7 +40,7 @@ impl Fabric<Tiles> {
         self.make_due(switch, out, |due| due.tiles |= 1 << tile);
     }
 
-    /// A tile is looked at again.
+    /// Handles the scheduled check of a tile.
     pub(crate) fn tile_wakes<Q: EventQueue<Event>>(
         &mut self,
         now: Tick,
@@ -58,9 +58,9 @@ impl Fabric<Tiles> {
         }
     }
 
-    /// One round of separable allocation, output first. Each output picks an input, each input accepts one of
-    /// the outputs that picked it; what it then sends is round robin over channels. Pointers move on what is
-    /// accepted.
+    /// Runs one round of separable allocation, output first. Each output picks an input, and each
+    /// input accepts one of the outputs that picked it. It then sends round robin over channels.
+    /// Pointers move only past accepted grants.
     #[inline]
     pub(super) fn decide_tile<Q: EventQueue<Event>>(
         &mut self,
@@ -126,10 +126,11 @@ impl Fabric<Tiles> {
                 self.switches.tiles[at_tile].waiting &= !(1 << input);
             }
             outputs_left &= !(1 << output);
-            // Room in the row buffer is free again.
+            // Space in the row buffer is free again.
             self.wake_bus(first_input + input);
         }
-        // Who lost tries again on the next edge, if its output is still free or it may choose another one.
+        // Losers try again on the next edge, if their output is still free or they may choose
+        // another one.
         inputs_left &= waiting;
         let loses = |output: u32| round.by_output[output as usize] & inputs_left != 0;
         let may_turn = |input: u32| round.aside[input as usize % MOST_AT_TILE] != u8::MAX;
@@ -144,8 +145,8 @@ impl Fabric<Tiles> {
         }
     }
 
-    /// Asks for the outputs to which a tile input could send now. What it waits for will wake the tile: outputs
-    /// without room know that this row waits.
+    /// Requests the outputs to which a tile input could send now. Everything that it waits for
+    /// wakes the tile: outputs without space record that this row waits.
     #[inline]
     fn ask(
         &mut self,
@@ -186,7 +187,7 @@ impl Fabric<Tiles> {
         }
     }
 
-    /// Whether the first packet of a row queue goes before others.
+    /// Whether the first packet of a row queue has priority.
     #[inline]
     fn goes_first(&self, tile_input: u32, output: u32, channel: u32) -> bool {
         self.switches.puts_transit_first && {
@@ -217,8 +218,9 @@ impl Fabric<Tiles> {
         used + self.switches.row_queues[queue].flits <= self.switches.column_buffer
     }
 
-    /// The output by which the first packet for a stash would leave: of those that are free and have room before
-    /// them, the one with the most room there, or there and behind (join the shortest queue, G002-4).
+    /// Returns the output by which the first packet for a stash would leave. Of the free outputs
+    /// with space in front of them, it is the one with the most space there, or there and in the
+    /// stash (join the shortest queue).
     fn stash_output(
         &mut self,
         now: Tick,
@@ -264,7 +266,8 @@ impl Fabric<Tiles> {
         most.map(|_| first_from(equal, self.switches.tile_inputs[tile_input].next_stash))
     }
 
-    /// A packet crosses the tile; until when. `aside` is the output that the channel to stashes asks for.
+    /// Sends a packet across the tile; returns until when. `aside` is the output requested by the
+    /// channel to stashes.
     #[allow(clippy::too_many_arguments)]
     fn cross<Q: EventQueue<Event>>(
         &mut self,
@@ -325,7 +328,7 @@ impl Fabric<Tiles> {
         until
     }
 
-    /// A row bus that waits for room looks again on the next edge.
+    /// Schedules a check of a row bus that waits for space on the next edge.
     #[inline]
     fn wake_bus(&mut self, port: u32) {
         let input = &self.switches.ports[port];
@@ -338,17 +341,17 @@ impl Fabric<Tiles> {
 
 /// Requests and choices of one round.
 struct Round {
-    /// Inputs that ask for each output.
+    /// Inputs that request each output.
     by_output: [u16; MOST_AT_TILE],
-    /// Those of them that go before others.
+    /// Those of them with priority.
     first: [u16; MOST_AT_TILE],
     /// Outputs that picked each input.
     picks: [u16; MOST_AT_TILE],
-    /// The output that each input asks for on the channel to stashes.
+    /// The output that each input requests on the channel to stashes.
     aside: [u8; MOST_AT_TILE],
-    /// Outputs that are asked for.
+    /// Outputs that are requested.
     asked: u64,
-    /// When something that somebody waits for falls free.
+    /// The earliest time at which a resource with waiting packets becomes free.
     later: Tick,
 }
 
@@ -372,7 +375,7 @@ impl Round {
         self.first[output] |= u16::from(is_first) << input;
     }
 
-    /// Inputs of which an output takes one.
+    /// Returns the inputs from which an output picks one.
     #[inline]
     fn first_for(&self, output: usize) -> u16 {
         match self.first[output % MOST_AT_TILE] {

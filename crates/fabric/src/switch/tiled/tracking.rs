@@ -1,8 +1,10 @@
-//! End-to-end reliability in the first switch: a copy of every data packet stays in a stash until the packet has
-//! been acknowledged (section IV-A of the paper, and the retransmission that it leaves out).
+//! End-to-end reliability in the first switch: a copy of every data packet stays in a stash until
+//! the packet has been acknowledged (section IV-A of the paper, and the retransmission that it
+//! omits).
 //!
-//! An end port tracks the packets that came in by it. Where their copies are it learns by the side band; what
-//! became of them it learns from acknowledgements on their way to its endpoint. Either may come first.
+//! An end port tracks the packets that came in by it. The side band reports where their copies are,
+//! and acknowledgements on their way to its endpoint report what became of them. Either may come
+//! first.
 
 use crate::StashUse;
 use netloom_engine::{EventQueue, Outbox};
@@ -15,15 +17,15 @@ use crate::switch::tiled::Tiles;
 use crate::switch::tiled::event::Event;
 use crate::switch::tiled::record::Record;
 
-/// What is known of a packet under way.
+/// The state of a packet in transit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
-    /// Its copy, once its place is known; [`NIL`] before.
+    /// Its copy, once its location is known; otherwise [`NIL`].
     copy: u32,
     verdict: Verdict,
     /// When its copy was made.
     since: Tick,
-    /// How often it has been sent again, modulo 256.
+    /// Number of retransmissions, modulo 256.
     attempt: u8,
 }
 
@@ -35,18 +37,18 @@ netloom_encoding::encoded!(Entry {
 });
 
 impl Entry {
-    /// Its copy; [`NIL`] if its place is not known.
+    /// Returns its copy, or [`NIL`] if the location is not known.
     pub(super) fn copy(&self) -> u32 {
         self.copy
     }
 
-    /// When the copy was made.
+    /// Returns when the copy was made.
     pub(super) fn since(&self) -> Tick {
         self.since
     }
 }
 
-/// What an acknowledgement said that came before the place of the copy was known.
+/// The content of an acknowledgement that came before the location of the copy was known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Verdict {
     None,
@@ -63,7 +65,8 @@ netloom_encoding::encoded!(
 );
 
 impl Fabric<Tiles> {
-    /// The copy of a packet that begins to leave the input of an end port; from now on the packet is tracked.
+    /// Creates the copy of a packet that starts to leave the input of an end port, and starts
+    /// tracking the packet.
     pub(super) fn copy_for_stash<Q: EventQueue<Event>>(
         &mut self,
         now: Tick,
@@ -97,7 +100,7 @@ impl Fabric<Tiles> {
         self.switches.packets.insert(copy)
     }
 
-    /// Nothing may come back; then the packet is sent again.
+    /// Schedules a retransmission in case no answer arrives.
     fn await_answer<Q: EventQueue<Event>>(
         &mut self,
         now: Tick,
@@ -120,7 +123,7 @@ impl Fabric<Tiles> {
         }
     }
 
-    /// Side band: where a copy is.
+    /// Side band: records the location of a copy.
     pub(crate) fn copy_located<Q: EventQueue<Event>>(
         &mut self,
         now: Tick,
@@ -139,7 +142,8 @@ impl Fabric<Tiles> {
         }
     }
 
-    /// An acknowledgement begins its last link, to the endpoint whose packet it is about.
+    /// Handles an acknowledgement that starts on its last link, to the endpoint whose packet it
+    /// acknowledges.
     pub(super) fn acknowledgement_passes<Q: EventQueue<Event>>(
         &mut self,
         now: Tick,
@@ -179,7 +183,7 @@ impl Fabric<Tiles> {
         }
     }
 
-    /// The copy of a packet that has arrived is not needed any more.
+    /// Deletes the copy of a packet that has arrived.
     fn delete_copy<Q: EventQueue<Event>>(
         &mut self,
         now: Tick,
@@ -199,13 +203,14 @@ impl Fabric<Tiles> {
         out.at(when, event);
     }
 
-    /// The port whose stash holds a copy of a packet that came in by a port of the same switch.
+    /// Returns the port whose stash holds a copy of a packet that came in by a port of the same
+    /// switch.
     fn stash_port(&self, port: u32, copy: u32) -> u32 {
         port - u32::from(self.switches.ports[port].number)
             + u32::from(self.switches.packets[copy].output)
     }
 
-    /// Side band: a copy is to be deleted. One that is sent again in the same tick is read before.
+    /// Side band: deletes a copy. A copy that is sent again in the same tick is read before.
     pub(crate) fn copy_deleted<Q: EventQueue<Event>>(
         &mut self,
         port: u32,
@@ -217,7 +222,7 @@ impl Fabric<Tiles> {
         self.tell_switch(switch, out);
     }
 
-    /// Copies leave their stashes for good.
+    /// Removes copies from their stashes.
     pub(super) fn delete_copies(&mut self, switch: u32) {
         let mut leaving = std::mem::take(&mut self.switches.states[switch].leaving);
         for (port, copy) in leaving.drain(..) {
@@ -229,7 +234,7 @@ impl Fabric<Tiles> {
         self.switches.states[switch].leaving = leaving;
     }
 
-    /// A packet is sent again, by the side band to the port that has its copy.
+    /// Sends a packet again, by a message on the side band to the port that has its copy.
     fn retransmit<Q: EventQueue<Event>>(
         &mut self,
         now: Tick,
@@ -251,7 +256,7 @@ impl Fabric<Tiles> {
         out.at(when, event);
     }
 
-    /// Side band: a copy is to be sent again. Several may be in one tick, so they are put in order first.
+    /// Side band: sends a copy again. There may be several in one tick, so they are sorted first.
     pub(crate) fn copy_sent_again<Q: EventQueue<Event>>(
         &mut self,
         port: u32,
@@ -266,8 +271,8 @@ impl Fabric<Tiles> {
         self.tell_switch(switch, out);
     }
 
-    /// Copies of copies join the packets that go on from their stashes; the set of buses to be looked at. They are
-    /// routed as if they had just come from their endpoint.
+    /// Adds copies of copies to the packets that continue from their stashes, and returns the set
+    /// of buses to be checked. They are routed as if they had just come from their endpoint.
     #[cold]
     pub(super) fn take_in_retransmissions(&mut self, now: Tick, switch: u32) -> u64 {
         let mut returning = std::mem::take(&mut self.switches.states[switch].returning);
@@ -288,7 +293,7 @@ impl Fabric<Tiles> {
             self.switches.packets[id].packet.hops = 0;
             // All of it is there.
             self.switches.packets[id].packet.arrival = Tick::ZERO;
-            // The lane it last travelled is not needed until the next link: the port it came in by is.
+            // The previous lane is not needed until the next link, but the input port is.
             self.switches.packets[id].packet.vl = again.vc;
             let base = port - u32::from(self.switches.ports[port].number);
             let origin = base + u32::from(again.vc);
@@ -304,7 +309,7 @@ impl Fabric<Tiles> {
         buses
     }
 
-    /// A copy that is sent again is granted the bus: from now on an answer is awaited.
+    /// Handles a copy that is sent again and was granted the bus: from now on an answer is awaited.
     pub(super) fn attempt_begins<Q: EventQueue<Event>>(
         &mut self,
         now: Tick,
@@ -322,7 +327,7 @@ impl Fabric<Tiles> {
         }
     }
 
-    /// Nothing has come back for long; what else the tick brings is heard first.
+    /// Handles a timeout after all other messages of the tick.
     pub(crate) fn timeout<Q: EventQueue<Event>>(
         &mut self,
         port: u32,
@@ -337,7 +342,7 @@ impl Fabric<Tiles> {
         self.tell_switch(switch, out);
     }
 
-    /// Packets that nothing was heard of are sent again.
+    /// Sends packets again whose answers have timed out.
     #[cold]
     pub(super) fn send_expired<Q: EventQueue<Event>>(
         &mut self,

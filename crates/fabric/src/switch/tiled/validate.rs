@@ -1,7 +1,8 @@
-//! Whether restored tiled switches are such that a run could have saved them.
+//! Validation of restored tiled switches: could a run have saved them?
 //!
-//! Packets are followed through the lists and events that refer to them. What buffers, stashes and counters must be
-//! follows from where the packets are, and is compared with what was saved.
+//! The validation follows packets through the lists and events that refer to them. It derives
+//! buffers, stashes and counters from the positions of the packets, and compares them with the
+//! saved state.
 
 use netloom_encoding::{Invalid, Validity, ensure, ensure_below, ensure_equal};
 use netloom_units::{NicId, Port as PortNumber, Tick};
@@ -19,25 +20,26 @@ use crate::switch::tiled::{Due, Port, Tiles, members};
 use crate::switch::{NIL, Peer};
 use crate::validation::{Bounds, Coming, Ways, ensure_each};
 
-/// What follows from where packets are.
+/// The state derived from the positions of packets.
 struct Found {
-    /// By port and virtual channel: room taken in its output buffer, and in its input buffer with the link to it.
+    /// By port and virtual channel: space taken in its output buffer, and in its input buffer
+    /// including the link to it.
     output: Vec<u32>,
     input: Vec<u32>,
-    /// The same by NIC and channel: credits on their way back.
+    /// By NIC and channel: credits on their way back.
     nic_credits: Vec<u32>,
     credits: Vec<u32>,
     /// By port.
     occupancy: Vec<u32>,
     committed: Vec<u32>,
     stash: Vec<u32>,
-    /// By switch and column: room in stashes that is promised.
+    /// By switch and column: space in stashes that is reserved.
     promised: Vec<u32>,
     row_used: Vec<u32>,
     column_used: Vec<u32>,
-    /// Packets whose copy is on its way to be located, by end port and number at the source.
+    /// Packets whose copy is not yet located, by end port and sequence number at the source.
     located: FxHashSet<(u32, u32)>,
-    /// When copies are deleted that are not tracked any more.
+    /// When copies that are no longer tracked are deleted.
     deleted: FxHashMap<u32, Tick>,
     headers: FxHashSet<(Tick, u32)>,
     n_copies: u64,
@@ -54,13 +56,13 @@ fn bits_below(place: &str, set: u64, bound: u32) -> Validity {
     ensure(bound >= 64 || set >> bound == 0, || {
         Invalid::new(
             place,
-            format_args!("a set of {bound}"),
+            format_args!("members below {bound}"),
             format_args!("{set:#b}"),
         )
     })
 }
 
-/// A list, with what is known of its first record.
+/// Validates a list and the cached data of its first record.
 fn list<'a>(
     packets: &mut Claims<'a, Record>,
     fifo: &Fifo,
@@ -81,7 +83,7 @@ fn list<'a>(
 }
 
 impl Fabric<Tiles> {
-    /// All that switches keep, and all that is pending.
+    /// Validates the state of the switches and all pending events.
     pub(super) fn validate_switches(
         &self,
         bounds: &Bounds<'_>,
@@ -120,8 +122,8 @@ impl Fabric<Tiles> {
             self.port(port)?;
             ensure(self.keeps_copies() && tiles.ports[port].is_end(), || {
                 Invalid::new(
-                    "packet that is tracked",
-                    "one of an end port that keeps copies",
+                    "tracked packet",
+                    "a packet of an end port that keeps copies",
                     port,
                 )
             })?;
@@ -137,7 +139,7 @@ impl Fabric<Tiles> {
             self.validate_copy(bounds, ways, &mut found, port, copy)?;
             ensure_equal("number of a copy", sequence, copy.packet.sequence)?;
         }
-        // A copy that is sent again is there until then.
+        // A copy that is sent again exists until then.
         let tracked = tiles.tracked.values().map(|entry| entry.copy());
         let tracked: FxHashSet<u32> = tracked.filter(|&copy| copy != NIL).collect();
         for (at, event) in pending {
@@ -146,7 +148,7 @@ impl Fabric<Tiles> {
                     Some(deleted) => at <= deleted,
                     None => tracked.contains(&packet),
                 };
-                // Whatever deletes it from now on comes later.
+                // Any deletion from now on comes later.
                 let soon = bounds.now + tiles.cycles(tiles.stages.side_band);
                 let is_there = is_there && *at <= soon;
                 ensure(is_there, || {
@@ -219,7 +221,7 @@ impl Fabric<Tiles> {
                 ensure_equal("credits of a NIC", there + back, nic.credit.used(vc))?;
             }
             ensure_equal(
-                "credits of a NIC that come by events",
+                "credits of a NIC that return by events",
                 0,
                 nic.credits_coming,
             )?;
@@ -254,17 +256,17 @@ impl Fabric<Tiles> {
         )
     }
 
-    /// The number of a port on its switch.
+    /// Returns the number of a port on its switch.
     fn number(&self, port: u32) -> u32 {
         u32::from(self.switches.ports[port].number)
     }
 
-    /// The first port of a switch that has a port.
+    /// Returns the first port of the switch of a port.
     fn base(&self, port: u32) -> u32 {
         port - self.number(port)
     }
 
-    /// A packet that its switch has routed, and that is no copy.
+    /// Validates a packet that its switch has routed and that is not a copy.
     fn validate_routed(
         &self,
         bounds: &Bounds<'_>,
@@ -294,7 +296,7 @@ impl Fabric<Tiles> {
         })
     }
 
-    /// A copy of a packet that came in by an end port of the same switch.
+    /// Validates a copy of a packet that came in by an end port of the same switch.
     fn validate_kept(
         &self,
         bounds: &Bounds<'_>,
@@ -311,7 +313,7 @@ impl Fabric<Tiles> {
         let origin = self.base(port) + u32::from(copy.vc);
         let state = &self.switches.ports[origin];
         ensure(state.is_end(), || {
-            Invalid::new("port of a copy", "one of an endpoint", copy.vc)
+            Invalid::new("port of a copy", "a port of an endpoint", copy.vc)
         })?;
         found.n_copies += 1;
         ways.arrive(Coming {
@@ -323,7 +325,7 @@ impl Fabric<Tiles> {
         })
     }
 
-    /// The same of one in a stash, whose end port is `origin`.
+    /// Validates a copy in a stash, whose end port is `origin`.
     fn validate_copy(
         &self,
         bounds: &Bounds<'_>,
@@ -340,7 +342,7 @@ impl Fabric<Tiles> {
         Ok(())
     }
 
-    /// A record in front of a tile or a multiplexer, or on its way there, on a channel.
+    /// Validates a record in front of a tile or a multiplexer, or on its way there, on a channel.
     fn validate_inside(
         &self,
         bounds: &Bounds<'_>,
@@ -378,7 +380,7 @@ impl Fabric<Tiles> {
             found.promised[(switch * geometry.columns + column) as usize] +=
                 pages(record.packet.flits);
             return ensure(self.switches.stash_use.is_some(), || {
-                Invalid::new("channel", "one without a stash", "that to stashes")
+                Invalid::new("channel", "one of packets", "that to stashes")
             });
         }
         match at {
@@ -399,7 +401,7 @@ impl Fabric<Tiles> {
         })
     }
 
-    /// A packet on its way to a link takes room in the output buffer.
+    /// Counts the space in the output buffer of a packet on its way to a link.
     fn count_output(&self, found: &mut Found, port: u32, record: &Record) -> Validity {
         ensure_equal(
             "output of a packet",
@@ -433,7 +435,7 @@ impl Fabric<Tiles> {
                 })?;
                 let input = &tiles.ports[port];
                 ensure(input.peer != Peer::Nobody, || {
-                    Invalid::new("port", "one with a cable", port)
+                    Invalid::new("port", "a port with a cable", port)
                 })?;
                 vc_below(record.packet.vl)?;
                 ensure(found.headers.insert((at, port)), || {
@@ -514,7 +516,7 @@ impl Fabric<Tiles> {
                 let entry = tiles.tracked.get(&key);
                 let is_awaited = entry.is_some_and(|entry| entry.copy() == NIL);
                 ensure(is_awaited && found.located.insert(key), || {
-                    Invalid::new("copy that is located", "a packet that awaits it", "none")
+                    Invalid::new("located copy", "a packet that awaits it", "none")
                 })
             }
             Event::Delete { port, packet } => {
@@ -609,7 +611,7 @@ impl Fabric<Tiles> {
         }
     }
 
-    /// The lists of a port, of its tile inputs and of its tile outputs.
+    /// Validates the lists of a port, of its tile inputs and of its tile outputs.
     fn validate_lists(
         &self,
         bounds: &Bounds<'_>,
@@ -714,7 +716,7 @@ impl Fabric<Tiles> {
         let geometry = &tiles.geometry;
         let (state, at) = (&tiles.ports[port], port as usize);
         let lanes = geometry.lanes as usize;
-        ensure_equal("header of a tick that is over", NIL, state.arriving)?;
+        ensure_equal("header of a past tick", NIL, state.arriving)?;
         for time in [
             state.bus_until,
             state.multiplexer_until,
@@ -735,11 +737,11 @@ impl Fabric<Tiles> {
             ensure_below("pointer of a port", pointer, 64u8)?;
         }
         for count in [state.flits, state.packets, state.choices] {
-            bounds.count("what a port has sent", count)?;
+            bounds.count("counts of a port", count)?;
         }
         ensure_below("residence", state.input_residence, 1u64 << 62)?;
         ensure_below("residence", state.output_residence, 1u64 << 62)?;
-        bits_below("rows that wait", state.rows_blocked, geometry.rows)?;
+        bits_below("waiting rows", state.rows_blocked, geometry.rows)?;
         ensure_equal("flits at an input", found.occupancy[at], state.occupancy)?;
         ensure_equal("flits for an output", found.committed[at], state.committed)?;
         ensure_equal("flits in a stash", found.stash[at], state.stash_used)?;
@@ -752,7 +754,7 @@ impl Fabric<Tiles> {
         let mut held = vec![0; lanes];
         for kept in &state.held {
             let (vc, flits) = kept.validate(bounds)?;
-            ensure_below("channel of what was sent", vc, geometry.lanes)?;
+            ensure_below("channel of sent flits", vc, geometry.lanes)?;
             held[usize::from(vc)] += u32::from(flits);
         }
         for (vc, held) in held.iter().enumerate() {
@@ -766,8 +768,8 @@ impl Fabric<Tiles> {
         self.validate_credit(found, state, port)
     }
 
-    /// Credits that an output has taken are at the other end, or on their way there or back. Of another partition only
-    /// those on their way back are known.
+    /// Validates that the credits taken by an output are at the other end, or on their way there or
+    /// back. For another partition only those on their way back are known.
     fn validate_credit(&self, found: &Found, state: &Port, port: u32) -> Validity {
         let lanes = self.switches.geometry.lanes as usize;
         let shares = &self.switches.input_shares[u32::from(state.wire)];
@@ -802,12 +804,12 @@ impl Fabric<Tiles> {
             stashes,
             links,
         } = state.due;
-        ensure_equal("headers of a tick that is over", 0, headers)?;
+        ensure_equal("headers of a past tick", 0, headers)?;
         for ports in [buses, multiplexers, stashes, links, state.blocked] {
-            bits_below("ports that are due", ports, geometry.ports)?;
+            bits_below("due ports", ports, geometry.ports)?;
         }
         let n_tiles = geometry.rows * geometry.columns;
-        bits_below("tiles that are due", due_tiles, n_tiles)?;
+        bits_below("due tiles", due_tiles, n_tiles)?;
         for tile in 0..n_tiles {
             let waiting = u64::from(tiles.tiles[switch * n_tiles + tile].waiting);
             bits_below("inputs of a tile", waiting, geometry.inputs)?;
@@ -819,15 +821,11 @@ impl Fabric<Tiles> {
             && state.expired.is_empty()
             && state.retrieved.is_empty();
         ensure(is_over, || {
-            Invalid::new(
-                "what is to be done in a tick that is over",
-                "nothing",
-                "something",
-            )
+            Invalid::new("pending work of a past tick", "nothing", "something")
         })?;
         let first = (switch * geometry.columns) as usize;
         let promised = &found.promised[first..first + geometry.columns as usize];
-        ensure_each("room promised in stashes", promised, &state.promised)?;
+        ensure_each("space reserved in stashes", promised, &state.promised)?;
         for (column, &promised) in (0..).zip(state.promised.iter()) {
             let outputs = switch * geometry.ports + column * geometry.outputs;
             let free = members((1u64 << geometry.outputs) - 1)
@@ -835,7 +833,7 @@ impl Fabric<Tiles> {
                 .map(|port| port.stash_capacity - port.stash_used);
             let free: u32 = free.sum();
             ensure(promised <= free, || {
-                let expected = format!("at most {free} flits promised");
+                let expected = format!("at most {free} reserved flits");
                 Invalid::new("stashes of a column", expected, promised)
             })?;
         }

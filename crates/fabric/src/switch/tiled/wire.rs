@@ -1,10 +1,10 @@
-//! When things happen on and behind a link.
+//! The timing of a packet on a link and after it.
 
 use crate::LinkTiming;
 use crate::plan::CrossbarStart;
 use netloom_units::{Clock, Tick};
 
-/// One link class as its users see it. Flit k of a packet sent from `start` on is wholly received at
+/// The timing of a link class. Flit k of a packet sent from `start` on is received completely at
 /// `start + (k + 1) flit + delay`.
 #[derive(Clone, Debug)]
 pub(crate) struct Wire {
@@ -14,9 +14,9 @@ pub(crate) struct Wire {
     pub(crate) delay: u64,
     /// From a grant at an input to the edge at which the switch at the other end has the credit.
     pub(crate) credit: u64,
-    /// Flits that a round trip keeps under way: not waiting for anything.
+    /// Flits that a round trip keeps in transit without waiting.
     pub(crate) round_trip: u32,
-    /// How much longer a flit takes on the wire than on a row bus that waits for all of a packet.
+    /// Extra time of a flit on the wire, compared with a row bus that waits for the whole packet.
     behind: u64,
     before_bus: u64,
 }
@@ -45,14 +45,15 @@ impl Wire {
         }
     }
 
-    /// When the header of a packet is wholly received.
+    /// Returns when the header of a packet is received completely.
     #[inline]
     pub(crate) fn arrival(&self, start: Tick) -> Tick {
         start + (self.flit + self.delay)
     }
 
-    /// The edge at which the packet may first ask for its row bus: written and routed and, unless that starts at once, so
-    /// much of it received that the bus, which is faster than the link, does not run dry.
+    /// Returns the edge at which the packet may first request its row bus. It has been written and
+    /// routed. Unless the bus starts at once, enough of it has been received that the bus, which is
+    /// faster than the link, does not run dry.
     #[inline]
     pub(crate) fn ready(&self, start: Tick, flits: u16, clock: Clock) -> Tick {
         let arrival = self.arrival(start);
@@ -64,13 +65,14 @@ impl Wire {
         clock.edge_at_or_after(fed)
     }
 
-    /// When the last flit of a packet is wholly received whose header came at `arrival`.
+    /// Returns when the last flit of a packet is received completely, if its header came at
+    /// `arrival`.
     #[inline]
     pub(crate) fn tail(&self, arrival: Tick, flits: u16) -> Tick {
         arrival + u64::from(flits - 1) * self.flit
     }
 
-    /// Ticks that a packet is on the wire.
+    /// Returns the ticks of a packet on the wire.
     #[inline]
     pub(crate) fn occupancy(&self, flits: u16) -> u64 {
         u64::from(flits) * self.flit

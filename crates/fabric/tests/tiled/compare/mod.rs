@@ -1,4 +1,4 @@
-//! The model against its twin.
+//! Compares the model with its reference implementation.
 #![allow(dead_code)] // Each test file uses its part.
 
 use netloom_fabric::build;
@@ -8,7 +8,7 @@ use netloom_units::Tick;
 use crate::support::Case;
 use crate::twin::Twin;
 
-/// What both must say at the end of any tick.
+/// Values that both must have at the end of any tick.
 type Account = Vec<(&'static str, u64)>;
 
 fn of_twin(slow: &Twin<'_>) -> Account {
@@ -56,14 +56,15 @@ fn of_model(fast: &mut dyn Simulation) -> Account {
     account
 }
 
-/// The numbers in which two accounts differ: what, model, twin.
+/// Returns the numbers in which two accounts differ: name, model, reference.
 fn unequal(model: &Account, twin: &Account) -> Vec<(&'static str, u64, u64)> {
     assert_eq!(model.len(), twin.len(), "as many stashes");
     let pairs = model.iter().zip(twin).filter(|(m, t)| m != t);
     pairs.map(|(m, t)| (m.0, m.1, t.1)).collect()
 }
 
-/// Where model and twin part: the first tick, and what the twin delivered at it.
+/// Returns where model and reference diverge: the first tick, and what the reference delivered
+/// then.
 fn parting(plan: &FabricPlan, until: u64) -> String {
     let mut slow = Twin::new(plan);
     let mut fast = build(plan, Options::default());
@@ -77,14 +78,15 @@ fn parting(plan: &FabricPlan, until: u64) -> String {
             let last: Vec<_> = last.collect();
             let tick = end - 1;
             return format!(
-                "at tick {tick} (what, model, twin): {unequal:?}; delivered by the twin then: {last:?}"
+                "at tick {tick} (name, model, reference): {unequal:?}; delivered by the reference \
+                 then: {last:?}"
             );
         }
     }
     "nowhere, tick by tick".to_owned()
 }
 
-/// The same account in one, two and seven partitions, with two threads and with a heap.
+/// Checks the same account in one, two and seven partitions, with two threads and with a heap.
 pub(crate) fn any_partitions(name: &str, case: &Case) {
     let account = |partitions: usize, threads: usize, reference: bool| {
         let options = Options {
@@ -110,7 +112,7 @@ pub(crate) fn any_partitions(name: &str, case: &Case) {
     }
 }
 
-/// What differs at the end, without looking for the first tick: what, model, twin.
+/// Returns the differences at the end, without a search for the first tick: name, model, reference.
 pub(crate) fn unequal_at_end(case: &Case) -> Vec<(&'static str, u64, u64)> {
     let plan = case.plan();
     let mut slow = Twin::new(&plan);
@@ -121,7 +123,7 @@ pub(crate) fn unequal_at_end(case: &Case) -> Vec<(&'static str, u64, u64)> {
     unequal(&of_model(fast.as_mut()), &of_twin(&slow))
 }
 
-/// What is wrong, if the model does not do as its twin does; else how many packets were delivered.
+/// Returns the divergence of model and reference, or else how many packets were delivered.
 pub(crate) fn difference(case: &Case) -> Result<u64, String> {
     let plan = case.plan();
     let mut slow = Twin::new(&plan);

@@ -1,4 +1,4 @@
-//! Named configurations: each drains by itself, and is compared between the model and its twin.
+//! Named configurations. Each drains by itself and is compared between model and reference.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ const fn link(flit: u64, delay: u64) -> LinkTiming {
     LinkTiming { flit, delay }
 }
 
-/// The window of paper 002, small enough to be felt here.
+/// The window of paper 002, small enough to be effective here.
 pub(crate) const WINDOW: Window = Window {
     most: 96,
     least: 24,
@@ -22,7 +22,8 @@ pub(crate) const WINDOW: Window = Window {
 };
 
 impl Case {
-    /// The 72-endpoint dragonfly of spec 3.5 with delays and buffers of the paper, in ticks of 1/13 ns and flits of 1 ns.
+    /// A 72-endpoint dragonfly with delays and buffers of paper 002, in ticks of 1/13 ns and flits
+    /// of 1 ns.
     pub(crate) fn dragonfly72(routing: Arc<dyn Routing + Send + Sync>) -> Case {
         Case {
             links: vec![link(13, 65), link(13, 520), link(13, 6500)],
@@ -34,7 +35,7 @@ impl Case {
         }
     }
 
-    /// A dragonfly of so many hosts and global cables per switch, and switches per group.
+    /// A dragonfly with these hosts and global cables per switch, and switches per group.
     pub(crate) fn dragonfly(
         (hosts, switches, globals): (u16, u16, u16),
         routing: Arc<dyn Routing + Send + Sync>,
@@ -367,7 +368,7 @@ pub(crate) fn ugal_g(every: u32) -> Arc<dyn Routing + Send + Sync> {
     })
 }
 
-/// Acknowledgements, windows, marks and packets put aside.
+/// Acknowledgements, windows, marks and stashed packets.
 fn endpoints() -> Vec<(&'static str, Case)> {
     let tree = || Case::tree(4, 2).sized(&MIXED);
     let single = || Case::single(8).sized(&MIXED);
@@ -411,7 +412,8 @@ fn endpoints() -> Vec<(&'static str, Case)> {
                 .hot(3)
                 .at(1.0),
         ),
-        // A mark may come to the flow whose turn it is, while it waits for room in the first switch.
+        // A mark may come to the flow whose turn it is, while it waits for space in the first
+        // switch.
         (
             "cut while waiting for room",
             Case {

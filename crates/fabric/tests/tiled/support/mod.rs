@@ -26,7 +26,7 @@ use netloom_traffic::{
 };
 use netloom_units::{Bytes, NicId, Sl, Time};
 
-/// Bytes of a flit: any number would do.
+/// Bytes of a flit; the value does not matter.
 const FLIT: u64 = 16;
 
 /// A fabric and its traffic, in flits and ticks.
@@ -47,9 +47,11 @@ pub(crate) struct Case {
     pub(crate) retransmission: Retransmission,
     pub(crate) start: CrossbarStart,
     pub(crate) priority: Priority,
-    /// Flits beyond its reserve that a virtual channel may take in a port's buffer; all of them if `None`.
+    /// Flits beyond its reserve that a virtual channel may take in a port's buffer; all of them if
+    /// `None`.
     pub(crate) most: Option<u32>,
-    /// Flits beyond the reserve of one packet for each virtual channel, by link class and cyclically.
+    /// Flits beyond the reserve of one packet for each virtual channel, by link class and
+    /// cyclically.
     pub(crate) input: Vec<u32>,
     pub(crate) output: Vec<u32>,
     pub(crate) stash: Vec<u32>,
@@ -60,7 +62,7 @@ pub(crate) struct Case {
     pub(crate) faults: Faults,
     pub(crate) acknowledgement: Option<u16>,
     pub(crate) window: Option<Window>,
-    /// Virtual channels at least; a routing may need more.
+    /// Minimum number of virtual channels; a routing may need more.
     pub(crate) vls: u8,
     pub(crate) pattern: Arc<dyn Pattern>,
     pub(crate) arrival: Arc<dyn ArrivalProcess>,
@@ -71,14 +73,14 @@ pub(crate) struct Case {
     pub(crate) load: f64,
     /// Exactly these messages instead of drawn ones.
     pub(crate) script: Option<Vec<Scripted>>,
-    /// Messages of each NIC and class at most.
+    /// Maximum number of messages of each NIC and class.
     pub(crate) messages: Option<u32>,
     pub(crate) seed: u64,
     pub(crate) partitions: usize,
     pub(crate) until: u64,
 }
 
-/// What tells a case apart, as proptest prints it.
+/// The distinguishing values of a case, as proptest prints it.
 impl std::fmt::Debug for Case {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Case")
@@ -110,7 +112,7 @@ impl std::fmt::Debug for Case {
     }
 }
 
-/// A message of a script: from whom, at which cycle of its NIC, to whom, how many flits.
+/// A message of a script: source, cycle of its NIC, destination, and size in flits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scripted {
     pub(crate) from: u32,
@@ -146,7 +148,7 @@ impl Source for Script {
     }
 }
 
-/// The stages of G002-1.
+/// The stages of the tiled switch of paper 002.
 pub(crate) const STAGES: TileStages = TileStages {
     before_bus: 2,
     row_bus: 1,
@@ -157,7 +159,7 @@ pub(crate) const STAGES: TileStages = TileStages {
 };
 
 impl Case {
-    /// One switch of eight ports in 2 x 2 tiles, clocks and delays of the paper.
+    /// One switch of eight ports in 2 x 2 tiles, with clocks and delays of the paper.
     pub(crate) fn single(ports: u32) -> Case {
         Case {
             topology: Arc::new(SingleSwitch { ports }),
@@ -220,7 +222,7 @@ impl Case {
         }
     }
 
-    /// With two lanes, so that packets change channels on their way.
+    /// With two lanes, so that packets change channels.
     pub(crate) fn torus(sides: &[u16], hosts: u16) -> Case {
         Case {
             topology: Arc::new(Torus {
@@ -244,7 +246,7 @@ impl Case {
         }
     }
 
-    /// Copies of all data packets in stashes of so many flits, by link class.
+    /// Keeps copies of all data packets in stashes of these sizes, by link class.
     pub(crate) fn reliable(self, stash: &[u32], timeout: Option<u64>) -> Case {
         Case {
             stash: stash.to_vec(),
@@ -265,7 +267,7 @@ impl Case {
         }
     }
 
-    /// Marks above so many flits, and windows.
+    /// Marks above these numbers of flits, and uses windows.
     pub(crate) fn marking(self, marks_above: &[u32], window: Window) -> Case {
         Case {
             marks_above: marks_above.to_vec(),
@@ -275,7 +277,7 @@ impl Case {
         }
     }
 
-    /// Congested inputs put packets aside.
+    /// Lets congested inputs stash packets.
     pub(crate) fn setting_aside(self, stash: &[u32]) -> Case {
         Case {
             stash: stash.to_vec(),
@@ -385,7 +387,7 @@ impl Case {
         }
     }
 
-    /// Flits of the largest packet.
+    /// Returns the flits of the largest packet.
     pub(crate) fn largest(&self) -> u32 {
         let drawn = self.flits.iter().flatten().copied();
         let scripted = self.script.iter().flatten().map(|m| m.flits);
@@ -402,7 +404,7 @@ impl Case {
             mtu: Some(Bytes(self.mtu * FLIT)),
             header: Bytes(0),
         });
-        // Acknowledgements have a channel of their own to the first switch.
+        // Acknowledgements have a separate channel to the first switch.
         let least = if self.acknowledgement.is_some() { 2 } else { 1 };
         let n_vls = self.vls.max(forwarding.lanes()).max(least);
         let largest = self.largest();

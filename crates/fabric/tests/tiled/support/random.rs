@@ -11,7 +11,7 @@ use proptest::sample::select;
 
 use super::Case;
 
-/// A fabric: its topology, its routing and tiles that have ports enough.
+/// A fabric: its topology, its routing and tiles with enough ports.
 fn fabrics() -> impl Strategy<Value = Case> {
     let single = select(vec![
         (8u32, (2, 2, 4, 4)),
@@ -151,7 +151,7 @@ fn loaded(case: Case) -> impl Strategy<Value = Case> {
     })
 }
 
-/// What endpoints and stashes do.
+/// Behaviour of endpoints and stashes.
 fn behaving(case: Case) -> impl Strategy<Value = Case> {
     let largest = case.largest();
     let flit = case.links[0].flit;
@@ -167,7 +167,7 @@ fn behaving(case: Case) -> impl Strategy<Value = Case> {
     let stash = prop::collection::vec(prop_oneof![Just(0u32), 0u32..20], 2)
         .prop_map(move |more| vec![largest + 1 + more[0] * 12, more[1] * 24, 0]);
     let above = prop::collection::vec(0u32..60, 3);
-    // Without any fault a timeout that is too short still has packets sent again.
+    // Even without faults, a timeout that is too short causes retransmissions.
     let rates = prop_oneof![1 => Just((0u32, 0, 0)), 3 => (0u32..8, 0u32..8, 0u32..20)];
     let faults = (rates, 100u64..800);
     let faults = prop::option::weighted(0.6, faults);
@@ -215,7 +215,7 @@ fn behaving(case: Case) -> impl Strategy<Value = Case> {
     )
 }
 
-/// Any of all that.
+/// Any combination of these.
 pub(crate) fn any_case() -> impl Strategy<Value = Case> {
     fabrics()
         .prop_flat_map(timed)
@@ -223,7 +223,7 @@ pub(crate) fn any_case() -> impl Strategy<Value = Case> {
         .prop_flat_map(behaving)
 }
 
-/// So many random cases, or as many as PROPTEST_CASES says.
+/// Number of random cases: `usual`, unless PROPTEST_CASES is set.
 pub(crate) fn so_many(usual: u32) -> proptest::test_runner::Config {
     let asked = std::env::var("PROPTEST_CASES").ok();
     proptest::test_runner::Config {

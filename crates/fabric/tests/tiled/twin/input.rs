@@ -1,5 +1,5 @@
-//! A port's input: headers are received and routed, and the row bus carries one packet at a time to the row
-//! buffers.
+//! A port's input: headers are received and routed, and the row bus carries one packet at a time to
+//! the row buffers.
 
 use netloom_fabric::{CrossbarStart, Retransmission, RowSpace, StashSelect, StashUse};
 use netloom_routing::{Occasion, Occupancy, QueueView};
@@ -11,14 +11,14 @@ use super::packet::{Flit, Reading};
 use super::pool::first_from;
 use super::switch::{Entry, From, OnBus, Output, Switch};
 
-/// What a routing may know at a switch.
+/// The view of a routing at a switch.
 struct View<'a> {
     switches: &'a [Switch],
     here: &'a Switch,
     /// One cycle.
     period: u64,
     now: u64,
-    /// Of the packet that is routed.
+    /// Flits of the packet being routed.
     flits: u32,
 }
 
@@ -27,7 +27,7 @@ impl QueueView for View<'_> {
         waiting(&self.here.outputs[output.index()])
     }
 
-    /// The last sample that can have come over the cable by now.
+    /// Returns the latest sample that can have arrived over the cable by now.
     fn announced(&self, cable: Port, output: Port) -> u32 {
         let Peer::Switch(other, _) = self.here.peers[cable.index()] else {
             panic!("a cable to a switch");
@@ -55,7 +55,7 @@ impl QueueView for View<'_> {
     }
 }
 
-/// What waits for an output, here and at the other end of its link.
+/// Returns what waits for an output, here and at the other end of its link.
 fn waiting(output: &Output) -> u32 {
     let on_the_way = (2 * output.link.delay).div_ceil(output.link.flit) as u32;
     let beyond = output.behind.as_ref().map_or(0, |pool| pool.in_use());
@@ -69,7 +69,7 @@ struct Way {
 }
 
 impl Twin<'_> {
-    /// The flit that is wholly received now, if there is one.
+    /// Handles the flit that is completely received now, if there is one.
     pub(crate) fn receive(&mut self, s: usize, p: usize) {
         let now = self.now;
         let (period, before) = (self.period(), self.tiled.stages.before_bus);
@@ -104,7 +104,7 @@ impl Twin<'_> {
         self.check_input(s, p);
     }
 
-    /// The link level tells a switch that a flit has arrived, or that all of a packet has.
+    /// Tells a switch at link level that a flit has arrived, or that all of a packet has.
     pub(crate) fn acknowledge_on_link(
         &mut self,
         (s, q): (usize, usize),
@@ -163,8 +163,8 @@ impl Twin<'_> {
         }
     }
 
-    /// Draws what goes wrong with a header; whether the packet is lost. An end port loses nothing: it has not kept
-    /// its copy yet.
+    /// Draws errors for a header; returns whether the packet is lost. An end port loses nothing,
+    /// since it has not stored its copy yet.
     fn spoil(&mut self, s: usize, p: usize, id: usize) -> bool {
         let faults = self.tiled.faults;
         if faults.are_off() {
@@ -183,7 +183,7 @@ impl Twin<'_> {
         self.packets[id].is_corrupt |= self.fails(id, hop, 0, chance);
     }
 
-    /// Writes down what waits for the outputs that a switch announces, on each edge on which it does.
+    /// Records what waits for the outputs that a switch announces, on each edge on which it does.
     pub(crate) fn sample(&mut self, s: usize) {
         let forwarding = &self.plan.forwarding;
         let Some(every) = forwarding.announced_every() else {
@@ -203,7 +203,7 @@ impl Twin<'_> {
         }
     }
 
-    /// Finds the output and its channel.
+    /// Selects the output and its channel.
     pub(crate) fn route(&mut self, s: usize, from: usize, lane: u8, id: usize) {
         let view = View {
             switches: &self.switches,
@@ -244,8 +244,8 @@ impl Twin<'_> {
         self.switches[s].outputs[packet.output].committed += packet.flits;
     }
 
-    /// The room of a packet whose header leaves the input now is known to the sender one cycle and one
-    /// propagation later.
+    /// Returns the credit of a packet whose header leaves the input now. The sender has it one
+    /// cycle and one propagation delay later.
     fn return_credit(&mut self, s: usize, p: usize, vc: usize, n: u32) {
         let known = self.now + self.period() + self.switches[s].outputs[p].link.delay;
         match self.switches[s].peers[p] {
@@ -261,8 +261,8 @@ impl Twin<'_> {
         }
     }
 
-    /// The column for a packet to be stored: of those whose stashes have room that nobody is on the way to, and that have
-    /// room in front of their tile, the one with the most of either.
+    /// Returns the column for a packet to be stored: among those with unreserved space in their
+    /// stashes and space in front of their tile, the one with the most of either.
     fn stash_column(&self, s: usize, p: usize, n: u32) -> Option<usize> {
         let (shape, switch) = (self.shape, &self.switches[s]);
         let free = |c: usize| {
@@ -302,7 +302,7 @@ impl Twin<'_> {
         marks_above.is_some_and(|flits| switch.inputs[p].occupancy > flits)
     }
 
-    /// Whether and how the head of an input channel may advance.
+    /// Returns how the head of an input channel may advance, if it may.
     fn way(&self, s: usize, p: usize, vc: usize) -> Option<Way> {
         let switch = &self.switches[s];
         let id = *switch.inputs[p].heads[vc].front()?;
@@ -408,7 +408,7 @@ impl Twin<'_> {
         let shape = self.shape;
         let switch = &mut self.switches[s];
         let id = switch.stashes[p].retrieval.pop_front().expect("a head");
-        // A copy is whole when it is sent again.
+        // A copy is complete when it is sent again.
         let is_moving = self.tiled.stash == Some(StashUse::Congestion);
         let tail = &mut self.packets[id].tail;
         *tail = if is_moving { *tail } else { 0 };
@@ -432,7 +432,7 @@ impl Twin<'_> {
         }
     }
 
-    /// One flit on every busy row bus.
+    /// Moves one flit on every busy row bus.
     pub(crate) fn move_on_buses(&mut self, s: usize) {
         let (shape, now, period) = (self.shape, self.now, self.period());
         let there = now + self.tiled.stages.row_bus * period;
@@ -443,7 +443,7 @@ impl Twin<'_> {
             for (vc, reading) in &mut input.dropping {
                 let mut next = *reading;
                 let (flit, _) = next.next();
-                // What has not come is dropped when it does.
+                // A missing flit is dropped when it arrives.
                 if let Some(at) = input.flits[*vc].iter().position(|&f| f == flit) {
                     *reading = next;
                     input.flits[*vc].remove(at);

@@ -1,4 +1,4 @@
-//! What holds between ticks, counted anew from what is really there.
+//! Invariants between ticks, recomputed from the actual flits.
 
 use netloom_fabric::{RowSpace, StashUse};
 use netloom_topology::Peer;
@@ -12,7 +12,7 @@ impl Twin<'_> {
         self.packets[id].flits
     }
 
-    /// Checks all laws; panics with the name of a broken one.
+    /// Checks all invariants; panics with the name of a violated one.
     pub(crate) fn check_laws(&self) {
         for (s, switch) in self.switches.iter().enumerate() {
             for p in 0..self.shape.ports() {
@@ -27,8 +27,8 @@ impl Twin<'_> {
         self.check_packets();
     }
 
-    /// Credits in use are those of packets that have not left the input at the other end, and those on their
-    /// way back.
+    /// Credits in use are those of packets that have not left the input at the other end, and those
+    /// on their way back.
     fn check_credits(&self, s: usize, p: usize) {
         let switch = &self.switches[s];
         let sum =
@@ -94,7 +94,7 @@ impl Twin<'_> {
         headers.map(|f| self.flits_of(f.packet)).sum()
     }
 
-    /// The room in use is that of packets whose header is there or on its way there.
+    /// The space in use is that of packets whose header is there or on its way there.
     fn check_rows(&self, switch: &Switch) {
         let shape = self.shape;
         for p in 0..shape.ports() {
@@ -112,7 +112,7 @@ impl Twin<'_> {
                         self.headers(row.voqs.iter().flat_map(|voqs| &voqs[vc]))
                     };
                     let used: u32 = row.used.iter().map(|used| used[vc]).sum();
-                    assert_eq!(used, coming + here, "room in rows is conserved");
+                    assert_eq!(used, coming + here, "space in rows is conserved");
                     let limit = self.tiled.row_buffer;
                     match self.tiled.row_space {
                         RowSpace::Shared => assert!(used <= limit),
@@ -139,7 +139,7 @@ impl Twin<'_> {
                     assert_eq!(
                         column.used[vc],
                         coming + here,
-                        "room in columns is conserved"
+                        "space in columns is conserved"
                     );
                     assert!(column.used[vc] <= self.tiled.column_buffer);
                 }
@@ -160,10 +160,10 @@ impl Twin<'_> {
             }
             _ => stash.copies.values().map(|copy| even(copy.packet)).sum(),
         };
-        assert_eq!(stash.used, kept, "room in stashes is conserved");
+        assert_eq!(stash.used, kept, "space in stashes is conserved");
     }
 
-    /// Every data packet that was injected is delivered or somewhere on its way or in a stash.
+    /// Every data packet that was injected is delivered, in transit or in a stash.
     fn check_packets(&self) {
         let counts = &self.counts;
         let ended = counts.delivered;
@@ -175,7 +175,7 @@ impl Twin<'_> {
         }
     }
 
-    /// Packets by the place of their tail, which is the last to leave any place.
+    /// Returns the packets by the position of their tail, which leaves any position last.
     fn headers_under_way(&self) -> u64 {
         let is_tail = |f: &&Flit| f.k + 1 == self.flits_of(f.packet);
         let tails = |flits: &mut dyn Iterator<Item = &Flit>| flits.filter(is_tail).count() as u64;
@@ -206,7 +206,7 @@ impl Twin<'_> {
         n
     }
 
-    /// Whether nothing waits or is under way, and all room is free.
+    /// Whether nothing waits or is in transit, and all buffers are empty.
     pub(crate) fn is_idle(&self) -> bool {
         let output = |o: &Output| {
             o.pool.in_use() == 0

@@ -1,18 +1,18 @@
-//! The slow twin of the tiled switch: flit by flit and cycle by cycle.
+//! The reference implementation of the tiled switch: flit by flit and cycle by cycle.
 //!
-//! It shares with the model what is pure and tested elsewhere (routing, workloads, draws) and nothing else.
-//! Time goes tick by tick. On every edge of the core clock each block looks at all it has, grants, and moves
-//! one flit; flits between blocks are in delay lines, credits and acknowledgements are messages on the way.
-//! What the text of the semantics counts in whole packets is counted so, and the flits that are really there
-//! are checked against it.
+//! It shares only pure code that is tested elsewhere with the model (routing, workloads, draws).
+//! Time advances tick by tick. On every edge of the core clock each block checks everything,
+//! grants, and moves one flit. Flits between blocks are in delay lines; credits and
+//! acknowledgements are messages in transit. Quantities that the semantics count in whole packets
+//! are counted so, and the actual flits are checked against them.
 //!
-//! - `packet`, `pool`, `switch`: what there is
+//! - `packet`, `pool`, `switch`: state
 //! - `input`: headers, routing, row buses
 //! - `tile`: crossbars between row and column buffers
 //! - `output`: multiplexers, output buffers, links
 //! - `stash`: stashes, the side band, tracking of acknowledgements
 //! - `nic`: flows, windows, acknowledgements
-//! - `laws`: what holds between ticks
+//! - `laws`: invariants between ticks
 
 #![allow(dead_code)] // Each test file uses its part.
 #![allow(clippy::needless_range_loop)] // Ports are numbers here.
@@ -38,7 +38,7 @@ use switch::{Shape, Switch};
 #[allow(unused_imports)] // Each test file uses its part.
 pub(crate) use nic::Flow;
 
-/// What has happened so far.
+/// Counts of events so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) messages: u64,
@@ -53,7 +53,7 @@ pub(crate) struct Counts {
     pub(crate) retransmissions: u64,
     /// Packets marked, once for each congested input.
     pub(crate) marks: u64,
-    /// Packets or copies sent to a stash, and packets that went on from one (congestion).
+    /// Packets or copies sent to a stash, and packets that continued from one (congestion).
     pub(crate) stashed: u64,
     pub(crate) retrieved: u64,
     /// Copies deleted.
@@ -96,7 +96,7 @@ pub(crate) struct Twin<'a> {
 impl<'a> Twin<'a> {
     pub(crate) fn new(plan: &'a FabricPlan) -> Self {
         let Some(tiled) = plan.switch.tiled() else {
-            panic!("the twin of a tiled switch");
+            panic!("a tiled switch");
         };
         let stages = tiled.stages;
         let shortest = [
@@ -173,7 +173,7 @@ impl<'a> Twin<'a> {
         }
     }
 
-    /// One edge of the core clock of a switch.
+    /// Runs one edge of the core clock of a switch.
     fn edge(&mut self, s: usize) {
         let (shape, ports) = (self.shape, self.shape.ports());
         for stash in &mut self.switches[s].stashes {
@@ -205,7 +205,8 @@ impl<'a> Twin<'a> {
         self.move_into_stashes(s);
     }
 
-    /// Of candidates, those that go first: those in transit, if that is the rule and there are any.
+    /// Returns the candidates with priority: those in transit, if that is the rule and there are
+    /// any.
     fn first_of(&self, candidates: Vec<usize>, packet: impl Fn(usize) -> usize) -> Vec<usize> {
         if self.tiled.priority == Priority::Equal {
             return candidates;
@@ -219,18 +220,18 @@ impl<'a> Twin<'a> {
         }
     }
 
-    /// Room in use in every stash, by switch and port.
+    /// Returns the space in use in every stash, by switch and port.
     pub(crate) fn stashed(&self) -> Vec<Vec<u32>> {
         let of = |switch: &Switch| switch.stashes.iter().map(|s| s.used - s.freed).collect();
         self.switches.iter().map(of).collect()
     }
 
-    /// What holds flows back.
+    /// Returns the window that holds flows back.
     fn window_of_plan(&self) -> Option<netloom_fabric::Window> {
         self.plan.endpoints.control.as_ref()?.window()
     }
 
-    /// The window of a NIC towards a destination, in 1/65536 flit.
+    /// Returns the window of a NIC towards a destination, in 1/65536 flit.
     pub(crate) fn window(&self, nic: usize, destination: u32) -> Option<u64> {
         let limit = self.window_of_plan()?;
         let flow = self.nics[nic].flows.get(&destination)?;

@@ -1,4 +1,5 @@
-//! NICs: messages wait in flows, packets are sent within windows, and what arrives is acknowledged.
+//! NICs: messages wait in flows, packets are sent within windows, and received packets are
+//! acknowledged.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -21,7 +22,7 @@ pub(crate) struct Message {
     left: u32,
 }
 
-/// All that a NIC has for one destination.
+/// All packets of a NIC for one destination.
 #[derive(Debug)]
 pub(crate) struct Flow {
     pub(crate) messages: VecDeque<Message>,
@@ -49,7 +50,7 @@ impl Flow {
         }
     }
 
-    /// The window, grown to now.
+    /// Returns the current window, growth included.
     pub(crate) fn window(&self, limit: Window, now: u64) -> u64 {
         let grown = now / limit.step - self.changed / limit.step;
         (self.window + grown * ONE).min(u64::from(limit.most) * ONE)
@@ -75,14 +76,14 @@ struct Reply {
 
 pub(crate) struct Nic {
     pub(crate) link: LinkTiming,
-    /// The switch and port it is cabled to.
+    /// The switch and port that it is cabled to.
     at: (usize, usize),
     pub(crate) wire: VecDeque<(u64, Flit)>,
     pub(crate) credits: VecDeque<(u64, usize, u32)>,
     pub(crate) behind: Pool,
     pub(crate) sending: Option<Sending>,
     link_until: u64,
-    /// How much of the packet on the link has arrived.
+    /// Progress of the packet on the link.
     receiving: Option<Flit>,
     replies: VecDeque<Reply>,
     pub(crate) flows: BTreeMap<u32, Flow>,
@@ -125,7 +126,7 @@ impl Nic {
 
     fn draw(&mut self, plan: &FabricPlan, id: NicId, class: usize) {
         let source = &plan.classes[class].source;
-        assert!(source.program().is_none(), "programs are not for this twin");
+        assert!(source.program().is_none(), "this reference has no programs");
         self.next[class] = source.next(id, &mut self.cursors[class]);
     }
 
@@ -146,7 +147,7 @@ impl Nic {
 }
 
 impl Twin<'_> {
-    /// Credits and flits that are here now.
+    /// Handles credits and flits that arrive now.
     pub(crate) fn nic_receives(&mut self, nic: usize) {
         let now = self.now;
         let state = &mut self.nics[nic];
@@ -185,7 +186,7 @@ impl Twin<'_> {
         }
     }
 
-    /// A packet is wholly received.
+    /// Handles a packet that is completely received.
     fn arrived(&mut self, nic: usize, packet: Packet) {
         assert_eq!(packet.destination as usize, nic, "it reaches its NIC");
         match packet.kind {
@@ -242,7 +243,7 @@ impl Twin<'_> {
         self.deliveries.push((delivery, packet.is_data()));
     }
 
-    /// A positive acknowledgement that counts.
+    /// Handles a positive acknowledgement that counts.
     fn acknowledged(&mut self, nic: usize, packet: Packet) {
         let Kind::Acknowledgement {
             of,
@@ -262,7 +263,7 @@ impl Twin<'_> {
         };
         let next = self.nics[nic].sequence;
         let flow = self.nics[nic].flows.get_mut(&packet.source);
-        let flow = flow.expect("what is acknowledged was sent");
+        let flow = flow.expect("an acknowledged packet was sent");
         let is_news = limit.cuts == Cuts::EveryMark || of >= flow.sent_since;
         if is_marked && is_news {
             flow.cut(limit, now);
@@ -274,7 +275,7 @@ impl Twin<'_> {
         self.unpark(nic, packet.source);
     }
 
-    /// The flits of the next packet of a flow.
+    /// Returns the flits of the next packet of a flow.
     fn next_flits(&self, flow: &Flow) -> u32 {
         let message = flow.messages.front().expect("something to send");
         u32::from(
@@ -294,7 +295,7 @@ impl Twin<'_> {
         wanted <= flow.window(limit, self.now)
     }
 
-    /// A parked flow returns if its next packet fits its window.
+    /// Returns a parked flow to its ring if its next packet fits its window.
     fn unpark(&mut self, nic: usize, destination: u32) {
         let flow = &self.nics[nic].flows[&destination];
         if flow.is_parked && self.fits_window(flow) {
@@ -305,7 +306,7 @@ impl Twin<'_> {
         }
     }
 
-    /// What a NIC does by itself: messages are created, windows grow, a packet is sent.
+    /// Runs the independent actions of a NIC: messages are created, windows grow, a packet is sent.
     pub(crate) fn nic_acts(&mut self, nic: usize) {
         let is_edge = self.now.is_multiple_of(self.nics[nic].link.flit);
         if is_edge {
@@ -407,7 +408,7 @@ impl Twin<'_> {
         }
     }
 
-    /// A packet of a service level and row takes the link.
+    /// Puts a packet of a service level and row on the link.
     fn inject(
         &mut self,
         nic: usize,
@@ -418,7 +419,7 @@ impl Twin<'_> {
         kind: Kind,
     ) {
         let state = &mut self.nics[nic];
-        // Acknowledgements have a channel of their own to the first switch.
+        // Acknowledgements have a separate channel to the first switch.
         let vc = usize::from(kind != Kind::Data);
         state.behind.take(vc, n);
         assert!(state.sending.is_none(), "one packet after another");

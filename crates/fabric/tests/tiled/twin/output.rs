@@ -9,7 +9,7 @@ use super::pool::first_from;
 use super::switch::{Passing, Sending, due};
 
 impl Twin<'_> {
-    /// Flits that come out of the tiles now.
+    /// Handles flits that come out of the tiles now.
     pub(crate) fn fill_columns(&mut self, s: usize) {
         let (shape, now, limit) = (self.shape, self.now, self.tiled.column_buffer);
         let switch = &mut self.switches[s];
@@ -23,7 +23,7 @@ impl Twin<'_> {
         }
     }
 
-    /// Flits that come out of the multiplexers now.
+    /// Handles flits that come out of the multiplexers now.
     pub(crate) fn fill_outputs(&mut self, s: usize) {
         let now = self.now;
         let switch = &mut self.switches[s];
@@ -91,8 +91,9 @@ impl Twin<'_> {
         });
     }
 
-    /// When the link of an output may start with a packet whose multiplexer is granted now. A flit comes up to a cycle
-    /// later than it would without edges; the slower of two links sets the pace.
+    /// Returns when the link of an output may start a packet whose multiplexer is granted now. A
+    /// flit comes up to a cycle later than it would without edges; the slower of two links sets the
+    /// pace.
     fn feed_link(&mut self, s: usize, q: usize, id: usize) {
         let (now, period, stages) = (self.now, self.period(), self.tiled.stages);
         let packet = &mut self.packets[id];
@@ -108,7 +109,7 @@ impl Twin<'_> {
         }
     }
 
-    /// The channel of the link on which a packet in a column buffer leaves, and its flits.
+    /// Returns the channel of the link on which a packet in a column buffer leaves, and its flits.
     fn leaving_on(&self, id: usize, vc: usize) -> (usize, u32) {
         let packet = &self.packets[id];
         let output_vc = if vc < self.shape.n_vls {
@@ -119,7 +120,7 @@ impl Twin<'_> {
         (output_vc, packet.flits)
     }
 
-    /// One flit through every busy multiplexer.
+    /// Moves one flit through every busy multiplexer.
     pub(crate) fn move_through_multiplexers(&mut self, s: usize) {
         let (shape, period) = (self.shape, self.period());
         let there = self.now + self.tiled.stages.multiplexer * period;
@@ -188,7 +189,7 @@ impl Twin<'_> {
         self.look_at_acknowledgement(s, q, id);
     }
 
-    /// How often a packet is damaged on the link that it was just granted.
+    /// Returns how often a packet is damaged on the link that it was just granted.
     fn failures(&self, id: usize) -> u64 {
         let chance = self.tiled.faults.link;
         if chance == 0.0 {
@@ -233,7 +234,7 @@ impl Twin<'_> {
         }
     }
 
-    /// Credits and link-level acknowledgements that are here now.
+    /// Handles credits and link-level acknowledgements that arrive now.
     pub(crate) fn learn(&mut self, s: usize, q: usize) {
         let now = self.now;
         let output = &mut self.switches[s].outputs[q];

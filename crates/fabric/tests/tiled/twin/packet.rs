@@ -2,8 +2,8 @@
 
 use netloom_fabric::CrossbarStart;
 
-/// A packet. What it decides about itself at a switch (`output`, `output_vc`) is only good until its header
-/// reaches the next one; what moves its tail keeps its own notes.
+/// A packet. Its decisions at a switch (`output`, `output_vc`) are only valid until its header
+/// reaches the next one; the code that moves its tail keeps separate records.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
     pub(crate) source: u32,
@@ -11,21 +11,21 @@ pub(crate) struct Packet {
     pub(crate) destination: u32,
     pub(crate) generation: u64,
     pub(crate) sl: u8,
-    /// Of the recorder; an acknowledgement has that of its packet.
+    /// The recorder's row; an acknowledgement has that of its packet.
     pub(crate) row: u8,
     pub(crate) flits: u32,
     pub(crate) kind: Kind,
-    /// Switches it has been routed at.
+    /// Switches at which it has been routed.
     pub(crate) hops: u8,
     pub(crate) detour: bool,
     pub(crate) is_marked: bool,
     pub(crate) is_corrupt: bool,
     /// How often its first switch has sent it again.
     pub(crate) attempt: u32,
-    /// Where it leaves the present switch, and on which virtual channel.
+    /// Where it leaves the current switch, and on which virtual channel.
     pub(crate) output: usize,
     pub(crate) output_vc: usize,
-    /// Whether it came into the present switch from its NIC.
+    /// Whether it entered the current switch from its NIC.
     pub(crate) is_injected: bool,
     /// When its last flit is, or will be, where its header is.
     pub(crate) tail: u64,
@@ -54,7 +54,7 @@ impl Packet {
     }
 }
 
-/// One flit: of which packet, and which.
+/// One flit: its packet and its number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Flit {
     pub(crate) packet: usize,
@@ -85,8 +85,8 @@ impl Reading {
         }
     }
 
-    /// Whether its next flit is not there yet, with that at the front of the buffer that it is read from. Only a stage
-    /// that starts at once has to wait.
+    /// Whether its next flit is not there yet, given the front of the buffer that it is read from.
+    /// Only a stage that starts at once has to wait.
     pub(crate) fn waits(&self, front: Option<&Flit>, start: CrossbarStart) -> bool {
         let next = Flit {
             packet: self.packet,
@@ -100,7 +100,7 @@ impl Reading {
         waits
     }
 
-    /// The flit of this cycle, and whether it is the last.
+    /// Returns the flit of this cycle, and whether it is the last.
     pub(crate) fn next(&mut self) -> (Flit, bool) {
         let flit = Flit {
             packet: self.packet,

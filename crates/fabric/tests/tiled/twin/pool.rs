@@ -1,4 +1,4 @@
-//! Room in a buffer that virtual channels share, counted in whole packets.
+//! Space in a buffer that virtual channels share, counted in whole packets.
 
 use netloom_fabric::Sizes;
 use netloom_routing::Occupancy;
@@ -29,7 +29,7 @@ impl Pool {
         self.used.iter().sum()
     }
 
-    /// What would be spoken for if a channel used so much: the reserves of all others stay free.
+    /// Returns what would be taken or reserved if a channel used this much.
     fn kept_with(&self, vc: usize, used: u32) -> u32 {
         let Sizes::Pool { min, .. } = &self.sizes else {
             unreachable!("a pool");
@@ -56,17 +56,17 @@ impl Pool {
     }
 
     pub(crate) fn take(&mut self, vc: usize, flits: u32) {
-        assert!(self.fits(vc, flits), "room is there before it is taken");
+        assert!(self.fits(vc, flits), "space is free before it is taken");
         self.used[vc] += flits;
         self.check();
     }
 
     pub(crate) fn give(&mut self, vc: usize, flits: u32) {
         let left = self.used[vc].checked_sub(flits);
-        self.used[vc] = left.expect("room is given back once");
+        self.used[vc] = left.expect("space is freed once");
     }
 
-    /// Every channel has its reserve, whatever the others do.
+    /// Checks that every channel has its reserve, regardless of the others.
     pub(crate) fn check(&self) {
         if let Sizes::Pool { capacity, min, .. } = &self.sizes {
             let kept: u32 = self.used.iter().zip(min).map(|(&u, &m)| u.max(m)).sum();
@@ -79,7 +79,8 @@ impl Pool {
     }
 }
 
-/// The first candidate from a pointer on, going round: the smallest that is not below it, else the smallest.
+/// Returns the first candidate from a pointer on, cyclically: the smallest that is not below it,
+/// else the smallest.
 pub(crate) fn first_from(pointer: usize, candidates: &[usize]) -> Option<usize> {
     let later = candidates.iter().copied().filter(|&c| c >= pointer).min();
     later.or_else(|| candidates.iter().copied().min())

@@ -1,4 +1,4 @@
-//! Stashes: packets put aside, copies kept for end ports, and the side band between them.
+//! Stashes: stashed packets, copies kept for end ports, and the side band between them.
 
 use netloom_fabric::StashUse;
 use netloom_random::{Purpose, Stream};
@@ -10,7 +10,7 @@ use super::pool::first_from;
 use super::switch::{Copy, Message, Passing, due};
 
 impl Twin<'_> {
-    /// Whether something of a kind goes wrong with a packet.
+    /// Whether an error of a kind affects a packet.
     pub(crate) fn fails(&self, id: usize, hop: u8, kind: u32, chance: f64) -> bool {
         let packet = &self.packets[id];
         let occasion = [
@@ -23,7 +23,7 @@ impl Twin<'_> {
         draw.unit(0) < chance
     }
 
-    /// A copy of a packet as its NIC sent it.
+    /// Returns a copy of a packet as its NIC sent it.
     pub(crate) fn copy(&mut self, id: usize) -> usize {
         let mut copy = self.packets[id];
         copy.is_marked = false;
@@ -85,7 +85,7 @@ impl Twin<'_> {
         }
     }
 
-    /// One flit through every busy S-multiplexer.
+    /// Moves one flit through every busy S-multiplexer.
     pub(crate) fn move_into_stashes(&mut self, s: usize) {
         let (shape, period) = (self.shape, self.period());
         let there = self.now + self.tiled.stages.multiplexer * period;
@@ -108,7 +108,7 @@ impl Twin<'_> {
         }
     }
 
-    /// Flits that come out of the S-multiplexers now.
+    /// Handles flits that come out of the S-multiplexers now.
     pub(crate) fn fill_stashes(&mut self, s: usize) {
         while let Some((j, flit)) = due(&mut self.switches[s].to_stashes, self.now) {
             let packet = self.packets[flit.packet];
@@ -146,7 +146,7 @@ impl Twin<'_> {
         }
     }
 
-    /// The switch and port of a NIC.
+    /// Returns the switch and port of a NIC.
     fn origin_of(&self, nic: u32) -> (usize, usize) {
         let (switch, port) = self.plan.topology.attachment(netloom_units::NicId(nic));
         (switch.index(), port.index())
@@ -159,8 +159,8 @@ impl Twin<'_> {
         }
     }
 
-    /// Messages of the side band that arrive now, and entries that have waited too long. Copies are sent again in
-    /// the order of ports and packets, and before any is deleted.
+    /// Handles messages of the side band that arrive now, and entries that have timed out. Copies
+    /// are sent again in the order of ports and packets, and before any is deleted.
     pub(crate) fn side_band(&mut self, s: usize) {
         let (mut again, mut deleted) = (vec![], vec![]);
         while let Some(message) = due(&mut self.switches[s].side_band, self.now) {
@@ -212,7 +212,7 @@ impl Twin<'_> {
         }
     }
 
-    /// The copy of an acknowledged packet may go.
+    /// Allows the deletion of the copy of an acknowledged packet.
     fn release(&mut self, s: usize, origin: usize, sequence: u32) {
         let key = (self.nic_at(s, origin), sequence);
         let tracked = &mut self.switches[s].inputs[origin].tracked;
@@ -239,7 +239,8 @@ impl Twin<'_> {
         self.tell(s, message);
     }
 
-    /// A copy of the copy joins the retrieval FIFO, routed as its first switch routes what comes from its NIC.
+    /// Adds a copy of the copy to the retrieval FIFO, routed as its first switch routes packets
+    /// from its NIC.
     fn retransmit(&mut self, s: usize, port: usize, key: (u32, u32), origin: usize, attempt: u32) {
         let kept = self.switches[s].stashes[port].copies[&key];
         let id = self.copy(kept.packet);
@@ -250,7 +251,7 @@ impl Twin<'_> {
         self.switches[s].stashes[port].retrieval.push_back(id);
     }
 
-    /// An attempt is granted the bus of its stash port: its timeout runs.
+    /// Starts the timeout of an attempt that is granted the bus of its stash port.
     pub(crate) fn attempt_begins(&mut self, s: usize, id: usize) {
         let packet = self.packets[id];
         let (_, origin) = self.origin_of(packet.source);
@@ -263,13 +264,14 @@ impl Twin<'_> {
         }
     }
 
-    /// The edge at which an attempt that begins now has waited too long.
+    /// Returns the edge at which an attempt that starts now times out.
     pub(crate) fn deadline(&self) -> Option<u64> {
         let timeout = self.timeout?;
         Some((self.now + timeout).next_multiple_of(self.period()))
     }
 
-    /// Entries that have waited too long are sent again, or wait once more while their copy is not located.
+    /// Sends entries that have timed out again, or lets them wait once more while their copy is not
+    /// located.
     fn time_out(&mut self, s: usize) {
         let (now, again) = (self.now, self.deadline());
         for p in 0..self.shape.ports() {
@@ -290,7 +292,7 @@ impl Twin<'_> {
         }
     }
 
-    /// An end port looks at an acknowledgement for its NIC that was just granted the link.
+    /// Lets an end port check an acknowledgement for its NIC that was just granted the link.
     pub(crate) fn look_at_acknowledgement(&mut self, s: usize, q: usize, id: usize) {
         let is_tracking = matches!(self.tiled.stash, Some(StashUse::Reliability { .. }));
         let packet = self.packets[id];

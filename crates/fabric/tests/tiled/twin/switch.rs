@@ -1,4 +1,4 @@
-//! The blocks of a tiled switch, and what lies between them.
+//! The blocks of a tiled switch, and the lines between them.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,7 +9,7 @@ use netloom_units::{Port, SwitchId};
 use super::packet::{Flit, Reading};
 use super::pool::Pool;
 
-/// The numbers of a tiled switch.
+/// The dimensions of a tiled switch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub(crate) rows: usize,
@@ -40,7 +40,8 @@ impl Shape {
         self.rows * self.inputs
     }
 
-    /// Virtual channels inside the switch: those of the network, store, retrieve.
+    /// Returns the number of virtual channels inside the switch: those of the network, store,
+    /// retrieve.
     pub(crate) fn vcs(&self) -> usize {
         self.n_vls + 2
     }
@@ -61,12 +62,12 @@ impl Shape {
         output / self.outputs
     }
 
-    /// The row buffers of an input in a column.
+    /// Returns the row buffers of an input in a column.
     pub(crate) fn at_row(&self, input: usize, column: usize) -> usize {
         input * self.columns + column
     }
 
-    /// The column buffers of an output from a row.
+    /// Returns the column buffers of an output from a row.
     pub(crate) fn at_column(&self, output: usize, row: usize) -> usize {
         output * self.rows + row
     }
@@ -84,9 +85,9 @@ pub(crate) enum From {
 pub(crate) struct OnBus {
     pub(crate) reading: Reading,
     pub(crate) from: From,
-    /// The output and channel of the VOQ it goes to.
+    /// The output and channel of its destination VOQ.
     pub(crate) voq: Option<(usize, usize)>,
-    /// The column whose S FIFO it (or a copy, as another packet) goes to.
+    /// The column of the S FIFO to which it (or a copy, as another packet) goes.
     pub(crate) store: Option<(usize, usize)>,
 }
 
@@ -103,15 +104,15 @@ pub(crate) struct Entry {
 
 #[derive(Default)]
 pub(crate) struct Input {
-    /// Flits on the link to this port: when they are wholly received, and on which channel.
+    /// Flits on the link to this port: when they are completely received, and on which channel.
     pub(crate) wire: VecDeque<(u64, Flit, usize)>,
     /// Headers received: their first edge.
     pub(crate) headers: VecDeque<(u64, usize, usize)>,
     /// The buffer, by channel.
     pub(crate) flits: Vec<VecDeque<Flit>>,
-    /// Packets that may ask for the bus, by channel.
+    /// Packets that may request the bus, by channel.
     pub(crate) heads: Vec<VecDeque<usize>>,
-    /// Packets that were lost and are read out of the buffer into nothing.
+    /// Lost packets that are read out of the buffer and discarded.
     pub(crate) dropping: Vec<(usize, Reading)>,
     pub(crate) occupancy: u32,
     pub(crate) bus: Option<OnBus>,
@@ -132,7 +133,7 @@ pub(crate) struct Crossing {
 /// The row buffers of one input in one column: a tile input.
 #[derive(Default)]
 pub(crate) struct Row {
-    /// By output of the tile (the first for what goes to a stash) and channel.
+    /// By output of the tile (the first for packets to a stash) and channel.
     pub(crate) used: Vec<Vec<u32>>,
     /// By output of the tile and channel.
     pub(crate) voqs: Vec<Vec<VecDeque<Flit>>>,
@@ -172,7 +173,7 @@ pub(crate) struct Sending {
 
 pub(crate) struct Output {
     pub(crate) link: LinkTiming,
-    /// Packets of flits that wait or are held for the link-level acknowledgement, by channel.
+    /// Flits that wait or are held for the link-level acknowledgement, by channel.
     pub(crate) pool: Pool,
     pub(crate) present: Vec<u32>,
     pub(crate) flits: Vec<VecDeque<Flit>>,
@@ -183,9 +184,9 @@ pub(crate) struct Output {
     /// End of the last packet on the link.
     pub(crate) link_end: u64,
     pub(crate) next_vc: usize,
-    /// The input buffer at the other end; a NIC takes everything.
+    /// The input buffer at the other end; a NIC accepts everything.
     pub(crate) behind: Option<Pool>,
-    /// Messages under way to here: when, channel, flits.
+    /// Messages in transit to here: when, channel, flits.
     pub(crate) credits: VecDeque<(u64, usize, u32)>,
     pub(crate) acknowledged: VecDeque<(u64, usize, u32)>,
     /// Flits routed to here and not granted the link.
@@ -205,7 +206,7 @@ pub(crate) struct Copy {
 pub(crate) struct Stash {
     pub(crate) capacity: u32,
     pub(crate) used: u32,
-    /// Given back at this edge, to be seen at the next.
+    /// Freed at this edge, visible at the next.
     pub(crate) freed: u32,
     /// Moved packets.
     pub(crate) flits: VecDeque<Flit>,
@@ -227,15 +228,15 @@ impl Stash {
 /// A message of the side band.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Message {
-    /// A copy is wholly stored: to the origin.
+    /// To the origin: a copy is completely stored.
     Location {
         origin: usize,
         sequence: u32,
         port: usize,
     },
-    /// A copy is not needed any more: to the stash.
+    /// To the stash: a copy is no longer needed.
     Delete { port: usize, key: (u32, u32) },
-    /// A copy is to be sent again: to the stash.
+    /// To the stash: a copy is to be sent again.
     Retransmit {
         port: usize,
         key: (u32, u32),
@@ -247,7 +248,7 @@ pub(crate) enum Message {
 /// A queue in front of a tile: by output and channel, or the S FIFO.
 pub(crate) type Voq = Option<(usize, usize)>;
 
-/// A delay line: what comes out when, in order.
+/// A delay line: items with the time of their exit, in order.
 pub(crate) type Line<T> = VecDeque<(u64, T)>;
 
 pub(crate) struct Switch {
@@ -258,9 +259,9 @@ pub(crate) struct Switch {
     pub(crate) columns: Vec<Column>,
     pub(crate) outputs: Vec<Output>,
     pub(crate) stashes: Vec<Stash>,
-    /// By column: room in its stashes that packets on their way there will take.
+    /// By column: space in its stashes reserved for packets on their way there.
     pub(crate) promised: Vec<u32>,
-    /// Flits between the blocks. (input, column, VOQ there).
+    /// Flits between the blocks: (input, column, VOQ there).
     pub(crate) to_rows: Line<(usize, usize, Voq, Flit)>,
     /// (output, row, channel).
     pub(crate) to_columns: Line<(usize, usize, usize, Flit)>,
@@ -355,10 +356,10 @@ impl Switch {
     }
 }
 
-/// What comes out of a line now.
+/// Returns what comes out of a line now.
 pub(crate) fn due<T>(line: &mut Line<T>, now: u64) -> Option<T> {
     let (when, _) = line.front()?;
-    assert!(*when >= now, "nothing stays behind in a line");
+    assert!(*when >= now, "a line is emptied on time");
     if *when == now {
         line.pop_front().map(|(_, what)| what)
     } else {

@@ -8,7 +8,7 @@ use super::pool::first_from;
 use super::switch::{Crossing, Row, due};
 
 impl Twin<'_> {
-    /// Flits that come off the row buses now.
+    /// Handles flits that come off the row buses now.
     pub(crate) fn fill_rows(&mut self, s: usize) {
         let (shape, now, limit) = (self.shape, self.now, self.tiled.row_buffer);
         let switch = &mut self.switches[s];
@@ -31,7 +31,7 @@ impl Twin<'_> {
         }
     }
 
-    /// One round of one tile.
+    /// Runs one round of one tile.
     pub(crate) fn tile(&mut self, s: usize, r: usize, c: usize) {
         let shape = self.shape;
         let requests: Vec<Vec<Vec<usize>>> = (0..shape.inputs)
@@ -59,7 +59,7 @@ impl Twin<'_> {
         }
     }
 
-    /// Of the inputs that ask for an output, those with a packet that goes first.
+    /// Returns the inputs with priority among those that request an output.
     fn first_inputs(
         &self,
         s: usize,
@@ -87,7 +87,7 @@ impl Twin<'_> {
         if transit.is_empty() { asking } else { transit }
     }
 
-    /// The channels with which a tile input requests each output.
+    /// Returns the channels with which a tile input requests each output.
     fn requests(&self, s: usize, r: usize, c: usize, p: usize) -> Vec<Vec<usize>> {
         let (shape, switch) = (self.shape, &self.switches[s]);
         let mut asked = vec![vec![]; shape.outputs];
@@ -165,7 +165,7 @@ impl Twin<'_> {
         column.used[vc] += n;
     }
 
-    /// One flit through every busy tile input.
+    /// Moves one flit through every busy tile input.
     pub(crate) fn move_through_tiles(&mut self, s: usize) {
         let (shape, period) = (self.shape, self.period());
         let there = self.now + self.tiled.stages.tile * period;
@@ -197,7 +197,7 @@ impl Twin<'_> {
     }
 }
 
-/// The FIFO of a tile input for an output and a channel: S has one for all outputs.
+/// Returns the FIFO of a tile input for an output and a channel; S has one for all outputs.
 fn fifo_of(
     row: &mut Row,
     store: usize,

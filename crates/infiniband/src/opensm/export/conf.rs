@@ -1,4 +1,4 @@
-//! Tables as lines of opensm.conf.
+//! Writes tables as lines of opensm.conf.
 
 use std::fmt::Write as _;
 
@@ -8,23 +8,23 @@ use netloom_units::Vl;
 use crate::opensm::keys::{QosKey, QosSet, key_name};
 use crate::opensm::tables::{PortTables, Tables};
 
-/// Why tables cannot be written.
+/// The reason why tables cannot be written.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ExportError {
-    /// More entries than OpenSM keeps: the key, and how many.
-    #[error("{0} would have {1} entries; a table has at most 64")]
+    /// More entries than OpenSM keeps: the key and the number of entries.
+    #[error("expected at most 64 entries for {0}, found {1}")]
     TooManyEntries(String, usize),
-    /// An entry of an arbitration table for a lane that carries no data.
-    #[error("{0} has an entry for VL{1}; data lanes are VL0 to VL14")]
+    /// An entry of an arbitration table for a lane that does not carry data.
+    #[error("expected lanes from VL0 to VL14 for {0}, found VL{1}")]
     NotADataLane(String, u8),
-    /// A code that is none.
-    #[error("max_op_vls is a code from 1 to 5, not {0}")]
+    /// An invalid code.
+    #[error("expected a code from 1 to 5 for max_op_vls, found {0}")]
     NoSuchCode(u8),
 }
 
-/// The lines of opensm.conf that give a fabric its tables.
+/// Writes the lines of opensm.conf that set the tables of a fabric.
 ///
-/// A table without entries is written as `""`: without the line, OpenSM would take its own.
+/// A table without entries is written as `""`: without the line, OpenSM would use its default.
 pub fn opensm_conf(tables: &Tables) -> Result<String, ExportError> {
     if !(1..=5).contains(&tables.max_op_vls) {
         return Err(ExportError::NoSuchCode(tables.max_op_vls));
@@ -153,15 +153,15 @@ mod tests {
         let long = error(with(vec![entry(0, 1); 65]));
         assert_eq!(
             long,
-            "qos_vlarb_low would have 65 entries; a table has at most 64"
+            "expected at most 64 entries for qos_vlarb_low, found 65"
         );
         let lane = error(with(vec![entry(15, 1)]));
         assert_eq!(
             lane,
-            "qos_vlarb_low has an entry for VL15; data lanes are VL0 to VL14"
+            "expected lanes from VL0 to VL14 for qos_vlarb_low, found VL15"
         );
         let code = error(Tables::everywhere(8, common()));
-        assert_eq!(code, "max_op_vls is a code from 1 to 5, not 8");
+        assert_eq!(code, "expected a code from 1 to 5 for max_op_vls, found 8");
     }
 
     #[test]

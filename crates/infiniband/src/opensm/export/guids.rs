@@ -1,8 +1,8 @@
-//! Lists of GUIDs, as OpenSM reads them: roots of a tree, nodes of a group.
+//! Writes lists of GUIDs for OpenSM: roots of a tree, or nodes of a group.
 
 use crate::Guid;
 
-/// One GUID in each line: the form of `root_guid_file`, `cn_guid_file` and the like.
+/// Writes one GUID per line: the form of `root_guid_file`, `cn_guid_file` and similar files.
 pub fn guid_list(guids: impl IntoIterator<Item = Guid>) -> String {
     guids.into_iter().map(|guid| format!("{guid}\n")).collect()
 }

@@ -1,19 +1,20 @@
-//! A subnet as the net file of ibsim 0.10, which is ibnetdiscover's form with limits.
+//! Writes a subnet as a net file of ibsim 0.10, which is the ibnetdiscover format with limits.
 //!
-//! A line has fewer than 256 characters, so long descriptions are cut. Speeds beyond HDR are not known: they are
-//! written as HDR, and a comment counts them.
+//! A line has fewer than 256 characters, so long descriptions are truncated. ibsim does not support
+//! speeds above HDR: they are written as HDR, and a comment counts them.
 
 use std::fmt::Write as _;
 
 use crate::{Cable, Guid, Node, NodeKind, Speed, Subnet};
 
-/// Bytes of a description that fit into a line with all the rest.
+/// Maximum length of a description in bytes, so that the line is not too long.
 const LONGEST_DESCRIPTION: usize = 100;
 
-/// The fastest that ibsim knows.
+/// The fastest speed that ibsim supports.
 const FASTEST: Speed = Speed::Hdr;
 
-/// The net file of a subnet. OpenSM will attach to the first node: put that first which shall run it.
+/// Writes the net file of a subnet. OpenSM attaches to the first node, so that node should be the
+/// one that runs it.
 pub fn ibsim_net(subnet: &Subnet) -> String {
     let mut text = String::new();
     let cables = subnet.nodes.iter().flat_map(|node| &node.ports);
@@ -24,7 +25,8 @@ pub fn ibsim_net(subnet: &Subnet) -> String {
     if n_faster > 0 {
         let _ = writeln!(
             text,
-            "# {n_faster} ends of links are faster than {FASTEST}, and {FASTEST} here: ibsim 0.10 knows nothing faster.\n"
+            "# {n_faster} ends of links are faster than {FASTEST}. They are written as {FASTEST}, \
+             the fastest speed of ibsim 0.10.\n"
         );
     }
     for node in &subnet.nodes {
@@ -109,7 +111,7 @@ fn own_guid(node: &Node, guid: Option<Guid>) -> String {
     }
 }
 
-/// `S-0000000000000100`: no `#` and no `@`, and short.
+/// Returns a short id such as `S-0000000000000100`, without `#` and `@`.
 fn id(node: &Node) -> String {
     let letter = match node.kind {
         NodeKind::Switch { .. } => 'S',
@@ -126,7 +128,7 @@ fn rate(cable: Cable) -> String {
     }
 }
 
-/// A description without quotes and not too long.
+/// Returns a description without quotes, truncated to the maximum length.
 fn short(description: &str) -> String {
     let mut end = description.len().min(LONGEST_DESCRIPTION);
     while !description.is_char_boundary(end) {

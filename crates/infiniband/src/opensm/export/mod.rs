@@ -1,4 +1,4 @@
-//! Plans and routes as the files that OpenSM and its simulator read.
+//! Writes plans and routes as files for OpenSM and its simulator.
 
 mod conf;
 mod guids;

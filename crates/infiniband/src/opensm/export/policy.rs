@@ -1,39 +1,39 @@
-//! Groups of ports and their service levels as qos-policy.conf.
+//! Writes groups of ports and their service levels as qos-policy.conf.
 //!
-//! Ports are listed by GUID: names with spaces match nothing unless they are quoted, and several nodes may share one.
+//! Ports are listed by GUID, since unquoted names with spaces match nothing, and several nodes may
+//! share a name.
 
 use std::fmt::Write as _;
 
 use crate::Guid;
 
-/// GUIDs in one line of the file.
+/// GUIDs per line of the file.
 const GUIDS_PER_LINE: usize = 8;
 
-/// Which end of a path must be in a group.
+/// The end of a path that must be in a group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PathEnd {
-    /// Paths that start there.
+    /// Paths that start in the group.
     Source,
-    /// Paths that lead there.
+    /// Paths that end in the group.
     Destination,
-    /// Both kinds.
+    /// Paths that start or end in the group.
     Either,
 }
 
-/// Ports whose paths have a service level.
+/// Ports whose paths get a service level.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PolicyGroup {
-    /// A name of letters, digits, `_` and `-`; anything else in it is left out.
+    /// The name of the group. Only letters, digits, `_` and `-` are kept.
     pub name: String,
-    /// GUIDs of its ports.
     pub ports: Vec<Guid>,
-    /// The service level.
     pub sl: u8,
-    /// Which end of a path must be one of the ports.
+    /// The end of a path that must be one of the ports.
     pub end: PathEnd,
 }
 
-/// A policy file: the first group that fits a path gives the level, and `default_sl` is for all other paths.
+/// Writes a policy file. The first group that matches a path sets the level; all other paths get
+/// `default_sl`.
 pub fn qos_policy(groups: &[PolicyGroup], default_sl: u8) -> String {
     let mut text = String::from("port-groups\n");
     for (n, group) in groups.iter().enumerate() {
@@ -79,7 +79,7 @@ fn write_level(text: &mut String, name: &str, sl: u8) {
     );
 }
 
-/// A name that is one word and no other group's.
+/// Returns a unique name without spaces.
 fn name(n: usize, group: &PolicyGroup) -> String {
     let is_kept = |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
     let kept: String = group.name.chars().filter(is_kept).collect();

@@ -1,30 +1,30 @@
-//! torus-2QoS.conf: the shape of a torus or a mesh, and a few links that say where its directions point.
+//! Writes torus-2QoS.conf: the shape of a torus or a mesh, and a few links that define its
+//! directions.
 
 use std::fmt::Write as _;
 
 use crate::Guid;
 
-/// One of the three dimensions.
+/// One of three dimensions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TorusDimension {
-    /// Switches along it; 1 if the fabric has fewer dimensions.
+    /// Number of switches along the dimension; 1 if the fabric has fewer dimensions.
     pub radix: u16,
-    /// Whether its ends are joined.
+    /// Whether the ends of the dimension are connected.
     pub is_ring: bool,
 }
 
-/// Where to begin: the neighbours of one switch.
+/// The neighbours of one switch, which define the directions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TorusSeed {
-    /// The switch.
     pub switch: Guid,
-    /// Its neighbour in the positive direction of x, y and z.
+    /// Neighbours in the positive directions of x, y and z.
     pub next: [Option<Guid>; 3],
-    /// Its neighbour in the negative direction, which rings of radix 4 need.
+    /// Neighbours in the negative directions, required for rings of radix 4.
     pub previous: [Option<Guid>; 3],
 }
 
-/// The configuration of torus-2QoS, with one seed or several.
+/// Writes the configuration of torus-2QoS, with one or more seeds.
 pub fn torus_2qos_conf(dimensions: [TorusDimension; 3], seeds: &[TorusSeed]) -> String {
     let mut text = String::from("torus");
     for dimension in dimensions {

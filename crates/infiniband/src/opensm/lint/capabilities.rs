@@ -1,4 +1,4 @@
-//! What the ports of a fabric have no room for.
+//! Checks that the tables fit the ports of the fabric.
 
 use netloom_catalog::Place;
 
@@ -12,7 +12,8 @@ use super::situations::{
 };
 use super::{Fabric, Report, Subject, words};
 
-/// Devices whose vendor lists known issues with the high table and with weights of 0: name and number of the device.
+/// Devices with known firmware issues with the high table and with weights of 0: name and device
+/// number.
 const KNOWN_ISSUES: [(&str, u32); 2] = [("Switch-IB 2", 0xcf08), ("Quantum-2", 0xd2f2)];
 
 /// The vendor of those devices.
@@ -25,20 +26,20 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     firmware(subject, report);
 }
 
-/// E1152: what is true of every file that programs tables.
+/// E1152: applies to every file that programs tables.
 fn first_sweep(subject: &Subject<'_>, report: &mut Report) {
     if !subject.conf.is_qos_on() {
         return;
     }
     let mut message =
-        "the first sweep folds the tables of switches by the OperVLs that their ports had before it".to_owned();
+        "the first sweep folds tables of switches by the earlier OperVLs of their ports".to_owned();
     let changing = subject
         .fabric
         .as_ref()
         .map(|fabric| changing_ports(subject, fabric));
     if let Some((n, before, after)) = changing.flatten() {
         message.push_str(&format!(
-            ": {n} switch ports of the fabric would change, the first from {} to {}",
+            "; {n} switch ports of the fabric change, for example from {} to {}",
             words::range_of(before),
             words::range_of(after)
         ));
@@ -49,7 +50,8 @@ fn first_sweep(subject: &Subject<'_>, report: &mut Report) {
         .help("send SIGHUP to OpenSM once it is up, and read the tables back");
 }
 
-/// How many switch ports will use another number of lanes than they do, and from what to what the first of them.
+/// Returns how many switch ports will change their number of lanes, and the old and new numbers of
+/// the first of them.
 fn changing_ports(subject: &Subject<'_>, fabric: &Fabric<'_>) -> Option<(usize, u8, u8)> {
     let code = subject.conf.max_op_vls();
     let changes: Vec<(u8, u8)> = ports(fabric)
@@ -67,7 +69,7 @@ fn changing_ports(subject: &Subject<'_>, fabric: &Fabric<'_>) -> Option<(usize, 
     Some((changes.len(), before, after))
 }
 
-/// E1149 and E1150: entries that a port has no room for, or that OpenSM does not write.
+/// E1149 and E1150: entries beyond the table size of a port, or that OpenSM does not write.
 fn room(subject: &Subject<'_>, report: &mut Report) {
     for situation in situations(subject) {
         let Some(ports) = &situation.ports else {
@@ -91,8 +93,8 @@ fn room(subject: &Subject<'_>, report: &mut Report) {
             let place: Place = setting.part(span);
             if usize::from(cap) > written {
                 let message = format!(
-                    "`{}`: {} have room for {cap} entries, and OpenSM writes the first {written} and zeros for the other \
-                     {} of the list",
+                    "`{}`: {} can hold {cap} entries, but OpenSM writes only the first {written} \
+                      and zeros for the other {} of the list",
                     setting.key,
                     situation.words(),
                     n - written
@@ -103,7 +105,7 @@ fn room(subject: &Subject<'_>, report: &mut Report) {
                     .help(format!("use at most {written} entries"));
             } else {
                 let message = format!(
-                    "`{}`: {} have room for {cap} of the {}; the other {} are cut off without a word",
+                    "`{}`: {} can hold only {cap} of the {}; OpenSM silently drops the other {}",
                     setting.key,
                     situation.words(),
                     words::entries(n),
@@ -118,7 +120,7 @@ fn room(subject: &Subject<'_>, report: &mut Report) {
     }
 }
 
-/// E1169: keys for ports that there are none of.
+/// E1169: keys for a kind of port that the fabric does not have.
 fn port_0(subject: &Subject<'_>, report: &mut Report) {
     let is_there = sets_in_use(subject).contains(&QosSet::SwitchPort0);
     if subject.fabric.is_none() || is_there || !has_own_keys(subject, QosSet::SwitchPort0) {
@@ -132,11 +134,11 @@ fn port_0(subject: &Subject<'_>, report: &mut Report) {
         .find(|setting| keys.contains(&setting.key));
     if let Some(setting) = first {
         let message =
-            "no switch of the fabric has an enhanced port 0: the qos_sw0_ keys do nothing";
+            "no switch of the fabric has an enhanced port 0: the qos_sw0_ keys have no effect";
         report
             .findings
             .warning("E1169", setting.key_place, message)
-            .help("leave them out");
+            .help("remove these keys");
     }
 }
 
@@ -153,12 +155,13 @@ fn firmware(subject: &Subject<'_>, report: &mut Report) {
         let n = nodes.count();
         if n > 0 {
             let message = format!(
-                "switches of the fabric ({n}) are {name}, whose firmware has known issues with the limit of the high table and weights of 0"
+                "the firmware of {name} has known issues with the limit of the high table and with \
+                 weights of 0 (switches in the fabric: {n})"
             );
             report
                 .remarks
                 .warning("E1172", qos_place(subject), message)
-                .help("use the low table only, without weights of 0, or measure");
+                .help("use only the low table, without weights of 0, or measure");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! QoS that is off, and keys that do not do what they seem to.
+//! Checks whether QoS is on, and finds keys without the intended effect.
 
 use netloom_catalog::{Place, nearest};
 
@@ -38,16 +38,11 @@ fn off(subject: &Subject<'_>, report: &mut Report) {
     };
     let message = match value {
         Some(setting) if is_misspelt => format!(
-            "`qos {}` is read as FALSE: OpenSM programs no table at all, and ports keep what they have",
+            "`qos {}` is read as FALSE: OpenSM does not program any tables",
             setting.value
         ),
-        Some(_) => {
-            "QoS is off: OpenSM programs no table at all, and ports keep what they have".to_owned()
-        }
-        None => {
-            "`qos TRUE` is missing: OpenSM programs no table at all, and ports keep what they have"
-                .to_owned()
-        }
+        Some(_) => "QoS is off: OpenSM does not program any tables".to_owned(),
+        None => "`qos TRUE` is missing: OpenSM does not program any tables".to_owned(),
     };
     let first_key = conf.settings.iter().find(|s| s.key.starts_with("qos_"));
     let place = value
@@ -56,10 +51,10 @@ fn off(subject: &Subject<'_>, report: &mut Report) {
     report
         .findings
         .error("E1140", place, message)
-        .help("write `qos TRUE`, or start OpenSM with -Q");
+        .help("add `qos TRUE`, or start OpenSM with -Q");
 }
 
-/// E1141: keys that look like one of ours.
+/// E1141: unknown keys that look like a QoS key.
 fn unknown(subject: &Subject<'_>, report: &mut Report) {
     let known: Vec<String> = qos_keys().collect();
     for setting in &subject.conf.settings {
@@ -68,7 +63,7 @@ fn unknown(subject: &Subject<'_>, report: &mut Report) {
         if known.iter().any(|name| name == key) || !is_about_lanes {
             continue;
         }
-        let message = format!("OpenSM knows no key `{key}` and goes on without the line");
+        let message = format!("unknown key `{key}`: OpenSM ignores the line");
         let note = report.findings.error("E1141", setting.key_place, message);
         if let Some(near) = nearest(key, known.iter().map(String::as_str)) {
             note.help(format!("did you mean `{near}`?"));
@@ -76,7 +71,7 @@ fn unknown(subject: &Subject<'_>, report: &mut Report) {
     }
 }
 
-/// E1173: keys of ours that are given again with another value.
+/// E1173: QoS keys that are set again with another value.
 fn twice(subject: &Subject<'_>, report: &mut Report) {
     let known: Vec<String> = qos_keys().collect();
     let settings = &subject.conf.settings;
@@ -89,19 +84,19 @@ fn twice(subject: &Subject<'_>, report: &mut Report) {
         };
         if known.contains(&setting.key) {
             let message = format!(
-                "`{}` is given again below: this line does nothing",
+                "`{}` is set again below: this line has no effect",
                 setting.key
             );
             report
                 .findings
                 .warning("E1173", setting.key_place, message)
-                .also(later.key_place, "this one counts")
-                .help("leave one of them out");
+                .also(later.key_place, "this value is used")
+                .help("remove one of the two lines");
         }
     }
 }
 
-/// E1142: the key that limits nothing.
+/// E1142: the key without effect.
 fn max_vls(subject: &Subject<'_>, report: &mut Report) {
     let conf = subject.conf;
     for set in QosSet::ALL {
@@ -113,17 +108,17 @@ fn max_vls(subject: &Subject<'_>, report: &mut Report) {
         let limit = conf.last("max_op_vls");
         let message = match limit {
             Some(limit) => format!(
-                "`{key}` does nothing; the lanes are those of `max_op_vls {}`",
+                "`{key}` has no effect; `max_op_vls {}` sets the lanes",
                 limit.value
             ),
             None => format!(
-                "`{key}` does nothing, and `max_op_vls` is missing: links use all lanes that they have"
+                "`{key}` has no effect, and `max_op_vls` is missing: links use all their lanes"
             ),
         };
         let note = report.findings.warning("E1142", setting.key_place, message);
         match limit {
-            Some(_) => note.help("leave it out"),
-            None => note.help(format!("write `max_op_vls {code}`")),
+            Some(_) => note.help("remove the line"),
+            None => note.help(format!("add `max_op_vls {code}`")),
         };
     }
 }
@@ -136,28 +131,32 @@ fn max_op_vls(subject: &Subject<'_>, report: &mut Report) {
     let code = subject.conf.max_op_vls();
     let message = match code {
         1..=5 => return,
-        0 => format!("`max_op_vls {}` is none of the codes 1 to 5", setting.value),
+        0 => format!(
+            "expected a code from 1 to 5, found `max_op_vls {}`",
+            setting.value
+        ),
         _ => format!(
-            "`max_op_vls {}` limits nothing: it is a code from 1 to 5",
+            "`max_op_vls {}` has no effect: expected a code from 1 to 5",
             setting.value
         ),
     };
     report
         .findings
         .error("E1143", setting.place, message)
-        .help("1 is VL0, 2 VL0-1, 3 VL0-3, 4 VL0-7, 5 VL0-14");
+        .help("use 1 for VL0, 2 for VL0-1, 3 for VL0-3, 4 for VL0-7, 5 for VL0-14");
 }
 
 /// E1162: lines that OpenSM reads as two.
 fn long_lines(subject: &Subject<'_>, report: &mut Report) {
     for line in &subject.conf.too_long {
         let message = format!(
-            "the line has {} characters: OpenSM cuts it after {LONGEST_LINE} and takes the rest for a line of its own",
+            "the line has {} characters: OpenSM splits it after {LONGEST_LINE}, and reads the rest \
+             as another line",
             line.length
         );
         report
             .findings
             .error("E1162", line.rest, message)
-            .help("leave out blanks; 64 entries take less than 500 characters");
+            .help("remove blanks; 64 entries take less than 500 characters");
     }
 }

@@ -1,4 +1,4 @@
-//! Lanes that fold, starve, drop, or are not used.
+//! Finds lanes that fold, starve, drop packets, or are not used.
 
 use netloom_units::Vl;
 
@@ -27,22 +27,22 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     }
 }
 
-/// What would keep the lanes apart.
+/// Returns the help for lanes that fold.
 fn cure(situation: &Situation<'_>, highest: u8) -> String {
     let code = code_of_lanes(highest + 1);
     match situation.ports {
         Some(_) => format!(
-            "use {} only, or `max_op_vls {code}` if both ends of the links have the lanes",
+            "use only {}, or `max_op_vls {code}` if both ends of the links have these lanes",
             words::range_of(situation.lanes)
         ),
         None => format!(
-            "write `max_op_vls {code}`, or use {} only",
+            "set `max_op_vls {code}`, or use only {}",
             words::range_of(situation.lanes)
         ),
     }
 }
 
-/// E1144: entries of lanes that the port does not use.
+/// E1144: entries for lanes that the port does not use.
 fn folded_tables(subject: &Subject<'_>, situation: &Situation<'_>, report: &mut Report) {
     for (_, list, origin) in tables_of(&situation.effective) {
         let Origin::Line(setting, _) = origin else {
@@ -80,7 +80,7 @@ fn folded_tables(subject: &Subject<'_>, situation: &Situation<'_>, report: &mut 
             format!("VL{} has weight {sum}", vl.0)
         }));
         let message = format!(
-            "`{}` at {}: {becomes}, so that {sums}, for the ports use {}",
+            "`{}` at {}: {becomes}, so {sums}; the ports use {}",
             setting.key,
             situation.words(),
             words::range_of(situation.lanes)
@@ -92,12 +92,12 @@ fn folded_tables(subject: &Subject<'_>, situation: &Situation<'_>, report: &mut 
         let note = report.findings.error("E1144", setting.part(span), message);
         note.help(cure(situation, highest));
         if let Some(limit) = subject.conf.last("max_op_vls") {
-            note.also(limit.key_place, "the limit");
+            note.also(limit.key_place, "the limit is set here");
         }
     }
 }
 
-/// E1145: service levels that lose their lane.
+/// E1145: service levels that lose their own lane.
 fn folded_levels(subject: &Subject<'_>, situation: &Situation<'_>, report: &mut Report) {
     let Origin::Line(setting, _) = situation.effective.sl2vl.1 else {
         return;
@@ -134,11 +134,11 @@ fn folded_levels(subject: &Subject<'_>, situation: &Situation<'_>, report: &mut 
     let note = report.findings.error("E1145", setting.part(span), message);
     note.help(cure(situation, highest));
     if let Some(limit) = subject.conf.last("max_op_vls") {
-        note.also(limit.key_place, "the limit");
+        note.also(limit.key_place, "the limit is set here");
     }
 }
 
-/// Service levels that go to a lane without weight, if ports use so many lanes.
+/// Returns the service levels that go to a lane without weight.
 fn without_weight(situation: &Situation<'_>) -> Vec<u8> {
     let tables = [situation.low(), situation.high()].concat();
     let map = situation.sl_to_vl();
@@ -163,7 +163,7 @@ fn starved_levels(subject: &Subject<'_>, situation: &Situation<'_>, report: &mut
     if starved.is_empty() || !lines.iter().all(|line| is_as_written(subject, line)) {
         return;
     }
-    // Few ports have 15 lanes; with 8, the lanes above fold onto those below.
+    // Few ports have 15 lanes. With 8 lanes, the higher lanes fold onto the lower ones.
     let fewer = Situation {
         lanes: 8,
         ..situation.clone()
@@ -173,10 +173,10 @@ fn starved_levels(subject: &Subject<'_>, situation: &Situation<'_>, report: &mut
     let map = situation.sl_to_vl();
     let lanes = starved.iter().map(|&sl| map.0[usize::from(sl)]);
     let message = format!(
-        "{}{}: {} {} sent on {}, without a weight in either table: {} packets wait for good",
+        "{}{}: {} {} sent on {}, without a weight in either table; {} packets wait forever",
         situation.words(),
         if is_for_many_lanes {
-            " that have 15 lanes"
+            " with 15 lanes"
         } else {
             ""
         },
@@ -191,12 +191,13 @@ fn starved_levels(subject: &Subject<'_>, situation: &Situation<'_>, report: &mut
             let item = list.get(usize::from(starved[0]));
             let span = item.map_or(0..setting.value.len(), |item| item.span.clone());
             let help =
-                "give the lanes a weight, or map the levels to lanes that have one (15 drops them)";
+                "give these lanes a weight, or map the levels to other lanes (15 drops them)";
             (setting.part(span), help)
         }
         (None, first) => (
             first.map_or_else(|| qos_place(subject), |setting| setting.key_place),
-            "add a qos_sl2vl line: OpenSM's own maps every service level to the lane of its number",
+            "add a qos_sl2vl line; by default OpenSM maps each service level to the lane of its \
+             number",
         ),
     };
     match is_for_many_lanes {
@@ -206,7 +207,7 @@ fn starved_levels(subject: &Subject<'_>, situation: &Situation<'_>, report: &mut
     .help(help);
 }
 
-/// The line that something comes from.
+/// Returns the line that a value comes from.
 fn line(origin: Origin<'_>) -> Option<&Setting> {
     match origin {
         Origin::Line(setting, _) => Some(setting),
@@ -237,7 +238,7 @@ fn dropped_levels(situation: &Situation<'_>, report: &mut Report) {
     }
 }
 
-/// E1158: lanes with weight that no service level is sent on.
+/// E1158: lanes with a weight that no service level uses.
 fn unused_lanes(subject: &Subject<'_>, situation: &Situation<'_>, report: &mut Report) {
     let map = situation.sl_to_vl();
     for (_, list, origin) in tables_of(&situation.effective) {
@@ -261,7 +262,7 @@ fn unused_lanes(subject: &Subject<'_>, situation: &Situation<'_>, report: &mut R
             .get(*first)
             .map_or(0..list.len(), |item| item.span.clone());
         let message = format!(
-            "`{}` at {}: no service level is sent on {}",
+            "`{}` at {}: no service level uses {}",
             setting.key,
             words::kinds(&situation.sets),
             words::lanes(unused.iter().map(|(_, vl)| *vl))
@@ -269,13 +270,13 @@ fn unused_lanes(subject: &Subject<'_>, situation: &Situation<'_>, report: &mut R
         report
             .findings
             .warning("E1158", setting.part(span), message)
-            .help("leave the entries out, or map a service level to the lanes");
+            .help("remove the entries, or map a service level to these lanes");
     }
 }
 
-/// E1175: service levels that nothing plans for, on a lane of the high table.
+/// E1175: unplanned service levels on a lane of the high table.
 ///
-/// Planned are the levels that the policy gives; without one, the first level of each lane.
+/// The levels set by the policy are planned. Without a policy, the first level of each lane is.
 fn unplanned_levels(subject: &Subject<'_>, situation: &Situation<'_>, report: &mut Report) {
     let Origin::Line(setting, _) = situation.effective.sl2vl.1 else {
         return;
@@ -289,7 +290,7 @@ fn unplanned_levels(subject: &Subject<'_>, situation: &Situation<'_>, report: &m
     }
     let (low, high) = (situation.low(), situation.high());
     let goes_first = |vl: Vl| high.iter().any(|entry| entry.vl == vl && entry.weight > 0);
-    // Of the lanes of the low table, the one with the largest weight takes unplanned traffic with the least harm.
+    // Unplanned traffic does the least harm on the lane of the low table with the largest weight.
     let weight = |vl: Vl| -> u32 {
         let own = low.iter().filter(|entry| entry.vl == vl);
         own.map(|entry| u32::from(entry.weight)).sum()
@@ -327,7 +328,7 @@ fn unplanned_levels(subject: &Subject<'_>, situation: &Situation<'_>, report: &m
         .get(usize::from(*first))
         .map_or(0..setting.value.len(), |item| item.span.clone());
     let message = format!(
-        "`{}` at {}: {} {} to {} of the high table, before all other traffic",
+        "`{}` at {}: {} {} to {} of the high table, ahead of all other traffic",
         setting.key,
         words::kinds(&situation.sets),
         words::levels(&wrong),
@@ -343,13 +344,13 @@ fn unplanned_levels(subject: &Subject<'_>, situation: &Situation<'_>, report: &m
         .findings
         .warning("E1175", setting.part(span), message)
         .help(format!(
-            "if no class uses them, write `{} {}`; otherwise give them in the policy",
+            "if no class uses them, set `{} {}`; otherwise set them in the policy",
             setting.key,
             lanes.join(",")
         ));
 }
 
-/// E1174: service levels that a policy tells apart and a port does not.
+/// E1174: service levels that the policy separates and a port does not.
 fn shared_by_policy(subject: &Subject<'_>, situation: &Situation<'_>, report: &mut Report) {
     let Some(policy) = subject.policy else {
         return;
@@ -367,20 +368,20 @@ fn shared_by_policy(subject: &Subject<'_>, situation: &Situation<'_>, report: &m
     for (n, (sl, place)) in given.iter().enumerate() {
         if lane(*sl) == DROPPED {
             let message = format!(
-                "the policy gives SL{sl}, which {} drop",
+                "the policy sets SL{sl}, which {} drop",
                 words::kinds(&situation.sets)
             );
             report
                 .findings
                 .error("E1174", *place, message)
-                .help("map the service level to a lane from 0 to 14 by sl2vl");
+                .help("map the service level to a lane from 0 to 14 in sl2vl");
         }
         let earlier = given[..n]
             .iter()
             .find(|(other, _)| lane(*other) == lane(*sl));
         if let Some((other, there)) = earlier.filter(|_| lane(*sl) != DROPPED) {
             let message = format!(
-                "the policy tells SL{other} and SL{sl} apart, and {} send both on VL{}",
+                "the policy separates SL{other} and SL{sl}, but {} send both on VL{}",
                 words::kinds(&situation.sets),
                 lane(*sl).0
             );
@@ -388,7 +389,7 @@ fn shared_by_policy(subject: &Subject<'_>, situation: &Situation<'_>, report: &m
                 .findings
                 .warning("E1174", *place, message)
                 .also(*there, "the other one")
-                .help("give them different lanes by sl2vl");
+                .help("give them different lanes in sl2vl");
         }
     }
 }

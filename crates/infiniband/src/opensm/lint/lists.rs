@@ -1,4 +1,4 @@
-//! Lists that OpenSM reads differently than they are written, and numbers out of range.
+//! Finds lists that OpenSM reads differently than intended, and numbers out of range.
 
 use crate::opensm::conf::Setting;
 use crate::opensm::keys::{QosKey, QosSet, key_name};
@@ -21,7 +21,8 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     }
 }
 
-/// Whether OpenSM takes a list for what it says. If not, that is told, and what follows from it is not.
+/// Returns whether OpenSM reads a list as intended. If not, other checks skip the list, since the
+/// misreading itself is reported.
 pub(super) fn is_as_written(subject: &Subject<'_>, setting: &Setting) -> bool {
     let is_cut = subject.conf.too_long.iter().any(|line| {
         line.rest.start >= setting.place.start && line.rest.start <= setting.place.end + 1
@@ -34,7 +35,7 @@ pub(super) fn is_as_written(subject: &Subject<'_>, setting: &Setting) -> bool {
     !is_cut && !told.findings.has_errors()
 }
 
-/// One list of `vl:weight`.
+/// Checks a list of `vl:weight`.
 fn arbitration(setting: &Setting, report: &mut Report) {
     let items = items(&setting.value);
     let read = read_entries(&setting.value);
@@ -67,23 +68,23 @@ fn arbitration(setting: &Setting, report: &mut Report) {
             report
                 .findings
                 .error("E1147", setting.part(item.span.clone()), message)
-                .help("lanes are 0 to 14 and weights 0 to 255");
+                .help("use lanes from 0 to 14 and weights from 0 to 255");
         }
     }
     if let Some(first_lost) = items.get(KEPT_ENTRIES) {
         let message = format!(
-            "`{}` has {}: those from the 65th on are dropped",
+            "`{}` has {}: OpenSM drops all after the 64th",
             setting.key,
             words::entries(items.len())
         );
         report
             .findings
             .error("E1149", setting.part(first_lost.span.clone()), message)
-            .help("a table has at most 64 entries");
+            .help("use at most 64 entries");
     }
 }
 
-/// The list of lanes by service level.
+/// Checks a list of lanes by service level.
 fn map(setting: &Setting, report: &mut Report) {
     let items = items(&setting.value);
     let numbers: Option<Vec<u32>> = items.iter().map(Item::number).collect();
@@ -99,14 +100,14 @@ fn map(setting: &Setting, report: &mut Report) {
     for ((sl, item), vl) in items.iter().enumerate().zip(numbers.unwrap_or_default()) {
         if vl > 15 && sl < N_LEVELS {
             let message = format!(
-                "`{}`: SL{sl} gets VL{} rather than {vl}",
+                "`{}`: SL{sl} gets VL{} instead of {vl}",
                 setting.key,
                 vl & 15
             );
             report
                 .findings
                 .error("E1147", setting.part(item.span.clone()), message)
-                .help("lanes are 0 to 14; 15 drops");
+                .help("use lanes from 0 to 14; 15 drops packets");
         }
     }
     if items.len() < N_LEVELS {
@@ -124,21 +125,25 @@ fn map(setting: &Setting, report: &mut Report) {
         report
             .findings
             .warning("E1148", setting.place, message)
-            .help(format!("say so: `{} {}`", setting.key, lanes.join(",")));
+            .help(format!(
+                "write all 16: `{} {}`",
+                setting.key,
+                lanes.join(",")
+            ));
     } else if let Some(first_lost) = items.get(N_LEVELS) {
         let message = format!(
-            "`{}` has {}: those from the 17th on are dropped",
+            "`{}` has {}: OpenSM drops all after the 16th",
             setting.key,
             words::entries(items.len())
         );
         report
             .findings
             .warning("E1148", setting.part(first_lost.span.clone()), message)
-            .help("there are 16 service levels");
+            .help("give one lane for each of the 16 service levels");
     }
 }
 
-/// A list that OpenSM reads as another one.
+/// Reports a list that OpenSM reads differently than intended.
 fn misread(
     setting: &Setting,
     items: &[Item],
@@ -161,18 +166,18 @@ fn misread(
         (true, Some(item), _, _) => (
             item.span.clone(),
             match is_pair {
-                true => "write `vl:weight`, with commas between",
-                false => "write 16 lanes with commas between",
+                true => "write `vl:weight`, separated by commas",
+                false => "write 16 lanes, separated by commas",
             },
         ),
-        (_, _, Some(at), _) => (at..at + 2, "leave out the blank before the comma"),
+        (_, _, Some(at), _) => (at..at + 2, "remove the blank before the comma"),
         (_, _, _, Some(item)) => (
             item.span.clone(),
-            "leave out the leading zero: it makes the number octal",
+            "remove the leading zero, which makes the number octal",
         ),
         _ => (
             0..setting.value.len(),
-            "write numbers with commas between, and nothing else",
+            "write only numbers, separated by commas",
         ),
     };
     let message = format!("OpenSM reads `{}` as {shown}", setting.key);
@@ -182,7 +187,7 @@ fn misread(
         .help(help);
 }
 
-/// A limit above 255.
+/// Checks for a limit above 255.
 fn limit(subject: &Subject<'_>, set: QosSet, report: &mut Report) {
     let Some(setting) = subject.conf.last(&key_name(set, QosKey::HighLimit)) else {
         return;
@@ -193,15 +198,15 @@ fn limit(subject: &Subject<'_>, set: QosSet, report: &mut Report) {
     }
     let (used, origin) = Effective::of(subject.conf, set).high_limit;
     let whose = match origin {
-        Origin::Line(line, _) => format!("that of `{}`", line.key),
-        Origin::OpenSm => "OpenSM's own".to_owned(),
+        Origin::Line(line, _) => format!("from `{}`", line.key),
+        Origin::OpenSm => "OpenSM's default".to_owned(),
     };
     let message = format!(
-        "`{} {}` counts as none: the limit is {used}, {whose}",
+        "`{} {}` is ignored: the limit is {used}, {whose}",
         setting.key, setting.value
     );
     report
         .findings
         .error("E1147", setting.place, message)
-        .help("limits are 0 to 254, in units of 4096 bytes; 255 is no limit");
+        .help("use a limit from 0 to 254, in units of 4096 bytes, or 255 for no limit");
 }

@@ -1,10 +1,10 @@
-//! What the log of OpenSM says that it did instead.
+//! Finds what OpenSM did instead, from its log.
 
 use netloom_catalog::Place;
 
 use super::{Report, Subject};
 
-/// What OpenSM writes when routes are there.
+/// The message that OpenSM writes when routes are set.
 const ROUTED: &str = " tables configured on all switches";
 
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
@@ -33,11 +33,11 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     fallback(subject, engine, report);
     if let Some((text, place)) = refused {
         let what = text.split("-> ").last().unwrap_or(text);
-        let message = format!("OpenSM refused the policy and runs without any: {what}");
+        let message = format!("OpenSM rejected the policy and runs without one: {what}");
         report
             .findings
             .error("E1171", place, message)
-            .help("mend the policy file and send SIGHUP to OpenSM");
+            .help("fix the policy file and send SIGHUP to OpenSM");
     }
 }
 
@@ -51,13 +51,13 @@ fn fallback(subject: &Subject<'_>, used: Option<(&str, Place)>, report: &mut Rep
         return;
     };
     if *first != used {
-        let message = format!("{first} failed, and OpenSM routed by {used} without a word");
+        let message = format!("{first} failed, and OpenSM silently used {used}");
         report
             .findings
             .error("E1170", place, message)
-            .also(setting.place, "asked for")
+            .also(setting.place, "requested here")
             .help(format!(
-                "write `routing_engine {first},no_fallback`, and look in the log for why {first} failed"
+                "set `routing_engine {first},no_fallback`, and check the log for why {first} failed"
             ));
     }
 }

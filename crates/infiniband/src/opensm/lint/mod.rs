@@ -1,20 +1,21 @@
-//! What is wrong with the files of OpenSM, each with its line, what OpenSM will really do, and the cure.
+//! Finds errors in OpenSM files, and reports the line, what OpenSM will do, and the fix.
 //!
 //! ```text
-//! keys          QoS off, keys that do nothing, lines too long      the file alone
+//! keys          QoS off, keys without effect, lines too long       the file alone
 //! lists         values that OpenSM reads differently               the file alone
 //! lanes         lanes that fold, starve, drop, or are not used     the file; better with the fabric
 //! weights       weights and limits that give other shares          the file alone
 //! sets          hosts and switches that do not fit together        the file alone
-//! capabilities  what ports have no room for                        the fabric
+//! capabilities  tables that do not fit the ports                   the fabric
 //! torus         rules of torus-2QoS                                the file alone
 //! policy        rules that never match                             the policy; better with the fabric
 //! log           what OpenSM did instead                            its log
 //! ```
 //!
-//! A *finding* is a mistake: a good file has none. A *remark* is worth knowing and no mistake of the file; what always
-//! holds for OpenSM, such as the lanes of its first sweep, is one. Findings are errors if OpenSM will program something
-//! else than the file says, or nothing at all; and warnings if it will do as told, to the disappointment of the writer.
+//! A *finding* is an error in the file: a good file has none. A *remark* is worth knowing but not
+//! an error, such as the lanes of OpenSM's first sweep, which apply to every file. A finding is an
+//! error if OpenSM will not program what the file says. It is a warning if OpenSM will, but the
+//! result is most likely not intended.
 
 mod capabilities;
 mod keys;
@@ -37,35 +38,35 @@ use crate::{PortLanes, PortName, Subnet};
 use super::conf::Conf;
 use super::policy::Policy;
 
-/// The largest packet if nothing else is known.
+/// The default of the largest packet.
 const DEFAULT_LARGEST_PACKET: u32 = 4096;
 
-/// What is known of the fabric.
+/// The fabric that the files are for.
 #[derive(Clone, Copy, Debug)]
 pub struct Fabric<'a> {
-    /// Its nodes and cables.
+    /// Nodes and cables.
     pub subnet: &'a Subnet,
-    /// What PortInfo says of its ports, as far as it was read.
+    /// The known PortInfo fields of its ports.
     pub lanes: &'a BTreeMap<PortName, PortLanes>,
 }
 
-/// What there is to look at.
+/// The files to check.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
     /// opensm.conf.
     pub conf: &'a Conf,
     /// qos-policy.conf.
     pub policy: Option<&'a Policy>,
-    /// The fabric that it is for.
+    /// The fabric that the files are for.
     pub fabric: Option<Fabric<'a>>,
-    /// OpenSM's log, and which text of a report it is.
+    /// OpenSM's log, and its index in the report.
     pub log: Option<(&'a str, u16)>,
     /// The largest packet, in bytes.
     pub largest_packet: u32,
 }
 
 impl<'a> Subject<'a> {
-    /// A file alone, for packets of 4096 bytes.
+    /// Returns a subject with opensm.conf only, and packets of 4096 bytes.
     pub fn of(conf: &'a Conf) -> Subject<'a> {
         Subject {
             conf,
@@ -77,16 +78,16 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// What was found.
+/// The findings and remarks.
 #[derive(Clone, Default, Debug)]
 pub struct Report {
-    /// Mistakes. A good file has none.
+    /// Errors in the files. A good file has none.
     pub findings: Notes,
-    /// What is worth knowing and no mistake.
+    /// Facts that are worth knowing but are not errors.
     pub remarks: Notes,
 }
 
-/// The checks, each of which looks at one group of mistakes.
+/// The checks, each for one group of errors.
 const CHECKS: [fn(&Subject<'_>, &mut Report); 9] = [
     keys::check,
     lists::check,
@@ -99,7 +100,7 @@ const CHECKS: [fn(&Subject<'_>, &mut Report); 9] = [
     log::check,
 ];
 
-/// Everything that is wrong with the files, and worth knowing about them.
+/// Runs all checks and returns the findings and remarks.
 pub fn lint(subject: &Subject<'_>) -> Report {
     let mut report = Report::default();
     for check in CHECKS {

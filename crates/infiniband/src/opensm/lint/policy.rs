@@ -1,4 +1,4 @@
-//! Rules of the policy that never match, or that OpenSM refuses.
+//! Finds rules of the policy that never match, or that OpenSM rejects.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,8 @@ use crate::opensm::policy::{Policy, UlpRule, ranges, without_spaces};
 
 use super::{Fabric, Report, Subject};
 
-/// Service IDs of the protocols of the simple form, as OpenSM documents them: first, last, and the one without a port.
+/// Service IDs of the protocols of the simple form, as documented by OpenSM: first, last, and the
+/// one for a rule without a port.
 const SERVICES: [(&str, u64, u64, Option<u64>); 3] = [
     ("sdp", 0x1_0000, 0x1_ffff, None),
     ("rds", 0x106_0000, 0x106_ffff, Some(0x106_48ca)),
@@ -19,7 +20,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     };
     for refusal in &policy.refusals {
         let message = format!(
-            "{}: OpenSM will come up without any policy (ERR {})",
+            "{}: OpenSM will run without any policy (ERR {})",
             refusal.why, refusal.code
         );
         report
@@ -28,11 +29,11 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
             .help("see ERR AC03, AC04 and AC05 in the log of OpenSM");
     }
     if let Some(place) = policy.setup {
-        let message = "`qos-setup` does nothing: OpenSM reads it and forgets it";
+        let message = "`qos-setup` has no effect: OpenSM reads it but does not use it";
         report
             .findings
             .warning("E1165", place, message)
-            .help("set tables by the qos_* keys of opensm.conf");
+            .help("set the tables with the qos_* keys of opensm.conf");
     }
     order(policy, report);
     names(policy, subject.fabric.as_ref(), report);
@@ -41,7 +42,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     }
 }
 
-/// What a rule of the simple form looks at.
+/// Returns the criterion of a rule of the simple form.
 fn criterion(rule: &UlpRule) -> Option<(&str, Vec<(u64, u64)>)> {
     let service = SERVICES.iter().find(|(ulp, ..)| *ulp == rule.ulp);
     match (service, &rule.criterion) {
@@ -58,7 +59,7 @@ fn criterion(rule: &UlpRule) -> Option<(&str, Vec<(u64, u64)>)> {
     }
 }
 
-/// A rule of the simple form with what it looks at.
+/// A rule of the simple form with its criterion.
 struct Asked<'a> {
     rule: &'a UlpRule,
     kind: &'a str,
@@ -66,7 +67,7 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Whether every path that a later rule fits is fitted by this one.
+    /// Returns whether this rule matches every path that a later rule matches.
     fn covers(&self, later: &Asked<'_>) -> bool {
         let is_inside = |(from, to): &(u64, u64)| {
             let mut ranges = self.ranges.iter();
@@ -76,7 +77,7 @@ impl Asked<'_> {
     }
 }
 
-/// E1164: rules that are asked too late.
+/// E1164: rules that come too late.
 fn order(policy: &Policy, report: &mut Report) {
     let rules = policy.ulps.iter();
     let asked: Vec<Asked<'_>> = rules
@@ -90,13 +91,14 @@ fn order(policy: &Policy, report: &mut Report) {
         if let Some(first) = earlier.clone().find(|earlier| earlier.covers(late)) {
             if first.rule.sl != late.rule.sl {
                 let message = format!(
-                    "this rule never counts: the one above fits the same paths and gives them SL{} rather than SL{}",
+                    "this rule has no effect: an earlier rule gives the same paths SL{} instead of \
+                     SL{}",
                     first.rule.sl, late.rule.sl
                 );
                 report
                     .findings
                     .warning("E1164", late.rule.place, message)
-                    .also(first.rule.place, "the first that fits counts")
+                    .also(first.rule.place, "the first matching rule counts")
                     .help("put the narrower rule first");
             }
             continue;
@@ -105,19 +107,22 @@ fn order(policy: &Policy, report: &mut Report) {
             .find(|earlier| earlier.kind == "target-port-guid" && earlier.rule.sl != late.rule.sl);
         if let Some(first) = by_target.filter(|_| late.kind == "service-id") {
             let message = format!(
-                "paths of this service to the target port above get SL{} rather than SL{}",
+                "paths of this service to the target port above get SL{} instead of SL{}",
                 first.rule.sl, late.rule.sl
             );
             report
                 .findings
                 .warning("E1164", late.rule.place, message)
-                .also(first.rule.place, "a rule by target fits all traffic to it")
-                .help("put rules by service before those by target port");
+                .also(
+                    first.rule.place,
+                    "a rule by target matches all traffic to it",
+                )
+                .help("put rules by service before rules by target port");
         }
     }
 }
 
-/// E1167 and E1168: names of ports that match none.
+/// E1167 and E1168: names that match no port.
 fn names(policy: &Policy, fabric: Option<&Fabric<'_>>, report: &mut Report) {
     let known: Option<BTreeSet<&str>> = fabric.map(|fabric| {
         fabric
@@ -138,17 +143,19 @@ fn names(policy: &Policy, fabric: Option<&Fabric<'_>>, report: &mut Report) {
             let meant = name.trim().replace('"', "");
             if has_it != Some(true) && read != meant {
                 let message = format!(
-                    "OpenSM drops the spaces of `{meant}` and looks for `{read}`, which no port is called"
+                    "OpenSM drops the spaces of `{meant}` and looks for `{read}`, which does not \
+                     exist"
                 );
                 report
                     .findings
                     .error("E1167", line.place, message)
-                    .help(format!("write `port-name: \"{meant}\"`, or port-guid"));
+                    .help(format!("write `port-name: \"{meant}\"`, or use port-guid"));
             } else if has_it == Some(false) {
                 let message = format!("no node of the fabric is described as `{description}`");
-                report.findings.warning("E1168", line.place, message).help(
-                    "names are those of ibnetdiscover, in capitals and small letters as there",
-                );
+                report
+                    .findings
+                    .warning("E1168", line.place, message)
+                    .help("use the names of ibnetdiscover, with the same capitalization");
             }
         }
     }
@@ -177,9 +184,10 @@ fn guids(policy: &Policy, fabric: &Fabric<'_>, report: &mut Report) {
                         "no port of the fabric has a GUID from 0x{first:016x} to 0x{last:016x}"
                     ),
                 };
-                report.findings.warning("E1168", line.place, what).help(
-                    "GUIDs of ports are those in brackets in ibnetdiscover, not those of nodes",
-                );
+                report
+                    .findings
+                    .warning("E1168", line.place, what)
+                    .help("use port GUIDs, which ibnetdiscover prints in brackets, not node GUIDs");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Tables of hosts and of switches that do not fit together.
+//! Finds tables of hosts and switches that do not match.
 
 use crate::opensm::keys::{QosKey, QosSet};
 use crate::opensm::lists::{read_entries, read_lanes};
@@ -19,7 +19,7 @@ fn has_no_table(effective: &Effective<'_>) -> bool {
     effective.low.1 == Origin::OpenSm && effective.high.1 == Origin::OpenSm
 }
 
-/// E1160: one kind of port has tables and another has OpenSM's.
+/// E1160: one kind of port has tables, and another keeps OpenSM's default.
 fn left_out(subject: &Subject<'_>, report: &mut Report) {
     let all: Vec<Effective<'_>> = sets_in_use(subject)
         .into_iter()
@@ -37,7 +37,8 @@ fn left_out(subject: &Subject<'_>, report: &mut Report) {
     if let (Some(setting), false) = (given, without.is_empty()) {
         let sets: Vec<QosSet> = without.iter().map(|effective| effective.set).collect();
         let message = format!(
-            "{} have tables and {} are left with OpenSM's own (VL0 alone in the high table, weights of 4)",
+            "{} have tables, but {} keep OpenSM's default (only VL0 in the high table, \
+             weights of 4)",
             words::kinds(
                 &with
                     .iter()
@@ -54,7 +55,7 @@ fn left_out(subject: &Subject<'_>, report: &mut Report) {
             .findings
             .warning("E1160", setting.key_place, message)
             .help(format!(
-                "give {keys} too, or qos_vlarb_high and qos_vlarb_low for all"
+                "set {keys} too, or qos_vlarb_high and qos_vlarb_low for all"
             ));
     }
 }
@@ -89,7 +90,7 @@ fn different(subject: &Subject<'_>, report: &mut Report) {
         else {
             continue;
         };
-        let message = format!("{} of hosts and of switches differ", key.suffix());
+        let message = format!("{} of hosts and switches differ", key.suffix());
         report
             .remarks
             .warning("E1161", here.key_place, message)

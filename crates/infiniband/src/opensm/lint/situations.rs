@@ -1,4 +1,5 @@
-//! The situations that tables of a file meet: which kinds of ports, how many lanes they use, how much room they have.
+//! The situations that a file applies to: kinds of ports, the lanes they use, and their table
+//! sizes.
 
 use std::collections::BTreeMap;
 
@@ -13,16 +14,15 @@ use crate::{PortName, SlToVl};
 
 use super::{Fabric, Subject};
 
-/// Ports that take the same lines of the file in the same way.
+/// Ports for which the file has the same effect.
 #[derive(Clone, Debug)]
 pub(super) struct Situation<'a> {
-    /// What the file says to them.
+    /// The settings that apply to them.
     pub(super) effective: Effective<'a>,
-    /// The kinds of ports.
     pub(super) sets: Vec<QosSet>,
-    /// Data lanes that they will use.
+    /// Number of data lanes that they will use.
     pub(super) lanes: u8,
-    /// What is known of the ports themselves.
+    /// The ports of the fabric, if known.
     pub(super) ports: Option<Ports>,
 }
 
@@ -30,31 +30,31 @@ pub(super) struct Situation<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct Ports {
     pub(super) n: usize,
-    /// The first of them.
+    /// The name of the first port.
     pub(super) example: String,
     pub(super) low_cap: u8,
     pub(super) high_cap: u8,
 }
 
 impl Situation<'_> {
-    /// The low table as it will be.
+    /// Returns the low table that the ports will hold.
     pub(super) fn low(&self) -> Vec<Entry> {
         let cap = self.ports.as_ref().map(|ports| ports.low_cap);
         written_entries(self.effective.low.0, cap, self.lanes)
     }
 
-    /// The high table as it will be.
+    /// Returns the high table that the ports will hold.
     pub(super) fn high(&self) -> Vec<Entry> {
         let cap = self.ports.as_ref().map(|ports| ports.high_cap);
         written_entries(self.effective.high.0, cap, self.lanes)
     }
 
-    /// The lanes of service levels as they will be.
+    /// Returns the lanes of service levels that the ports will hold.
     pub(super) fn sl_to_vl(&self) -> SlToVl {
         folded_map(read_lanes(self.effective.sl2vl.0), self.lanes)
     }
 
-    /// `16 switch ports (such as leaf1, port 3)`, or the kinds alone.
+    /// Returns `16 switch ports (such as leaf1, port 3)`, or the kinds alone.
     pub(super) fn words(&self) -> String {
         let kinds = super::words::kinds(&self.sets);
         match &self.ports {
@@ -64,7 +64,7 @@ impl Situation<'_> {
     }
 }
 
-/// The lists of a situation that come from lines of the file, with their keys' ends.
+/// Returns the lists of both tables with their keys and origins.
 pub(super) fn tables_of<'a>(effective: &Effective<'a>) -> [(QosKey, &'a str, Origin<'a>); 2] {
     [
         (QosKey::VlarbHigh, effective.high.0, effective.high.1),
@@ -72,7 +72,7 @@ pub(super) fn tables_of<'a>(effective: &Effective<'a>) -> [(QosKey, &'a str, Ori
     ]
 }
 
-/// Where to point for something of an origin: its line, or else the line that turns QoS on.
+/// Returns the place for a note about a value: its line, or else the line that turns QoS on.
 pub(super) fn place_of(subject: &Subject<'_>, origin: Origin<'_>) -> Place {
     match origin {
         Origin::Line(setting, _) => setting.key_place,
@@ -80,7 +80,7 @@ pub(super) fn place_of(subject: &Subject<'_>, origin: Origin<'_>) -> Place {
     }
 }
 
-/// The line that turns QoS on.
+/// Returns the place of the line that turns QoS on.
 pub(super) fn qos_place(subject: &Subject<'_>) -> Place {
     let setting = subject.conf.last("qos");
     setting.map_or(
@@ -93,7 +93,7 @@ pub(super) fn qos_place(subject: &Subject<'_>) -> Place {
     )
 }
 
-/// All situations, those of several kinds of ports once.
+/// Returns all situations, combining kinds of ports with the same one.
 pub(super) fn situations<'a>(subject: &Subject<'a>) -> Vec<Situation<'a>> {
     let mut found: Vec<Situation<'a>> = vec![];
     if !subject.conf.is_qos_on() {
@@ -129,7 +129,8 @@ fn is_same(one: &Effective<'_>, other: &Effective<'_>) -> bool {
         && one.sl2vl == other.sl2vl
 }
 
-/// Kinds of ports that there are: those of the fabric; without one, hosts and switches, and those with keys of their own.
+/// Returns the kinds of ports of the fabric. Without a fabric, these are hosts, switches, and kinds
+/// with their own keys.
 pub(super) fn sets_in_use(subject: &Subject<'_>) -> Vec<QosSet> {
     let is_used = |set: &QosSet| match (&subject.fabric, set) {
         (Some(fabric), set) => kinds_of(fabric).contains(set),
@@ -139,7 +140,7 @@ pub(super) fn sets_in_use(subject: &Subject<'_>) -> Vec<QosSet> {
     QosSet::OF_PORTS.into_iter().filter(is_used).collect()
 }
 
-/// Whether the file has keys for this kind of port alone.
+/// Returns whether the file has keys for this kind of port alone.
 pub(super) fn has_own_keys(subject: &Subject<'_>, set: QosSet) -> bool {
     let lists = [QosKey::VlarbHigh, QosKey::VlarbLow, QosKey::Sl2Vl];
     let has = |key: &QosKey| subject.conf.text(&key_name(set, *key)).is_some();
@@ -153,7 +154,7 @@ fn kinds_of(fabric: &Fabric<'_>) -> Vec<QosSet> {
         .collect()
 }
 
-/// Every port of a fabric: its name, where it is, its kind.
+/// Returns every port of a fabric with its node and kind.
 pub(super) fn ports<'a>(
     fabric: &Fabric<'a>,
 ) -> impl Iterator<Item = (PortName, &'a crate::Node, PortKind)> {
@@ -169,7 +170,7 @@ pub(super) fn ports<'a>(
     })
 }
 
-/// Lanes and room of the ports of a kind; without knowledge of them, what the file alone says.
+/// Returns lanes and table sizes of the ports of a kind. If none are known, the file alone decides.
 fn ports_of(subject: &Subject<'_>, set: QosSet) -> Vec<(u8, Option<Ports>)> {
     let code = subject.conf.max_op_vls();
     let mut found: BTreeMap<(u8, u8, u8), Ports> = BTreeMap::new();
@@ -202,7 +203,7 @@ fn ports_of(subject: &Subject<'_>, set: QosSet) -> Vec<(u8, Option<Ports>)> {
     }
 }
 
-/// What is known of a port's capabilities.
+/// Returns the capabilities of a port, if known.
 pub(super) fn capabilities(
     fabric: &Fabric<'_>,
     node: &crate::Node,

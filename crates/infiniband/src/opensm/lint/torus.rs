@@ -1,4 +1,4 @@
-//! Rules of torus-2QoS.
+//! Checks the rules of torus-2QoS.
 
 use netloom_units::Vl;
 
@@ -9,15 +9,15 @@ use crate::opensm::{Effective, Origin};
 
 use super::{Report, Subject, words};
 
-/// Lanes of the two classes that torus-2QoS has between switches.
+/// Lanes of the two classes of torus-2QoS between switches.
 const CLASSES: [std::ops::Range<u8>; 2] = [0..4, 4..8];
 
-/// Whether torus-2QoS is asked for.
+/// Returns whether torus-2QoS is requested.
 pub(super) fn is_wanted(subject: &Subject<'_>) -> bool {
     subject.conf.routing_engines().contains(&"torus-2QoS")
 }
 
-/// E1163.
+/// E1163: violated rules of torus-2QoS.
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     let conf = subject.conf;
     let Some(engine) = conf.text("routing_engine").filter(|_| is_wanted(subject)) else {
@@ -26,17 +26,17 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     let mut found = vec![];
     if !conf.is_qos_on() {
         let message = "torus-2QoS needs QoS, which is off: its paths can deadlock".to_owned();
-        found.push((engine.place, message, "write `qos TRUE`"));
+        found.push((engine.place, message, "add `qos TRUE`"));
     }
     if let Some(limit) = conf
         .last("max_op_vls")
         .filter(|_| lanes_of_code(conf.max_op_vls()) < 8)
     {
         let message = format!(
-            "torus-2QoS needs VL0-7 between switches, and `max_op_vls {}` forbids it",
+            "torus-2QoS needs VL0-7 between switches, but `max_op_vls {}` has fewer lanes",
             limit.value
         );
-        found.push((limit.place, message, "write `max_op_vls 4`"));
+        found.push((limit.place, message, "set `max_op_vls 4`"));
     }
     for set in QosSet::ALL {
         if let Some(setting) = conf.text(&key_name(set, QosKey::Sl2Vl)) {
@@ -44,7 +44,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
                 "torus-2QoS makes its own map of service levels: `{}` is ignored",
                 setting.key
             );
-            found.push((setting.key_place, message, "leave it out"));
+            found.push((setting.key_place, message, "remove the line"));
         }
     }
     for key in [QosKey::VlarbHigh, QosKey::VlarbLow] {
@@ -75,7 +75,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
             let weights: Vec<u32> = class.clone().map(weight).collect();
             if weights.iter().any(|weight| *weight != weights[0]) {
                 let message = format!(
-                    "`{}`: torus-2QoS needs equal weights for {}, and they are {}",
+                    "`{}`: torus-2QoS needs equal weights for {}, found {}",
                     setting.key,
                     words::lanes(class.map(Vl)),
                     words::and(weights)
@@ -99,11 +99,11 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
             .collect();
         if !beyond.is_empty() {
             let message = format!(
-                "`{}`: hosts use VL0 and VL1 only with torus-2QoS, so that {} never sends",
+                "`{}`: with torus-2QoS hosts use only VL0 and VL1, never {}",
                 setting.key,
                 words::lanes(beyond)
             );
-            found.push((setting.place, message, "leave the entries out"));
+            found.push((setting.place, message, "remove the entries"));
         }
     }
     for (place, message, help) in found {

@@ -1,4 +1,4 @@
-//! Weights and limits that give other shares than they seem to.
+//! Finds weights and limits that do not give the intended shares.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use super::lists::is_as_written;
 use super::situations::{Situation, place_of, qos_place, sets_in_use, situations};
 use super::{Report, Subject, words};
 
-/// A share of the low table below which its lanes have next to nothing.
+/// Below this share of the low table, its lanes get next to nothing.
 const NEXT_TO_NOTHING: f64 = 0.01;
 
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
@@ -59,7 +59,7 @@ fn below_a_packet(subject: &Subject<'_>, setting: &Setting, report: &mut Report)
         let numbers: Vec<String> = of.values().map(u32::to_string).collect();
         numbers.join(":")
     };
-    // The only lane of a table has all of it, whatever its weight.
+    // The only lane of a table gets all of it, whatever its weight.
     if written.len() < 2 {
         return;
     }
@@ -67,16 +67,16 @@ fn below_a_packet(subject: &Subject<'_>, setting: &Setting, report: &mut Report)
         written[vl] * sent.values().sum::<u32>() == sent[vl] * written.values().sum::<u32>()
     });
     let outcome = match is_in_proportion {
-        true => "a lane of larger packets gets more than its share".to_owned(),
+        true => "a lane with larger packets gets more than its share".to_owned(),
         false => format!(
-            "{} send packets in the ratio {} where the weights say {}",
+            "{} send packets in the ratio {} instead of {}",
             words::lanes(written.keys().copied()),
             share(&sent),
             share(&written)
         ),
     };
     let message = format!(
-        "`{}`: weights of {} are below {packet}, one packet of {} bytes; {outcome}",
+        "`{}`: weights of {} are below {packet} (one packet of {} bytes); {outcome}",
         setting.key,
         words::lanes(small.map(|entry| entry.vl)),
         subject.largest_packet
@@ -110,11 +110,13 @@ fn zero(setting: &Setting, report: &mut Report) {
         report
             .findings
             .warning("E1159", setting.part(first.span.clone()), message)
-            .help("leave the entries out: an entry of weight 0 sends nothing, and some firmware misbehaves with it");
+            .help(
+                "remove these entries; they send nothing, and some firmware misbehaves with them",
+            );
     }
 }
 
-/// E1151: tables that the file does not give.
+/// E1151: tables that the file does not set.
 fn defaults(subject: &Subject<'_>, report: &mut Report) {
     if !subject.conf.is_qos_on() {
         return;
@@ -132,29 +134,30 @@ fn defaults(subject: &Subject<'_>, report: &mut Report) {
     }
     let [both, high, low] = &without;
     let whole_file = both.len() == sets_in_use(subject).len();
-    // What is missing for one kind of port alone is told with the tables that the others have.
+    // If only some kinds of ports lack tables, E1160 is reported instead.
     if !both.is_empty() && whole_file {
         let message = format!(
-            "{} get OpenSM's own tables: VL0 alone in the high table with weight 4 and limit 0, VL1 to VL14 with \
-             weight 4 in the low one; 4 is {} bytes, so that VL0 sends about every second packet",
+            "{} get OpenSM's default tables: only VL0 in the high table with weight 4 and limit 0, \
+              VL1 to VL14 with weight 4 in the low table; 4 is {} bytes, so VL0 sends about every \
+              second packet",
             words::kinds(both),
             4 * WEIGHT_UNIT
         );
         report
             .findings
             .warning("E1151", qos_place(subject), message)
-            .help("give qos_vlarb_high and qos_vlarb_low");
+            .help("set qos_vlarb_high and qos_vlarb_low");
     }
     for (sets, missing, says) in [
         (
             high,
             QosKey::VlarbHigh,
-            "VL0 alone, with weight 4, before all of the low table",
+            "VL0 alone with weight 4, ahead of the low table",
         ),
         (
             low,
             QosKey::VlarbLow,
-            "VL1 to VL14 with weight 4 each, and VL0 not at all",
+            "VL1 to VL14 with weight 4 each, without VL0",
         ),
     ] {
         let Some(set) = sets.first() else {
@@ -166,13 +169,13 @@ fn defaults(subject: &Subject<'_>, report: &mut Report) {
             _ => effective.high.1,
         };
         let message = format!(
-            "{} have no {} list: OpenSM's own is {says}",
+            "{} have no {} list: OpenSM's default is {says}",
             words::kinds(sets),
             missing.suffix()
         );
         let example = match missing {
-            QosKey::VlarbHigh => "give one; `qos_vlarb_high \"\"` is an empty table",
-            _ => "give one",
+            QosKey::VlarbHigh => "set the list; `qos_vlarb_high \"\"` is an empty table",
+            _ => "set the list",
         };
         report
             .findings
@@ -181,7 +184,7 @@ fn defaults(subject: &Subject<'_>, report: &mut Report) {
     }
 }
 
-/// E1154 and E1155: lanes that are in the low table alone, behind a limit that leaves them nothing.
+/// E1154 and E1155: lanes in the low table alone that the limit leaves with little or nothing.
 fn low_only(subject: &Subject<'_>, situation: &Situation<'_>, report: &mut Report) {
     let (high, low, map) = (situation.high(), situation.low(), situation.sl_to_vl());
     let is_high = |vl: Vl| high.iter().any(|entry| entry.vl == vl && entry.weight > 0);
@@ -215,14 +218,15 @@ fn low_only(subject: &Subject<'_>, situation: &Situation<'_>, report: &mut Repor
     );
     if limit == NO_LIMIT {
         let message = format!(
-            "{}: a limit of 255 is none, so that {lanes} can send nothing as long as {first} always {} something to send",
+            "{}: a limit of 255 means no limit, so {lanes} cannot send while {first} {} packets \
+             to send",
             situation.words(),
             if before.len() == 1 { "has" } else { "have" }
         );
         report
             .findings
             .warning("E1154", place, message)
-            .help("give a limit below 255, or put all lanes into the high table with weights");
+            .help("use a limit below 255, or put all lanes into the high table with weights");
         return;
     }
     let bytes = u64::from(limit) * u64::from(LIMIT_UNIT);
@@ -236,12 +240,12 @@ fn low_only(subject: &Subject<'_>, situation: &Situation<'_>, report: &mut Repor
         format!("VL{} {}", vl.0, words::percent(share * part))
     }));
     let message = format!(
-        "{}: a limit of {limit} lets {bytes} bytes of {first} go before one packet of the low table, which leaves {each} \
-         if all lanes have packets of {packet} bytes to send",
+        "{}: a limit of {limit} sends {bytes} bytes of {first} per packet of the low table, which \
+          leaves {each} if all lanes have packets of {packet} bytes to send",
         situation.words()
     );
     report
         .findings
         .warning("E1155", place, message)
-        .help("give a smaller limit");
+        .help("use a smaller limit");
 }

@@ -1,10 +1,10 @@
-//! Words for lists of things.
+//! Formats lists for messages.
 
 use netloom_units::Vl;
 
 use crate::opensm::QosSet;
 
-/// `a, b and c`.
+/// Formats `a, b and c`.
 pub(super) fn and<T: ToString>(things: impl IntoIterator<Item = T>) -> String {
     let mut words: Vec<String> = things.into_iter().map(|thing| thing.to_string()).collect();
     match (words.pop(), words.is_empty()) {
@@ -14,7 +14,7 @@ pub(super) fn and<T: ToString>(things: impl IntoIterator<Item = T>) -> String {
     }
 }
 
-/// `SL0, SL2 to SL7 and SL9`, for numbers in order.
+/// Formats `SL0, SL2 to SL7 and SL9`, for sorted numbers.
 fn ranged(name: &str, numbers: &[u8]) -> String {
     let mut runs: Vec<(u8, u8)> = vec![];
     for &n in numbers {
@@ -32,12 +32,12 @@ fn ranged(name: &str, numbers: &[u8]) -> String {
         }))
 }
 
-/// Service levels in words.
+/// Formats service levels.
 pub(super) fn levels(numbers: &[u8]) -> String {
     ranged("SL", numbers)
 }
 
-/// Lanes in words, each once and in order.
+/// Formats lanes, sorted and without duplicates.
 pub(super) fn lanes(vls: impl IntoIterator<Item = Vl>) -> String {
     let mut numbers: Vec<u8> = vls.into_iter().map(|vl| vl.0).collect();
     numbers.sort_unstable();
@@ -45,7 +45,7 @@ pub(super) fn lanes(vls: impl IntoIterator<Item = Vl>) -> String {
     ranged("VL", &numbers)
 }
 
-/// The range of lanes that a number of them is: `VL0-7`.
+/// Formats a number of lanes as their range: `VL0-7`.
 pub(super) fn range_of(n_lanes: u8) -> String {
     match n_lanes {
         0 | 1 => "VL0".to_owned(),
@@ -53,12 +53,12 @@ pub(super) fn range_of(n_lanes: u8) -> String {
     }
 }
 
-/// Kinds of ports in words.
+/// Formats kinds of ports.
 pub(super) fn kinds(sets: &[QosSet]) -> String {
     and(sets)
 }
 
-/// `1 entry`, `20 entries`.
+/// Formats `1 entry` or `20 entries`.
 pub(super) fn entries(n: usize) -> String {
     match n {
         1 => "1 entry".to_owned(),
@@ -66,7 +66,7 @@ pub(super) fn entries(n: usize) -> String {
     }
 }
 
-/// A share in percent, to as many places as it needs.
+/// Formats a share in percent, with two decimals if it is below 1 %.
 pub(super) fn percent(share: f64) -> String {
     match share {
         s if s >= 0.01 => format!("{:.1} %", s * 100.0),

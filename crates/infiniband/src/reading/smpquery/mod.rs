@@ -1,7 +1,7 @@
-//! What `smpquery` answers about ports: lanes, arbitration, and PortInfo.
+//! Output of `smpquery` about ports: lanes, arbitration, and PortInfo.
 //!
-//! The answers of many queries may stand behind each other, of all three kinds, with the commands between them. Where a
-//! port was asked twice, the last answer counts. Lines outside of these answers are passed over.
+//! A text may hold the answers to many queries of all three kinds, with the commands between them.
+//! If a port was queried twice, the last answer counts. Lines outside these answers are ignored.
 
 mod port_info;
 mod sl_to_vl;
@@ -17,17 +17,17 @@ use super::mistakes::{Mistakes, Span};
 use super::scanner::{Line, first_line, lines};
 use crate::{Guid, NodeId, PortName, Programmed, Subnet};
 
-/// The subnet that was asked, and from where.
+/// The subnet that was queried, and from where.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
-    /// The subnet.
     pub subnet: &'a Subnet,
-    /// The node at which queries with a directed route (`-D 0,1,5`) begin; [`super::initiated_from`] tells it for a
-    /// listing that was made there. Without it such answers are told and left out.
+    /// The node at which directed routes (`-D 0,1,5`) begin. [`super::initiated_from`] returns it
+    /// for a listing made there. Without it, answers with directed routes are reported and ignored.
     pub from: Option<Guid>,
 }
 
-/// Reads answers of `smpquery sl2vl`, `vlarb` and `portinfo`. Ports that the subnet does not have are told and left out.
+/// Reads output of `smpquery sl2vl`, `vlarb` and `portinfo`. Unknown ports are reported and
+/// ignored.
 pub fn read_smpquery(
     text: &str,
     source: u16,
@@ -48,21 +48,23 @@ pub fn read_smpquery(
     }
     reader.close();
     if reader.n_answers == 0 && !reader.mistakes.any() {
-        let message = "no answer to smpquery sl2vl, vlarb or portinfo in this file";
+        let message = "no output of smpquery sl2vl, vlarb or portinfo in this file";
         let note = reader.mistakes.error("E1113", first_line(text), message);
-        note.map(|note| note.help("`smpquery vlarb 2 1` asks port 1 of the switch with LID 2"));
+        note.map(|note| {
+            note.help("run `smpquery vlarb 2 1` to query port 1 of the switch with LID 2")
+        });
     }
     reader.mistakes.finish();
 }
 
-/// Whose answer the lines belong to.
+/// The answer that the current lines belong to.
 enum Block {
     None,
-    /// Lanes of a node; for one that is no switch, of this port.
+    /// Lanes of a switch, or of this port of another node.
     SlToVl(NodeId, u8),
     VlArbitration(Arbitration),
     PortInfo(PortName),
-    /// An answer about a port that was told to be unknown.
+    /// An answer about an unknown port, already reported.
     Skipped,
 }
 
@@ -122,13 +124,13 @@ impl Reader<'_, '_> {
         } else if COMPLAINTS.iter().any(|word| line.text.starts_with(word)) {
             let message = "a query was not answered";
             let note = self.mistakes.warning("E1135", line.span(), message);
-            note.map(|note| note.help("nothing is known of its port"));
+            note.map(|note| note.help("repeat the query; this port has no data"));
         } else {
             self.answer(line);
         }
     }
 
-    /// A line within an answer.
+    /// Reads a line within an answer.
     fn answer(&mut self, line: Line<'_>) {
         match &mut self.block {
             Block::SlToVl(node, port) if line.text.starts_with("ports:") => {
@@ -145,15 +147,15 @@ impl Reader<'_, '_> {
                 port_info::line(lanes, line, &mut self.mistakes);
             }
             Block::None if is_row(line) => {
-                let message = "a row before the heading that says whose it is";
+                let message = "expected the heading of a port before its rows";
                 let note = self.mistakes.error("E1130", line.span(), message);
-                note.map(|note| note.help("the beginning of the answer is missing"));
+                note.map(|note| note.help("add the beginning of the answer"));
             }
             _ => {}
         }
     }
 
-    /// The answer is over.
+    /// Ends the current answer.
     fn close(&mut self) {
         if let Block::VlArbitration(answer) = std::mem::replace(&mut self.block, Block::None)
             && let Some((name, arbitration)) = answer.finish(&mut self.mistakes)
@@ -169,11 +171,11 @@ fn is_row(line: Line<'_>) -> bool {
     rows.iter().any(|row| line.text.starts_with(row))
 }
 
-/// Tells a line that is none of its answer.
+/// Reports a line that does not belong to its answer.
 fn misunderstood(line: Line<'_>, span: Span, what: &str, mistakes: &mut Mistakes<'_>) {
     let (code, help) = match line.is_open {
-        true => ("E1102", "the file is cut off: ask again"),
-        false => ("E1101", "it is no line that smpquery answers"),
+        true => ("E1102", "repeat the query; the file is truncated"),
+        false => ("E1101", "remove the line, or repeat the query"),
     };
     let note = mistakes.error(code, span, format!("expected {what}"));
     note.map(|note| note.help(help));

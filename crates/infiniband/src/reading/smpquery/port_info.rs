@@ -4,14 +4,14 @@ use super::super::mistakes::Mistakes;
 use super::super::scanner::{Line, decimal};
 use crate::PortLanes;
 
-/// What a value is read into.
+/// The field that a value is stored in.
 enum Field {
     Byte(fn(&mut PortLanes) -> &mut Option<u8>),
     Lanes(fn(&mut PortLanes) -> &mut Option<u8>),
     Bytes(fn(&mut PortLanes) -> &mut Option<u16>),
 }
 
-/// The names that count here. All others are passed over.
+/// The fields that are read. All others are ignored.
 const FIELDS: [(&str, Field); 6] = [
     ("VLCap", Field::Lanes(|port| &mut port.cap)),
     ("OperVLs", Field::Lanes(|port| &mut port.operational)),
@@ -21,7 +21,7 @@ const FIELDS: [(&str, Field); 6] = [
     ("NeighborMTU", Field::Bytes(|port| &mut port.neighbor_mtu)),
 ];
 
-/// Data lanes by their name.
+/// Numbers of data lanes by name.
 const LANES: [(&str, u8); 5] = [
     ("VL0", 1),
     ("VL0-1", 2),
@@ -30,7 +30,7 @@ const LANES: [(&str, u8); 5] = [
     ("VL0-14", 15),
 ];
 
-/// One line of the answer.
+/// Reads one line of the answer.
 pub(super) fn line(port: &mut PortLanes, line: Line<'_>, mistakes: &mut Mistakes<'_>) {
     let Some((name, value)) = line.text.split_once(':') else {
         return;
@@ -39,7 +39,7 @@ pub(super) fn line(port: &mut PortLanes, line: Line<'_>, mistakes: &mut Mistakes
         return;
     };
     let value = value.trim_start_matches('.').trim();
-    // The standard's code 0: the port was told to leave its lanes as they are.
+    // The standard's code 0: the lanes of the port stay unchanged.
     if value == "No change" {
         return;
     }
@@ -61,10 +61,10 @@ pub(super) fn line(port: &mut PortLanes, line: Line<'_>, mistakes: &mut Mistakes
     };
     if !is_read {
         let (code, help) = match line.is_open {
-            true => ("E1102", "the file is cut off: ask again"),
-            false => ("E1136", "it is taken as unknown"),
+            true => ("E1102", "repeat the query; the file is truncated"),
+            false => ("E1136", "check the value; it counts as unknown"),
         };
-        let message = format!("`{value}` is no value of {name}");
+        let message = format!("`{value}` is not a value of {name}");
         let note = mistakes.warning(code, line.span(), message);
         note.map(|note| note.help(help));
     }

@@ -6,7 +6,8 @@ use super::super::scanner::Line;
 use super::misunderstood;
 use crate::{Node, PortName, SlToVl};
 
-/// One row: the output, the input, and its lanes. A node that is no switch answers for the port that was asked.
+/// Parses a row into its output port, its input and its lanes. A node other than a switch answers
+/// for the queried port.
 pub(super) fn row(
     node: &Node,
     asked: u8,
@@ -33,9 +34,9 @@ pub(super) fn row(
     }
     let n_ports = node.ports.len() as u64 - 1;
     if input > n_ports || output > n_ports {
-        let message = format!("ports {input} and {output} of a switch with {n_ports}");
+        let message = format!("ports {input} and {output} of a switch with {n_ports} ports");
         let note = mistakes.error("E1105", line.span(), message);
-        note.map(|note| note.help("are both files of one subnet?"));
+        note.map(|note| note.help("check that both files are of the same subnet"));
         return None;
     }
     let name = PortName {
@@ -45,7 +46,7 @@ pub(super) fn row(
     Some((name, input as u8, table))
 }
 
-/// Input, output, and the cells between the outer bars.
+/// Parses input, output, and the cells between the outer bars.
 fn split(line: Line<'_>) -> Option<(u64, u64, &str)> {
     let mut cursor = line.cursor();
     cursor.until("in ")?;

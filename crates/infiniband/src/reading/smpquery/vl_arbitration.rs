@@ -1,4 +1,5 @@
-//! The two tables of a port, in pairs of lines: lanes, then weights. More than 32 entries are two pairs.
+//! The two tables of a port, in pairs of lines: lanes, then weights. More than 32 entries take two
+//! pairs.
 
 use netloom_arbitration::{Entry, MAX_ENTRIES};
 use netloom_units::Vl;
@@ -8,16 +9,16 @@ use super::super::scanner::{Cursor, Line, hex};
 use super::misunderstood;
 use crate::{PortName, VlArbitration};
 
-/// An answer while it is read.
+/// An answer that is being read.
 pub(super) struct Arbitration {
     name: PortName,
     heading: Span,
     tables: VlArbitration,
-    /// Which of the two tables the lines belong to.
+    /// The table that the current lines belong to.
     current: Option<Table>,
-    /// Lanes that wait for their weights.
+    /// Lanes whose weights are on the next line.
     lanes: Vec<Vl>,
-    /// Whether something was told, so that counting would only repeat it.
+    /// Whether an error was reported, so that the entries need not be counted.
     is_wrong: bool,
 }
 
@@ -28,7 +29,7 @@ enum Table {
 }
 
 impl Arbitration {
-    /// From the heading, behind the port: `LowCap 8 HighCap 8`.
+    /// Parses the heading after the port: `LowCap 8 HighCap 8`.
     pub(super) fn begin(
         name: PortName,
         mut cursor: Cursor<'_>,
@@ -44,9 +45,9 @@ impl Arbitration {
             return None;
         };
         if low.max(high) > MAX_ENTRIES as u64 {
-            let message = format!("tables of {low} and {high} entries");
+            let message = format!("expected at most 64 entries, found {low} and {high}");
             let note = mistakes.error("E1103", line.span(), message);
-            note.map(|note| note.help("a table has at most 64 entries"));
+            note.map(|note| note.help("repeat the query; LowCap and HighCap are at most 64"));
             return None;
         }
         Some(Arbitration {
@@ -63,7 +64,7 @@ impl Arbitration {
         })
     }
 
-    /// One line of the answer.
+    /// Reads one line of the answer.
     pub(super) fn line(&mut self, line: Line<'_>, mistakes: &mut Mistakes<'_>) {
         if line.text.starts_with("# Low priority") {
             self.current = Some(Table::Low);
@@ -79,7 +80,7 @@ impl Arbitration {
         }
     }
 
-    /// `|0x0 |0x1 |`.
+    /// Parses `|0x0 |0x1 |`.
     fn cells(
         &mut self,
         text: &str,
@@ -94,20 +95,20 @@ impl Arbitration {
         let read: Option<Vec<u8>> = cells.map(|cell| Some(number(cell)? as u8)).collect();
         if read.is_none() {
             self.is_wrong = true;
-            let what = "cells of hexadecimal numbers between bars";
+            let what = "hexadecimal numbers between bars";
             misunderstood(line, line.span(), what, mistakes);
         }
         read
     }
 
-    /// Weights meet the lanes of the line before.
+    /// Combines weights with the lanes of the previous line.
     fn pair(&mut self, weights: Vec<u8>, line: Line<'_>, mistakes: &mut Mistakes<'_>) {
         let lanes = std::mem::take(&mut self.lanes);
         if lanes.len() != weights.len() {
             if !std::mem::replace(&mut self.is_wrong, true) {
-                let message = format!("{} weights for {} lanes", weights.len(), lanes.len());
+                let message = format!("expected {} weights, found {}", lanes.len(), weights.len());
                 let note = mistakes.error("E1134", line.span(), message);
-                note.map(|note| note.help("a line of lanes is followed by one with their weights"));
+                note.map(|note| note.help("give one weight for each lane of the previous line"));
             }
             return;
         }
@@ -115,7 +116,7 @@ impl Arbitration {
             Some(Table::Low) => &mut self.tables.low,
             Some(Table::High) => &mut self.tables.high,
             None => {
-                return misunderstood(line, line.span(), "the name of a table before", mistakes);
+                return misunderstood(line, line.span(), "the name of a table first", mistakes);
             }
         };
         let entries = lanes.into_iter().zip(weights);
@@ -123,7 +124,7 @@ impl Arbitration {
         table.extend(entries.map(|(vl, weight)| Entry { vl, weight }).take(room));
     }
 
-    /// The answer is over: both tables have what the heading says.
+    /// Ends the answer and checks that both tables have the sizes given in the heading.
     pub(super) fn finish(self, mistakes: &mut Mistakes<'_>) -> Option<(PortName, VlArbitration)> {
         if self.is_wrong {
             return None;
@@ -134,11 +135,10 @@ impl Arbitration {
         ];
         for (table, n_entries, cap) in counts {
             if n_entries != usize::from(cap) {
-                let message = format!(
-                    "the {table} table has {n_entries} entries of the {cap} it has room for"
-                );
+                let message =
+                    format!("expected {cap} entries in the {table} table, found {n_entries}");
                 let note = mistakes.error("E1134", self.heading.clone(), message);
-                note.map(|note| note.help("lines of the answer are missing: ask again"));
+                note.map(|note| note.help("repeat the query; lines of the answer are missing"));
                 return None;
             }
         }

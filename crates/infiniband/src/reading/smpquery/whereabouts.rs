@@ -1,11 +1,11 @@
-//! Whose answer it is: `Lid 2`, or `DR path slid 0; dlid 0; 0,1,5,3`.
+//! The port that an answer is about: `Lid 2`, or `DR path slid 0; dlid 0; 0,1,5,3`.
 
 use super::super::mistakes::Mistakes;
 use super::super::scanner::{Cursor, Line};
 use super::{Asked, misunderstood};
 use crate::{Lid, NodeId, PortName, Subnet, SubnetIndex};
 
-/// Finds ports by what `smpquery` writes of them.
+/// Finds ports by the form in which `smpquery` names them.
 pub(super) struct Finder<'a> {
     subnet: &'a Subnet,
     index: SubnetIndex,
@@ -22,7 +22,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// The node that was asked, and the port by which the question came to it: 0 of a switch.
+    /// Returns the queried node, and the port by which the query reached it (0 for a switch).
     pub(super) fn node(
         &self,
         cursor: &mut Cursor<'_>,
@@ -49,7 +49,7 @@ impl<'a> Finder<'a> {
         if found.is_none() {
             let message = format!("no port of the subnet has LID {lid}");
             let note = mistakes.warning("E1131", line.span(), message);
-            note.map(|note| note.help("the answer is left out; are both files of one subnet?"));
+            note.map(|note| note.help("check that both files are of the same subnet"));
         }
         found
     }
@@ -66,9 +66,12 @@ impl<'a> Finder<'a> {
             note.map(|note| note.help(help));
         };
         let Some(mut at) = self.from else {
-            let message = "a directed route, and it is not known where it begins".to_owned();
-            tell(message, "say from which node the queries were sent");
-            // The port behind the route is read all the same.
+            let message = "the start of this directed route is unknown".to_owned();
+            tell(
+                message,
+                "query by LID, or use a listing from the host that sent the queries",
+            );
+            // The route is skipped, so that the port after it can be read.
             while cursor.decimal().is_some() && cursor.eat(",") {}
             return None;
         };
@@ -81,8 +84,8 @@ impl<'a> Finder<'a> {
                 .ok()
                 .and_then(|hop| node.ports.get(hop));
             let Some(cable) = port.and_then(|port| port.cable) else {
-                let message = format!("the route leaves \"{}\" by port {hop}", node.description);
-                tell(message, "no cable is known there; is it another subnet?");
+                let message = format!("no cable at port {hop} of \"{}\"", node.description);
+                tell(message, "check that both files are of the same subnet");
                 return None;
             };
             (at, by) = (cable.node, cable.port);
@@ -93,7 +96,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// The port that was asked: the node, then `port 5`.
+    /// Returns the queried port: the node, then `port 5`.
     pub(super) fn port(
         &self,
         cursor: &mut Cursor<'_>,
@@ -106,7 +109,7 @@ impl<'a> Finder<'a> {
             misunderstood(
                 line,
                 line.span_at(cursor),
-                "`port` and its number",
+                "`port` and a port number",
                 mistakes,
             );
             return None;
@@ -114,9 +117,9 @@ impl<'a> Finder<'a> {
         let n_ports = self.subnet.nodes[node.index()].ports.len() as u64 - 1;
         if port > n_ports {
             let description = &self.subnet.nodes[node.index()].description;
-            let message = format!("port {port} of \"{description}\", which has {n_ports}");
+            let message = format!("no port {port} on \"{description}\", which has {n_ports} ports");
             let note = mistakes.error("E1105", line.span(), message);
-            note.map(|note| note.help("are both files of one subnet?"));
+            note.map(|note| note.help("check that both files are of the same subnet"));
             return None;
         }
         Some(self.subnet.port_name(node, port as u8))

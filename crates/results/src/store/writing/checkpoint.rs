@@ -1,13 +1,14 @@
-//! Checkpoints of a run: a folder beside that of its results.
+//! Checkpoints of a run, in a folder next to that of its results.
 //!
 //! ```text
 //!  fat-tree.out.checkpoint/
 //!    7/partition-0 … partition-31   each written by the process that runs the partition
-//!    7/run                          written last: a checkpoint that has it is whole
+//!    7/run                          written last: a checkpoint with this file is complete
 //! ```
 //!
-//! The next one goes to `8`; when it is whole, `7` is taken away. Whoever is killed, at whatever moment, leaves a whole one, once
-//! there was one. All processes of a run see one folder: on several machines it is on a file system that they share.
+//! The next checkpoint is written to `8`; when it is complete, `7` is removed. So once there is a
+//! complete checkpoint, a process that is killed at any moment leaves one. All processes of a run
+//! use the same folder: on several machines, it is on a shared file system.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
@@ -19,22 +20,21 @@ use sha2::{Digest, Sha256};
 use super::file::{make_folder, write_file};
 use super::names::is_temporary;
 
-/// The beginning of every file; the number is that of this format.
+/// The start of every file, with the version of the format.
 const MAGIC: &[u8] = b"netloom checkpoint 2\n";
-/// The same of all formats.
+/// The start of every file of any version.
 const ANY_MAGIC: &[u8] = b"netloom checkpoint ";
 /// The file that is written last.
 const RUN: &str = "run";
 const HASH: usize = 32;
 
-/// What a checkpoint is of.
+/// The run that a checkpoint belongs to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CheckpointOf {
-    /// The version of the program that made it: another may keep other things.
+    /// The version of the program that wrote it; other versions may store other data.
     pub netloom: String,
-    /// The run.
     pub run_id: String,
-    /// Into how many partitions the fabric is cut.
+    /// Number of partitions of the fabric.
     pub n_partitions: u32,
 }
 encoded!(CheckpointOf {
@@ -48,21 +48,22 @@ encoded!(CheckpointOf {
 pub struct CheckpointFolder {
     path: PathBuf,
     of: CheckpointOf,
-    /// The last whole one.
+    /// The last complete checkpoint.
     last: Option<u64>,
-    /// Whether this process writes what all share.
+    /// Whether this process writes the shared data.
     leads: bool,
 }
 
 impl CheckpointFolder {
-    /// Where the checkpoints of a run are whose results go to a folder.
+    /// Returns the folder of checkpoints for a folder of results.
     pub fn beside(results: &Path) -> PathBuf {
         let mut name = results.file_name().unwrap_or_default().to_owned();
         name.push(".checkpoint");
         results.with_file_name(name)
     }
 
-    /// What the last whole checkpoint in a folder is of; `None` if there is none.
+    /// Returns the run of the last complete checkpoint in a folder, or `None` if there is no
+    /// checkpoint.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -74,10 +75,11 @@ impl CheckpointFolder {
         read(&file).map(|(of, _)| Some(of))
     }
 
-    /// Takes a folder for the checkpoints of a run. Nothing is written before there is something to be kept.
+    /// Opens a folder for the checkpoints of a run. Nothing is written before the first checkpoint.
     ///
     /// # Errors
-    /// If it cannot be read, or has something else than checkpoints: it is removed when the run has ended.
+    /// If it cannot be read, or has other files than checkpoints, because the folder is removed at
+    /// the end of the run.
     pub fn open(path: &Path, of: CheckpointOf, leads: bool) -> io::Result<CheckpointFolder> {
         contents(path)?;
         Ok(CheckpointFolder {
@@ -88,30 +90,29 @@ impl CheckpointFolder {
         })
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The file of a partition in the last checkpoint, or of what the processes share.
+    /// Returns the file of a partition in the last checkpoint, or that of the shared data.
     pub fn file(&self, partition: Option<usize>) -> PathBuf {
         let name = partition.map_or(RUN.to_owned(), name);
         let last = self.last.unwrap_or(0);
         self.path.join(last.to_string()).join(name)
     }
 
-    /// What the processes share in the last checkpoint; `None` if there is none.
+    /// Reads the shared data of the last checkpoint; `None` if there is no checkpoint.
     ///
     /// # Errors
-    /// If it cannot be read, or is of something else.
+    /// If it cannot be read, or belongs to another run.
     pub fn shared(&self) -> io::Result<Option<Vec<u8>>> {
         self.last.map(|last| self.part(last, RUN)).transpose()
     }
 
-    /// A partition in the last checkpoint.
+    /// Reads a partition of the last checkpoint.
     ///
     /// # Errors
-    /// If it cannot be read, or is of something else.
+    /// If it cannot be read, or belongs to another run.
     pub fn partition(&self, partition: usize) -> io::Result<Vec<u8>> {
         let last = self.last.ok_or(io::ErrorKind::NotFound)?;
         self.part(last, &name(partition))
@@ -122,16 +123,16 @@ impl CheckpointFolder {
         let (of, content) = read(&file)?;
         match of == self.of {
             true => Ok(content),
-            false => Err(wrong(&file, "is of another run")),
+            false => Err(wrong(&file, "belongs to another run")),
         }
     }
 
-    /// The number of the checkpoint that is being made.
+    /// Returns the number of the checkpoint being written.
     fn next(&self) -> u64 {
         self.last.map_or(1, |last| last + 1)
     }
 
-    /// Keeps a partition in the checkpoint that is being made.
+    /// Saves a partition in the checkpoint being written.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -139,7 +140,8 @@ impl CheckpointFolder {
         self.write(&name(partition), saved)
     }
 
-    /// The partitions of all processes are kept: makes the checkpoint whole, and takes the one before it away.
+    /// Completes the checkpoint, after all processes have saved their partitions, and removes the
+    /// previous one.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -147,7 +149,7 @@ impl CheckpointFolder {
         if self.leads {
             self.write(RUN, shared)?;
             if let Some(old) = self.last {
-                // Without its last file it is none, whatever is left of it.
+                // Without this file the checkpoint is invalid, so an interruption here is harmless.
                 let old = self.path.join(old.to_string());
                 fs::remove_file(old.join(RUN))?;
                 let _ = files(&old).and_then(|files| remove_folder(&old, &files));
@@ -157,20 +159,21 @@ impl CheckpointFolder {
         Ok(())
     }
 
-    /// The checkpoint could not be made: looks which one is the last.
+    /// Gives up a checkpoint that could not be written, and looks up the last one.
     pub fn abandon(&mut self) {
         self.last = last(&self.path).ok().flatten();
     }
 
-    /// Removes all checkpoints of a folder, and the folder. Nothing is removed if it has anything else in it.
+    /// Removes all checkpoints of a folder, and the folder. Removes nothing if there are other
+    /// files in it.
     ///
     /// # Errors
-    /// If there is something that netloom did not write, or the system refuses.
+    /// If there is a file that netloom did not write, or a file cannot be removed.
     pub fn remove(path: &Path) -> io::Result<()> {
         let Some(mut folders) = contents(path)? else {
             return Ok(());
         };
-        // The files that make checkpoints whole go first.
+        // Remove the files that make checkpoints complete first.
         for (_, files) in &mut folders {
             files.sort_by_key(|file| !file.ends_with(RUN));
         }
@@ -182,7 +185,7 @@ impl CheckpointFolder {
             remove_folder(folder, files)?;
         }
         match folders.is_empty() {
-            // It was empty: any program may have made it.
+            // The folder was empty: another program may have created it.
             true => Ok(()),
             false => fs::remove_dir(path),
         }
@@ -213,14 +216,14 @@ fn wrong(file: &Path, why: &str) -> io::Error {
     )
 }
 
-/// What a file is of, and what it holds.
+/// Reads a file: the run it belongs to, and its content.
 fn read(file: &Path) -> io::Result<(CheckpointOf, Vec<u8>)> {
     let mut bytes = Vec::new();
     open_plain(file)?.read_to_end(&mut bytes)?;
     if !bytes.starts_with(MAGIC) {
         return Err(wrong(file, "is not a checkpoint of this format"));
     }
-    let damaged = || wrong(file, "is damaged: its checksum is another");
+    let damaged = || wrong(file, "is damaged: its checksum does not match");
     let end = bytes.len().checked_sub(HASH).ok_or_else(damaged)?;
     if Sha256::digest(&bytes[..end])[..] != bytes[end..] {
         return Err(damaged());
@@ -233,8 +236,8 @@ fn read(file: &Path) -> io::Result<(CheckpointOf, Vec<u8>)> {
     Ok((of, bytes))
 }
 
-/// A regular file, opened without following a link and without waiting for the other end of a pipe. It is read as far as it
-/// is long now.
+/// Opens a regular file without following a link or waiting for the other end of a pipe. Reading
+/// stops at the current length of the file.
 fn open_plain(file: &Path) -> io::Result<io::Take<File>> {
     let named =
         |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", file.display()));
@@ -245,7 +248,7 @@ fn open_plain(file: &Path) -> io::Result<io::Take<File>> {
             &format!("is {}: expected a regular file", what(there)),
         )),
     };
-    // Before it is opened: opening a device may do something.
+    // Checked before opening, since opening a device may have side effects.
     expect(&fs::symlink_metadata(file).map_err(named)?)?;
     let mut options = OpenOptions::new();
     options.read(true);
@@ -261,7 +264,7 @@ fn open_plain(file: &Path) -> io::Result<io::Take<File>> {
     Ok(opened.take(there.len()))
 }
 
-/// What there is in place of what is expected.
+/// Returns the type of an unexpected directory entry, for messages.
 fn what(there: &fs::Metadata) -> &'static str {
     match there.file_type() {
         kind if kind.is_symlink() => "a symbolic link",
@@ -271,7 +274,7 @@ fn what(there: &fs::Metadata) -> &'static str {
     }
 }
 
-/// The entries of a real folder, by name; `None` if nothing is there.
+/// Returns the sorted entries of a folder (not a link), or `None` if it does not exist.
 fn entries(path: &Path) -> io::Result<Option<Vec<PathBuf>>> {
     let there = match fs::symlink_metadata(path) {
         Ok(there) => there,
@@ -288,7 +291,7 @@ fn entries(path: &Path) -> io::Result<Option<Vec<PathBuf>>> {
     Ok(Some(entries))
 }
 
-/// The number of a checkpoint, if a folder has the name of one.
+/// Parses the number of a checkpoint from the name of its folder.
 fn number(folder: &Path) -> Option<u64> {
     let name = folder.file_name()?.to_str()?;
     let number: u64 = name.parse().ok()?;
@@ -298,8 +301,8 @@ fn number(folder: &Path) -> Option<u64> {
 /// A folder of a checkpoint and the files in it.
 type Contents = (PathBuf, Vec<PathBuf>);
 
-/// The folders of all checkpoints with their files; `None` if nothing is there. Anything that netloom did not write is an
-/// error.
+/// Returns the folders of all checkpoints with their files, or `None` if there is no folder. Fails
+/// on any file that netloom did not write.
 fn contents(path: &Path) -> io::Result<Option<Vec<Contents>>> {
     let Some(entries) = entries(path)? else {
         return Ok(None);
@@ -311,7 +314,7 @@ fn contents(path: &Path) -> io::Result<Option<Vec<Contents>>> {
     folders.collect::<io::Result<_>>().map(Some)
 }
 
-/// The files of one checkpoint, whole or not.
+/// Returns the files of one checkpoint, complete or not.
 fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let files = entries(folder)?.unwrap_or_default();
     for file in &files {
@@ -319,7 +322,7 @@ fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
         let name = name.ok_or_else(|| foreign(file))?;
         let partition = name.strip_prefix("partition-").map(Path::new);
         let is_checkpoint = name == RUN || partition.is_some_and(|at| number(at).is_some());
-        // A file that was being written when its process was killed.
+        // Left by a process that was killed while it wrote the file.
         if !is_checkpoint && !is_temporary(name, None, "tmp") {
             return Err(foreign(file));
         }
@@ -339,8 +342,8 @@ fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 fn foreign(path: &Path) -> io::Error {
-    let why = "is not part of a checkpoint, so its folder is left unchanged; move it elsewhere, or give another folder with \
-               -o DIR";
+    let why = "is not part of a checkpoint, so its folder is left unchanged; move it elsewhere, or \
+               use another folder with -o DIR";
     wrong(path, why)
 }
 
@@ -355,7 +358,8 @@ fn remove_folder(folder: &Path, files: &[PathBuf]) -> io::Result<()> {
     fs::remove_dir(folder)
 }
 
-/// Whether nothing is there. A name that is too long with its ending is that of no checkpoint.
+/// Whether the file does not exist. A name that is too long with its extension cannot be a
+/// checkpoint either.
 fn is_absent(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -363,7 +367,7 @@ fn is_absent(error: &io::Error) -> bool {
     )
 }
 
-/// The number of the last whole checkpoint in a folder.
+/// Returns the number of the last complete checkpoint in a folder.
 fn last(path: &Path) -> io::Result<Option<u64>> {
     let is = |path: &Path, kind: fn(&fs::Metadata) -> bool| {
         fs::symlink_metadata(path).is_ok_and(|there| kind(&there))
@@ -413,13 +417,13 @@ mod tests {
         assert_eq!(folder.shared().unwrap(), None);
         make(&mut folder, "one");
         make(&mut folder, "two");
-        // Killed before the third is whole.
+        // Killed before the third is complete.
         folder.keep_partition(0, b"three").unwrap();
         let folder = CheckpointFolder::open(&path, of("run"), true).unwrap();
         assert_eq!(CheckpointFolder::look(&path).unwrap(), Some(of("run")));
         assert_eq!(folder.shared().unwrap().unwrap(), b"two");
         assert_eq!(folder.partition(1).unwrap(), b"two 1");
-        assert!(!path.join("1").exists(), "the one before is gone");
+        assert!(!path.join("1").exists(), "the previous one is removed");
         CheckpointFolder::remove(&path).unwrap();
         assert!(!path.exists());
         CheckpointFolder::remove(&path).unwrap();
@@ -432,7 +436,7 @@ mod tests {
         make(&mut folder, "one");
         let other = CheckpointFolder::open(&path, of("other"), true).unwrap();
         let told = other.shared().unwrap_err().to_string();
-        assert!(told.ends_with("is of another run"), "{told}");
+        assert!(told.ends_with("belongs to another run"), "{told}");
         let file = path.join("1/partition-0");
         let good = fs::read(&file).unwrap();
         for at in 0..good.len() {
@@ -474,7 +478,7 @@ mod tests {
             assert_eq!(fs::read(&foreign).unwrap(), b"precious");
             assert!(
                 ours("run").exists(),
-                "nothing is removed before all is known"
+                "nothing is removed before all files are checked"
             );
             fs::remove_file(&foreign).unwrap();
         }
@@ -483,7 +487,10 @@ mod tests {
         assert!(!path.exists());
         fs::create_dir(&path).unwrap();
         CheckpointFolder::remove(&path).unwrap();
-        assert!(path.exists(), "an empty folder may be of another program");
+        assert!(
+            path.exists(),
+            "an empty folder may belong to another program"
+        );
         fs::remove_dir(&path).unwrap();
     }
 
@@ -546,7 +553,7 @@ mod tests {
         assert_eq!(
             fs::read_dir(elsewhere.join("1")).unwrap().count(),
             3,
-            "nothing there is gone"
+            "no file there is removed"
         );
         CheckpointFolder::remove(&path).unwrap();
         CheckpointFolder::remove(&elsewhere).unwrap();

@@ -1,4 +1,4 @@
-//! A file is there whole or not at all.
+//! Writes files atomically.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -6,18 +6,19 @@ use std::path::Path;
 
 use super::names::temporary;
 
-/// Writes a file under a temporary name beside it and renames it. Whoever is killed in between leaves a
-/// hidden file that nobody takes for a result; two processes that write the same file do not mix. A symbolic link or
-/// a device of that name is refused: it was not made by us, and leads who knows where.
+/// Writes a file under a temporary name in the same folder and renames it. A process that is killed
+/// in between leaves a hidden file, which is never read as a result. Two processes that write the
+/// same file do not interfere. A symbolic link or a device of that name is rejected, since netloom
+/// did not create it.
 ///
 /// # Errors
-/// If the system refuses.
+/// If the system reports an error.
 pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     refuse_other(path)?;
-    let beside = temporary(path, "tmp");
+    let beside = temporary(path, "tmp"); // tidy: allow a variable
     let written = create_new(&beside).and_then(|mut file| {
         file.write_all(bytes)?;
-        // A crash of the machine must not leave a renamed file without its content.
+        // After a crash of the machine, a renamed file must have its content.
         file.sync_all()?;
         drop(file);
         fs::rename(&beside, path)?;
@@ -29,18 +30,19 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     written
 }
 
-/// A file that was not there before, under whatever guise: a symbolic link of that name is an error.
+/// Creates a new file. Anything of that name is an error, including a symbolic link.
 ///
 /// # Errors
-/// If there is something, or the system refuses.
+/// If the path exists, or the system reports an error.
 pub fn create_new(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).open(path)
 }
 
-/// A file to be locked: made if it is not there, never emptied, and no symbolic link.
+/// Opens a file to lock. It is created if missing, never truncated, and must not be a symbolic
+/// link.
 ///
 /// # Errors
-/// If the system refuses.
+/// If the system reports an error.
 pub fn open_to_lock(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
@@ -56,14 +58,14 @@ pub fn open_to_lock(path: &Path) -> io::Result<File> {
     })?;
     match file.metadata()?.is_file() {
         true => Ok(file),
-        false => Err(io::Error::other("there is something that is no file")),
+        false => Err(io::Error::other("expected a regular file at this path")),
     }
 }
 
-/// Makes a folder and those above it; where it stands it must be a real one, and no symbolic link.
+/// Creates a folder and its parents. An existing one must be a real folder, not a symbolic link.
 ///
 /// # Errors
-/// If the system refuses.
+/// If the system reports an error.
 pub fn make_folder(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(there) if there.is_dir() => Ok(()),
@@ -73,25 +75,25 @@ pub fn make_folder(path: &Path) -> io::Result<()> {
     }
 }
 
-/// A file may be written where there is none, or a plain one.
+/// Rejects a path that exists and is not a regular file.
 pub(super) fn refuse_other(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(there) if there.is_symlink() => Err(link()),
         Ok(there) if there.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
         Ok(there) if !there.is_file() => {
-            Err(io::Error::other("there is something that is no file"))
+            Err(io::Error::other("expected a regular file at this path"))
         }
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
 }
 
-/// Makes sure that the names in a folder survive a crash of the machine.
+/// Syncs the names in a folder, so that they survive a crash of the machine.
 pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
-    // Elsewhere a folder cannot be opened as a file, and its names are safe without.
+    // On other systems a folder cannot be opened as a file, and its names need no sync.
     #[cfg(unix)]
     match File::open(path)?.sync_all() {
-        // Some file systems cannot.
+        // Not supported by some file systems.
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
         synced => synced?,
     }
@@ -100,7 +102,7 @@ pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The same for the folder that a path is in.
+/// Syncs the names in the parent folder of a path.
 pub(super) fn sync_folder_of(path: &Path) -> io::Result<()> {
     match path.parent() {
         Some(parent) if parent != Path::new("") => sync_folder(parent),
@@ -113,7 +115,7 @@ fn is_link(path: &Path) -> bool {
 }
 
 fn link() -> io::Error {
-    io::Error::other("it is a symbolic link, and results go to real files and folders only")
+    io::Error::other("it is a symbolic link; results are written to regular files and folders only")
 }
 
 #[cfg(all(test, unix))]
@@ -149,7 +151,7 @@ mod tests {
         assert_eq!(
             fs::read_dir(&place).unwrap().count(),
             4,
-            "no temporary file stays"
+            "temporary files are removed"
         );
         fs::remove_dir_all(&place).unwrap();
     }

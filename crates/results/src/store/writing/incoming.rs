@@ -1,8 +1,9 @@
-//! Several files of a folder that change together, while others work in the folder.
+//! Replaces several files of a folder together, while other processes use the folder.
 //!
-//! The new files are written into a hidden folder inside, with a list of what arrives and what leaves. Renamed to
-//! `incoming`, that folder is the promise: from then on the new state holds, and whoever finds it moves the files to
-//! their places. Who only reads sees that the tables are not of one kind, and says so.
+//! The new files are written to a hidden folder inside, with a list of the files that are added and
+//! removed. Renaming that folder to `incoming` commits the change: from then on, any process that
+//! finds it moves the files to their places. A reader that finds it reports that the tables are
+//! being replaced.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Write as _};
@@ -16,7 +17,7 @@ use super::lock::{remove, remove_files};
 use super::names::{inside, is_figure, temporary};
 use super::sums::{SUMS, Sums};
 
-/// The folder inside, once all files are in it.
+/// The folder inside, once it is committed.
 pub const INCOMING: &str = "incoming";
 /// The list in it.
 const LIST: &str = "incoming.json";
@@ -27,7 +28,8 @@ struct List {
     leaves: Vec<String>,
 }
 
-/// New files of a folder, not yet in their places. Dropped before they are promised, they leave nothing.
+/// New files of a folder, not yet in their places. If it is dropped before the commit, nothing
+/// remains.
 pub struct Incoming {
     folder: PathBuf,
     path: PathBuf,
@@ -38,7 +40,7 @@ impl Incoming {
     /// Begins to replace files of a folder.
     ///
     /// # Errors
-    /// If the system refuses.
+    /// If the system reports an error.
     pub fn begin(folder: &Path) -> io::Result<Incoming> {
         let path = temporary(&folder.join(INCOMING), "tmp");
         fs::create_dir(&path)?;
@@ -49,10 +51,11 @@ impl Incoming {
         })
     }
 
-    /// Begins a file.
+    /// Creates a file.
     ///
     /// # Errors
-    /// If the name is none, or its place is taken by what is no file, or the system refuses.
+    /// If the name is invalid, if something other than a regular file exists at its place, or the
+    /// system reports an error.
     pub fn create(&mut self, name: &str) -> io::Result<File> {
         refuse_other(&inside(&self.folder, name)?)
             .map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))?;
@@ -61,7 +64,7 @@ impl Incoming {
         Ok(file)
     }
 
-    /// Writes a whole file.
+    /// Writes a file.
     ///
     /// # Errors
     /// As for [`Incoming::create`].
@@ -69,7 +72,7 @@ impl Incoming {
         self.create(name)?.write_all(bytes)
     }
 
-    /// Writes the checksums of all files that arrive.
+    /// Writes the checksums of all new files.
     ///
     /// # Errors
     /// As for [`Incoming::create`].
@@ -81,12 +84,12 @@ impl Incoming {
         self.write(SUMS, sums.to_text().as_bytes())
     }
 
-    /// Whether this file arrives.
+    /// Whether this file is among the new ones.
     pub fn has(&self, name: &str) -> bool {
         self.names.iter().any(|own| own == name)
     }
 
-    /// Whether every file in its place has the same bytes as the one that arrives.
+    /// Whether all files in their places have the same bytes as the new ones.
     ///
     /// # Errors
     /// If a new one cannot be read.
@@ -103,10 +106,10 @@ impl Incoming {
         Ok(true)
     }
 
-    /// Puts all files into their places, and takes away those that leave.
+    /// Moves all files to their places, and removes those in `leaves`.
     ///
     /// # Errors
-    /// If the system refuses.
+    /// If the system reports an error.
     pub fn finish(self, leaves: Vec<String>) -> io::Result<()> {
         for name in &self.names {
             File::open(self.path.join(name))?.sync_all()?;
@@ -132,7 +135,7 @@ impl Drop for Incoming {
     }
 }
 
-/// Tables may be larger than what one wants in memory twice.
+/// Compares two files in parts, since tables may be too large for memory.
 fn have_same_bytes(one: File, other: File) -> io::Result<bool> {
     if one.metadata()?.len() != other.metadata()?.len() {
         return Ok(false);
@@ -152,10 +155,10 @@ fn have_same_bytes(one: File, other: File) -> io::Result<bool> {
     }
 }
 
-/// Moves files that were promised to their places, where there are any.
+/// Moves committed files to their places, if there are any.
 ///
 /// # Errors
-/// If the system refuses, or the list is not one that netloom writes.
+/// If the system reports an error, or the list is not one that netloom writes.
 pub fn finish_incoming(folder: &Path) -> io::Result<()> {
     let incoming = folder.join(INCOMING);
     match fs::symlink_metadata(&incoming) {
@@ -166,7 +169,7 @@ pub fn finish_incoming(folder: &Path) -> io::Result<()> {
     let text = read_bytes(&incoming.join(LIST), MOST_EXPERIMENT);
     let text = text.map_err(|error| wrong(error.to_string()))?;
     let list: List = serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
-    // A folder may come from anybody: the list moves and removes nothing else than what netloom writes.
+    // A folder may come from an untrusted source: the list may only name files that netloom writes.
     let mut names = list.arrives.iter().chain(&list.leaves);
     if let Some(name) = names.find(|name| !may_change(name)) {
         return Err(wrong(format!("{name:?} is not a file that netloom writes")));
@@ -174,7 +177,7 @@ pub fn finish_incoming(folder: &Path) -> io::Result<()> {
     for name in &list.arrives {
         let (from, to) = (inside(&incoming, name)?, inside(folder, name)?);
         refuse_other(&from).map_err(|error| wrong(format!("{name}: {error}")))?;
-        // What is not there any more was moved before we came.
+        // A missing file was already moved.
         match fs::rename(from, to) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -189,16 +192,16 @@ pub fn finish_incoming(folder: &Path) -> io::Result<()> {
         }
     }
     sync_folder(folder)?;
-    // At once, list and all.
+    // Removed in one step, including the list.
     let done = temporary(&incoming, "tmp");
     fs::rename(&incoming, &done)?;
     remove_files(&done, |_| true)
 }
 
-/// The folder of figures, which may leave.
+/// The folder of figures, which may be removed.
 const FIGURES: &str = "figures";
 
-/// Whether a file of this name is one that studies and reproductions replace.
+/// Whether studies and reproductions replace a file of this name.
 fn may_change(name: &str) -> bool {
     let endings = [".csv", ".parquet", ".json", ".html", ".svg", ".md", ".txt"];
     name == FIGURES || name == SUMS || endings.iter().any(|ending| name.ends_with(ending))
@@ -257,7 +260,7 @@ mod tests {
         finish_incoming(&place).unwrap();
         assert_eq!(names(&place), ["a.csv", "b.csv"]);
         assert_eq!(fs::read(place.join("b.csv")).unwrap(), b"new");
-        // A list that somebody else wrote leads nowhere.
+        // A forged list has no effect outside the folder.
         fs::create_dir(&incoming).unwrap();
         fs::write(
             incoming.join(LIST),
@@ -265,7 +268,7 @@ mod tests {
         )
         .unwrap();
         assert!(finish_incoming(&place).is_err());
-        // Nor to what netloom does not write.
+        // Nor on files that netloom does not write.
         fs::write(place.join("thesis.tex"), "precious").unwrap();
         let list = r#"{"arrives":["b.csv"],"leaves":["thesis.tex"]}"#;
         fs::write(incoming.join(LIST), list).unwrap();
@@ -275,7 +278,7 @@ mod tests {
             "{refused}"
         );
         assert_eq!(fs::read(place.join("thesis.tex")).unwrap(), b"precious");
-        // Of figures those that netloom draws leave, and the rest of the folder stays.
+        // Only figures drawn by netloom are removed; other files in the folder stay.
         fs::create_dir(place.join("figures")).unwrap();
         fs::write(place.join("figures/latency.svg"), "drawn").unwrap();
         fs::write(place.join("figures/notes.md"), "precious").unwrap();

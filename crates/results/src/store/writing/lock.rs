@@ -1,8 +1,8 @@
-//! Who writes a folder.
+//! Locks of folders.
 //!
-//! The lock file stands beside the folder, because the folder itself is exchanged. It is locked by the system, not by
-//! being there: that of a process that died is taken over. Whoever writes the whole folder is alone; those who work on
-//! one study share.
+//! The lock file is next to the folder, because the folder itself is exchanged. A lock is a system
+//! lock on the file, not its existence, so the lock of a dead process is free. A process that
+//! writes the whole folder takes the lock exclusively; processes that work on one study share it.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
@@ -15,13 +15,13 @@ use super::incoming::finish_incoming;
 use super::names::{hidden, is_temporary};
 use super::sibling::restore;
 
-/// How long we wait for somebody who is just ending, or writes a report.
+/// How long to wait for a process that is about to end or writes a report.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A folder that is ours to write until this is dropped, or until the process dies in whatever way.
+/// The lock of a folder, held until it is dropped or the process dies.
 #[derive(Debug)]
 pub struct FolderLock {
-    /// None where the system knows no locks, or lets nobody write beside the folder.
+    /// `None` if the system does not support locks or the parent folder is not writable.
     file: Option<File>,
     path: PathBuf,
     target: PathBuf,
@@ -29,23 +29,23 @@ pub struct FolderLock {
 }
 
 impl FolderLock {
-    /// Takes a folder, which need not be there, for us alone. What killed processes left of it is tidied up.
+    /// Locks a folder, which need not exist, exclusively, and removes what killed processes left.
     ///
     /// # Errors
-    /// If somebody else has it, or the system lets nobody write there.
+    /// If another process holds the lock, or the place is not writable.
     pub fn alone(folder: &Path) -> Result<FolderLock, FolderError> {
         take(folder, false)
     }
 
-    /// Takes a folder together with others who do the same.
+    /// Locks a folder for shared use.
     ///
     /// # Errors
-    /// If somebody has it alone.
+    /// If another process holds the lock exclusively.
     pub fn shared(folder: &Path) -> Result<FolderLock, FolderError> {
         take(folder, true)
     }
 
-    /// Where the folder really is: behind the links that lead to it.
+    /// Returns the canonical path of the folder.
     pub fn target(&self) -> &Path {
         &self.target
     }
@@ -56,7 +56,7 @@ impl Drop for FolderLock {
         let Some(file) = self.file.take() else {
             return;
         };
-        // The last one takes the file away.
+        // The last holder removes the file.
         if self.is_shared && (file.unlock().is_err() || file.try_lock().is_err()) {
             return;
         }
@@ -79,21 +79,25 @@ fn take(folder: &Path, is_shared: bool) -> Result<FolderLock, FolderError> {
     loop {
         let mut file = match open_to_lock(&path) {
             Ok(file) => file,
-            // Somebody else's folder around ours: those who share can do without.
+            // The parent folder is not writable: shared use works without a lock.
             Err(error) if is_shared && is_forbidden(&error) => return Ok(lock(None)),
             Err(error) => return Err(FolderError::system(folder)(error)),
         };
         if !is_lock(&mut file) {
-            let error = format!("{} is there, and is not a lock of netloom", path.display());
+            let error = format!(
+                "{} exists and is not a lock file of netloom",
+                path.display()
+            );
             return Err(FolderError::system(folder)(io::Error::other(error)));
         }
         let mut is_ours = match file.try_lock() {
             Ok(()) if is_still(&file, &path) => {
-                // Nobody else is at it: whatever is half done was left by the dead.
+                // No other process uses the folder: all unfinished changes are those of dead
+                // processes.
                 tidy(&target).map_err(FolderError::system(folder))?;
                 true
             }
-            // Its owner took it away between our opening and locking it.
+            // Its owner removed it between the calls that open and lock it.
             Ok(()) => continue,
             Err(TryLockError::WouldBlock) => false,
             Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
@@ -119,7 +123,7 @@ fn take(folder: &Path, is_shared: bool) -> Result<FolderLock, FolderError> {
     }
 }
 
-/// Where a folder that a user named is, or will be. The folders above it are made.
+/// Returns the canonical path of a folder that may not exist yet. Creates its parents.
 fn real(folder: &Path) -> io::Result<PathBuf> {
     match fs::symlink_metadata(folder) {
         Ok(_) => {
@@ -148,7 +152,7 @@ fn is_forbidden(error: &io::Error) -> bool {
     matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem)
 }
 
-/// Whether the locked file is the one that stands there.
+/// Whether the locked file is still the one at this path.
 #[cfg(unix)]
 fn is_still(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
@@ -157,16 +161,17 @@ fn is_still(file: &File, path: &Path) -> bool {
     there.is_some() && there == file.metadata().map(id).ok()
 }
 
-/// Whether the locked file is the one that stands there; elsewhere an open file cannot be taken away.
+/// Whether the locked file is still the one at this path. On other systems an open file cannot be
+/// removed.
 #[cfg(not(unix))]
 fn is_still(_: &File, path: &Path) -> bool {
     path.exists()
 }
 
-/// How a lock file begins.
+/// The start of a lock file.
 const SIGNED: &[u8] = b"process ";
 
-/// Whether a file is empty or begins as [`sign`] writes it: another one would be overwritten.
+/// Whether a file is empty or was written by [`sign`]; any other file must not be overwritten.
 fn is_lock(file: &mut File) -> bool {
     let mut bytes = vec![];
     let read = file
@@ -175,7 +180,7 @@ fn is_lock(file: &mut File) -> bool {
     read.is_ok() && SIGNED.starts_with(&bytes)
 }
 
-/// Says in the lock file who has it, for those who are turned away.
+/// Writes the holder to the lock file, for messages of other processes.
 fn sign(file: &mut File) {
     let host = fs::read_to_string("/proc/sys/kernel/hostname");
     let host = host.map_or(String::new(), |host| format!(" on {}", host.trim()));
@@ -191,7 +196,7 @@ fn sign(file: &mut File) {
         .and_then(|()| file.write_all(text.as_bytes()));
 }
 
-/// What a lock file says, as one printable line.
+/// Returns the text of a lock file as one printable line.
 fn holder(file: &mut File) -> String {
     let mut bytes = vec![];
     let _ = file.rewind();
@@ -205,7 +210,8 @@ fn holder(file: &mut File) -> String {
     }
 }
 
-/// Takes away what killed processes left beside a folder and in it, and ends what they had begun to replace.
+/// Removes what killed processes left in a folder and next to it, and completes their committed
+/// changes.
 fn tidy(target: &Path) -> io::Result<()> {
     restore(target)?;
     finish_incoming(target)?;
@@ -214,7 +220,7 @@ fn tidy(target: &Path) -> io::Result<()> {
         target.join("runs"),
         target.join("figures"),
     ] {
-        // What is behind a symbolic link is not ours.
+        // Do not follow a symbolic link.
         if !fs::symlink_metadata(&folder).is_ok_and(|there| there.is_dir()) {
             continue;
         }
@@ -227,11 +233,11 @@ fn tidy(target: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes the files of these names from a folder, and then the folder if nothing else is in it. A symbolic link in its
-/// place is left alone.
+/// Removes files by name from a folder, and then the folder if it is empty. A symbolic link in its
+/// place is left unchanged.
 ///
 /// # Errors
-/// If the system refuses.
+/// If the system reports an error.
 pub fn remove_files(folder: &Path, is_ours: fn(&str) -> bool) -> io::Result<()> {
     if !fs::symlink_metadata(folder).is_ok_and(|there| there.is_dir()) {
         return Ok(());
@@ -248,7 +254,7 @@ pub fn remove_files(folder: &Path, is_ours: fn(&str) -> bool) -> io::Result<()> 
     }
 }
 
-/// Takes a file or a folder away; of a symbolic link only the link.
+/// Removes a file or a folder; of a symbolic link, only the link.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     let removed = match fs::symlink_metadata(path) {
         Ok(there) if there.is_dir() => fs::remove_dir_all(path),

@@ -1,16 +1,17 @@
-//! The only place where files of results are made. Whoever is killed, at whatever moment, leaves the old state or
-//! the new one.
+//! Creates all files of results. A process that is killed at any moment leaves either the old state
+//! or the new one.
 //!
 //! ```text
-//!  one file      file.rs      written beside under a name of its own, synced, renamed
-//!  one folder    sibling.rs   written beside, synced, and exchanged with what was there (run_folder.rs)
-//!  some files    incoming.rs  of a folder that others work in: they arrive in a folder inside, then move
-//!  a checkpoint  checkpoint.rs  a folder of its own, whole with its last file
+//!  one file      file.rs      written under a temporary name, synced, renamed
+//!  one folder    sibling.rs   written as a sibling, synced, exchanged with the old (run_folder.rs)
+//!  some files    incoming.rs  of a shared folder: written to a folder inside it, then moved
+//!  a checkpoint  checkpoint.rs  a separate folder, complete with its last file
 //! ```
 //!
-//! Who writes holds a lock beside the folder (lock.rs), which the system drops when a process dies; so whoever
-//! gets it alone knows that all hidden files are leftovers. Names come from lists of ours (names.rs): no name that
-//! was read from a file becomes a path, and no symbolic link inside a folder is followed.
+//! A writer holds a lock file next to the folder (lock.rs), which the system releases when the
+//! process dies. So the process that holds the lock exclusively knows that all hidden files are
+//! leftovers. File names are checked against lists (names.rs): a name read from a file never
+//! becomes a path, and symbolic links inside a folder are not followed.
 
 mod checkpoint;
 mod file;
@@ -34,53 +35,37 @@ pub use sibling::Sibling;
 pub use sums::SUMS;
 pub(crate) use sums::Sums;
 
-/// Why a folder cannot take results.
+/// Why results cannot be written to a folder.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
-    /// It holds something else.
-    #[error("{path} holds {what}; give another folder with -o DIR, or replace it with --overwrite")]
-    Taken {
-        /// The folder.
-        path: String,
-        /// What it holds.
-        what: String,
-    },
-    /// It holds something that is not to be replaced.
-    #[error("{path} holds {what}; give another folder with -o DIR")]
-    Foreign {
-        /// The folder.
-        path: String,
-        /// What it holds.
-        what: String,
-    },
-    /// It holds the finished results of this very run.
+    /// It contains other results.
     #[error(
-        "{path} holds the finished results of this run, which an interrupted one does not replace"
+        "{path} contains {what}; use another folder with -o DIR, or replace it with --overwrite"
     )]
-    Finished {
-        /// The folder.
-        path: String,
-    },
-    /// Somebody else writes it.
-    #[error("{path} is in use by {holder}; wait for its end, or give another place with -o")]
+    Taken { path: String, what: String },
+    /// It contains something that must not be replaced.
+    #[error("{path} contains {what}; use another folder with -o DIR")]
+    Foreign { path: String, what: String },
+    /// It contains the complete results of the same run.
+    #[error(
+        "{path} contains the complete results of this run, which an interrupted run does not \
+         replace"
+    )]
+    Finished { path: String },
+    /// Another process writes to it.
+    #[error("{path} is in use by {holder}; wait until it ends, or use another folder with -o DIR")]
     Busy {
-        /// The folder.
         path: String,
-        /// Who.
+        /// The process that holds the lock.
         holder: String,
     },
-    /// The system refuses.
+    /// It cannot be written.
     #[error("cannot write {path}: {error}")]
-    System {
-        /// The folder or file.
-        path: String,
-        /// What it says.
-        error: io::Error,
-    },
+    System { path: String, error: io::Error },
 }
 
 impl FolderError {
-    /// The system refuses to write a file or folder.
+    /// Returns a function that wraps an error of the system for this path.
     pub fn system(path: &Path) -> impl FnOnce(io::Error) -> FolderError + use<> {
         let path = path.display().to_string();
         move |error| FolderError::System { path, error }

@@ -1,4 +1,4 @@
-//! What netloom puts into its folders, by name.
+//! Names of the files that netloom writes to its folders.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -26,39 +26,40 @@ const FILES: &[&str] = &[
     "comparison.html",
 ];
 
-/// A folder by its name, and whether netloom puts a file of a given name into it.
+/// The name of a folder, and a predicate for the names of files that netloom writes to it.
 type Known = (&'static str, fn(&str) -> bool);
 
-/// Folders inside, each with the names of the files that netloom puts there.
+/// Folders inside, each with the names of the files that netloom writes to it.
 const FOLDERS: &[Known] = &[
     ("runs", |name| RunFile::id_of(name).is_some()),
     ("locks", is_unit),
     ("journal", |name| name.ends_with(".jsonl")),
     ("figures", is_figure),
-    // Copies of files that a study names, which have any name and stand in folders of their own.
+    // Copies of files that a study refers to; they may have any name and are in folders of their
+    // own.
     ("inputs", |_| true),
     (INCOMING, |_| true),
 ];
 
-/// Names longer than this are cut in hidden names, which must not exceed what a file system takes.
+/// Longer names are shortened in hidden names, to stay within the limits of file systems.
 const SHOWN: usize = 80;
 
-/// The name of a lock of a unit of a study.
+/// Whether this is the name of a lock of a unit of a study.
 pub fn is_unit(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The name of a file of a figure.
+/// Whether this is the name of a file of a figure.
 pub(super) fn is_figure(name: &str) -> bool {
     let endings = [".svg", ".pdf", ".png", ".tex", ".dat", ".csv"];
     endings.iter().any(|ending| name.ends_with(ending))
 }
 
-/// The first file, folder or link in a folder of a run or study that netloom does not put there, by its path inside: it
-/// would be lost if the folder were replaced.
+/// Returns the relative path of the first entry in a folder of a run or study that netloom did not
+/// write and that would be lost if the folder were replaced.
 ///
 /// # Errors
-/// If the system refuses.
+/// If the system reports an error.
 pub fn foreign(folder: &Path) -> io::Result<Option<String>> {
     let is_ours = |name: &str| FILES.contains(&name) || is_table(name);
     for (name, kind) in listed(folder)? {
@@ -83,7 +84,7 @@ pub fn foreign(folder: &Path) -> io::Result<Option<String>> {
     Ok(None)
 }
 
-/// What is in a folder, in order of names; nothing if there is no folder.
+/// Returns the entries of a folder sorted by name; empty if the folder does not exist.
 fn listed(folder: &Path) -> io::Result<Vec<(String, fs::FileType)>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(vec![]),
@@ -99,7 +100,7 @@ fn listed(folder: &Path) -> io::Result<Vec<(String, fs::FileType)>> {
     Ok(named)
 }
 
-/// Whether a file of this name is a table of a run or study, whole or partial.
+/// Whether a file of this name is a table of a run or study, complete or partial.
 pub fn is_table(name: &str) -> bool {
     let stem = name.strip_suffix(".csv").or(name.strip_suffix(".parquet"));
     let stem = stem.map(|stem| stem.strip_suffix(".partial").unwrap_or(stem));
@@ -107,8 +108,8 @@ pub fn is_table(name: &str) -> bool {
     stem.is_some_and(|stem| tables.chain(["points"]).any(|table| table == stem))
 }
 
-/// The file of a table. That of a run that was interrupted, or of a study that lacks runs, is called `partial`: no
-/// script takes it for the whole.
+/// Returns the file name of a table. For an interrupted run or a study with missing runs it
+/// contains `partial`, so that no script mistakes it for a complete table.
 pub fn table_file(table: &str, ending: &str, is_partial: bool) -> String {
     match is_partial {
         true => format!("{table}.partial.{ending}"),
@@ -116,7 +117,8 @@ pub fn table_file(table: &str, ending: &str, is_partial: bool) -> String {
     }
 }
 
-/// A name inside a folder: one plain component, so that it cannot lead elsewhere.
+/// Returns a path in a folder. The name must be one plain component, so that it cannot leave the
+/// folder.
 pub(super) fn inside(folder: &Path, name: &str) -> io::Result<PathBuf> {
     let mut parts = Path::new(name).components();
     let is_plain = matches!(
@@ -127,18 +129,18 @@ pub(super) fn inside(folder: &Path, name: &str) -> io::Result<PathBuf> {
         true => Ok(folder.join(name)),
         false => Err(io::Error::new(
             io::ErrorKind::InvalidInput,
-            format!("{name:?} is no name of a file"),
+            format!("{name:?} is not a file name"),
         )),
     }
 }
 
-/// A hidden name beside a path, the same for every process.
+/// Returns a hidden name next to a path, the same in every process.
 pub(super) fn hidden(path: &Path, ending: &str) -> PathBuf {
     path.with_file_name(format!(".{}.{ending}", stem(path.file_name())))
 }
 
-/// A hidden name beside a path under which something is written; no other process, on whatever machine, takes the
-/// same.
+/// Returns a hidden name next to a path for a temporary file. It is unique across processes and
+/// machines.
 pub(super) fn temporary(path: &Path, ending: &str) -> PathBuf {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
@@ -148,7 +150,7 @@ pub(super) fn temporary(path: &Path, ending: &str) -> PathBuf {
     path.with_file_name(format!(".{}.{unique}.{ending}", stem(path.file_name())))
 }
 
-/// Whether a name is such a hidden one, of a given path or of any.
+/// Whether a name is such a hidden name, for a given path or for any.
 pub(super) fn is_temporary(name: &str, path: Option<&Path>, ending: &str) -> bool {
     let unique = (|| {
         let rest = name.strip_prefix('.')?.strip_suffix(ending)?;
@@ -165,7 +167,8 @@ pub(super) fn is_temporary(name: &str, path: Option<&Path>, ending: &str) -> boo
         })
 }
 
-/// A file name as part of another; a long one, or one that is no text, by its hash.
+/// Returns a file name as part of another; a name that is long or not valid text is replaced by its
+/// hash.
 fn stem(name: Option<&OsStr>) -> String {
     let name = name.unwrap_or_default();
     match name.to_str() {
@@ -227,7 +230,7 @@ mod tests {
         ] {
             assert!(!is_temporary(other, None, "tmp"), "{other}");
         }
-        // Beside a folder whose name begins alike.
+        // Next to a folder whose name has the same prefix.
         let other = temporary(Path::new("demo.out.x"), "tmp");
         let other = other.to_str().unwrap();
         assert!(!is_temporary(other, Some(Path::new("demo.out")), "tmp"));

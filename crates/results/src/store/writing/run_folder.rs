@@ -1,4 +1,4 @@
-//! The folder of a run: never replaced by another run, never half written.
+//! The folder of a run: never replaced by another run, never partially written.
 
 use std::fs;
 use std::io;
@@ -11,26 +11,28 @@ use super::sibling::Sibling;
 use super::sums::{SUMS, Sums};
 use crate::{Document, RunId, Status};
 
-/// The file that says what a folder holds.
+/// The file that identifies the contents of a folder.
 const DOCUMENT: &str = "results.json";
 
-/// A folder that takes the results of one run. From opening to writing nobody else can write it.
+/// A folder for the results of one run. No other process can write to it between `open` and
+/// `write`.
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
-    /// It holds this very run, finished.
+    /// Whether it contains the complete results of the same run.
     holds_finished: bool,
-    /// Dropped before the lock: only who has the lock may take it away.
+    /// Dropped before the lock: only the holder of the lock may remove it.
     sibling: Sibling,
     _lock: FolderLock,
 }
 
 impl RunFolder {
-    /// Takes a folder for the results of a run, and tries that they can be written; to be asked before it runs.
+    /// Opens a folder for the results of a run and checks that it is writable; to be called before
+    /// the run.
     ///
     /// # Errors
-    /// If it holds another run or a study and `overwrite` is not set, if it holds something that is not ours, if
-    /// somebody else writes it, or if the system lets nobody write there.
+    /// If it contains another run or a study and `overwrite` is not set, if it contains other
+    /// files, if another process writes to it, or if it is not writable.
     pub fn open(path: &Path, run_id: &RunId, overwrite: bool) -> Result<RunFolder, FolderError> {
         let lock = FolderLock::alone(path)?;
         let system = || FolderError::system(path);
@@ -47,15 +49,14 @@ impl RunFolder {
         })
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes all files of a run, which replace whatever the folder held, at once.
+    /// Writes all files of a run and replaces the folder atomically.
     ///
     /// # Errors
-    /// If the system refuses, or if an interrupted run would replace a finished one.
+    /// If the system reports an error, or if an interrupted run would replace a complete one.
     pub fn write(
         self,
         document: &Document,
@@ -76,16 +77,16 @@ impl RunFolder {
             let written = sibling.write(name, bytes);
             written.map_err(FolderError::system(&path.join(name)))?;
         }
-        // Hours may have passed: what was put there since is not ours.
+        // Hours may have passed: other files may have been added since.
         let replaced = match foreign(self._lock.target()) {
             Ok(None) => sibling.replace(),
             Ok(Some(name)) => Err(io::Error::other(format!(
-                "{name}, which is not a result, is there now and would be lost"
+                "{name} was added during the run, is not a result, and would be lost"
             ))),
             Err(error) => Err(error),
         };
         if let Err(error) = replaced {
-            // Hours of work are not taken away because a folder cannot be exchanged.
+            // Keep the results of a long run if the folder cannot be exchanged.
             let saved = self.sibling.keep();
             let error =
                 io::Error::other(format!("{error}; the results are in {}", saved.display()));
@@ -95,15 +96,15 @@ impl RunFolder {
     }
 }
 
-/// What a folder holds.
+/// The contents of a folder.
 enum Contents {
     Nothing,
     Run,
     Study,
-    /// Those of a study or a paper that was only just begun.
+    /// Runs of a study or a paper that has only just started.
     Runs,
     Reproduction,
-    /// Something else, such as this.
+    /// Another file, with its name.
     Foreign(String),
 }
 
@@ -127,12 +128,13 @@ fn contents(folder: &Path) -> io::Result<Contents> {
         None if has("study.json") => Contents::Study,
         None if has(DOCUMENT) => Contents::Run,
         None if has("runs") => Contents::Runs,
-        // Tables that an older version was killed at.
+        // Tables of an older version that was killed while it wrote them.
         None => Contents::Nothing,
     })
 }
 
-/// Whether what is there may be replaced; says if it is the same run, finished.
+/// Checks that the contents may be replaced. Returns whether they are the complete results of the
+/// same run.
 fn look(
     path: &Path,
     contents: &Contents,
@@ -151,7 +153,7 @@ fn look(
     match contents {
         Contents::Reproduction => Err(foreign("the claims of a paper".to_owned())),
         Contents::Foreign(name) => Err(foreign(format!(
-            "files that are no results, such as {name}, and would be lost"
+            "files that are not results, such as {name}, which would be lost"
         ))),
         _ if overwrite => Ok(false),
         Contents::Nothing => Ok(false),
@@ -163,7 +165,7 @@ fn look(
             match Document::from_json(&text) {
                 Ok(stored) if stored.run_id == *run_id => Ok(stored.status() < Status::Interrupted),
                 Ok(stored) => Err(taken(format!(
-                    "another run ({} {}, this is {run_id})",
+                    "another run ({} {}, this run is {run_id})",
                     stored.name, stored.run_id
                 ))),
                 Err(error) => Err(taken(format!("a {DOCUMENT} that cannot be read ({error})"))),
@@ -261,7 +263,7 @@ mod tests {
             .unwrap()
             .map(|e| e.unwrap().file_name())
             .collect();
-        assert_eq!(left.len(), 3, "no temporary file stays: {left:?}");
+        assert_eq!(left.len(), 3, "temporary files are removed: {left:?}");
         fs::remove_dir_all(&path).unwrap();
     }
 

@@ -1,4 +1,5 @@
-//! A folder that appears at once: written beside the place where it will be, then exchanged with what is there.
+//! Creates a folder atomically: it is written as a sibling of its place, then exchanged with the
+//! existing folder.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -8,7 +9,7 @@ use super::file::{create_new, make_folder, sync_folder, sync_folder_of};
 use super::lock::remove;
 use super::names::{inside, is_temporary, temporary};
 
-/// A folder that is not yet where it will be. Dropped before, it leaves nothing.
+/// A folder that is not yet at its place. If it is dropped before, nothing remains.
 #[derive(Debug)]
 pub struct Sibling {
     target: PathBuf,
@@ -17,10 +18,10 @@ pub struct Sibling {
 }
 
 impl Sibling {
-    /// Begins a folder beside its place. That this can be done at the end is tried now.
+    /// Creates a folder next to its place, and checks that the exchange will be possible.
     ///
     /// # Errors
-    /// If the system refuses, or if what is there could not be exchanged.
+    /// If the system reports an error, or if the existing folder cannot be exchanged.
     pub fn beside(target: &Path) -> io::Result<Sibling> {
         if target.exists() {
             refuse_fixed(target)?;
@@ -37,26 +38,26 @@ impl Sibling {
         Ok(sibling)
     }
 
-    /// Makes a folder in it.
+    /// Creates a folder in it.
     ///
     /// # Errors
-    /// If the system refuses.
+    /// If the system reports an error.
     pub fn make(&self, name: &str) -> io::Result<()> {
         fs::create_dir(inside(&self.path, name)?)
     }
 
-    /// Writes a file into it.
+    /// Writes a file to it.
     ///
     /// # Errors
-    /// If the system refuses, or the name is none.
+    /// If the system reports an error, or the name is invalid.
     pub fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         write_synced(&inside(&self.path, name)?, bytes)
     }
 
-    /// Writes a file below a folder in it, by a relative path whose parts are names.
+    /// Writes a file to a folder in it, by a relative path of plain names.
     ///
     /// # Errors
-    /// If the system refuses, or a part is no name.
+    /// If the system reports an error, or a component of the path is invalid.
     pub fn write_below(&self, name: &str, relative: &Path, bytes: &[u8]) -> io::Result<()> {
         let mut path = inside(&self.path, name)?;
         for part in relative {
@@ -68,13 +69,14 @@ impl Sibling {
         sync_folder_of(&path)
     }
 
-    /// Puts the folder into its place, if nothing or an empty folder is there; false if there is more.
+    /// Moves the folder to its place if nothing or an empty folder is there. Returns false
+    /// otherwise.
     ///
     /// # Errors
-    /// If the system refuses.
+    /// If the system reports an error.
     pub fn appear(&self) -> io::Result<bool> {
         sync_folder(&self.path)?;
-        // An empty folder is replaced by the system, or is in its way.
+        // An empty folder may block the rename on some systems.
         #[cfg(not(unix))]
         let _ = fs::remove_dir(&self.target);
         match fs::rename(&self.path, &self.target) {
@@ -84,10 +86,10 @@ impl Sibling {
         }
     }
 
-    /// Puts the folder into its place, whatever is there; that goes away.
+    /// Moves the folder to its place, and removes what was there.
     ///
     /// # Errors
-    /// If the system refuses; then the old folder is where it was.
+    /// If the system reports an error; then the old folder stays in its place.
     pub fn replace(&self) -> io::Result<()> {
         if self.appear()? {
             return Ok(());
@@ -97,12 +99,13 @@ impl Sibling {
         } else {
             self.replace_in_two_steps()?;
         }
-        // The old one, under our hidden name.
+        // The old folder, now under the hidden name.
         remove(&self.path)
     }
 
-    /// Where two folders cannot be exchanged at once: whoever is killed in between leaves both beside each other, and
-    /// [`restore`] puts the old one back.
+    /// Replaces the folder in two renames, if two folders cannot be exchanged atomically. A process
+    /// that is killed in between leaves both folders next to each other, and [`restore`] puts the
+    /// old one back.
     fn replace_in_two_steps(&self) -> io::Result<()> {
         let old = temporary(&self.target, "old");
         fs::rename(&self.target, &old)?;
@@ -114,7 +117,7 @@ impl Sibling {
         remove(&old)
     }
 
-    /// Leaves it where it is, until the next who has the folder alone.
+    /// Keeps the sibling until a process locks the folder exclusively.
     pub(super) fn keep(mut self) -> PathBuf {
         self.is_kept = true;
         self.path.clone()
@@ -129,8 +132,8 @@ impl Drop for Sibling {
     }
 }
 
-/// Takes away siblings that were left, and puts back a folder that was caught between two steps. Only for who has the
-/// folder alone.
+/// Removes leftover siblings, and restores a folder that was interrupted between two renames. The
+/// caller must hold the exclusive lock.
 pub(super) fn restore(target: &Path) -> io::Result<()> {
     let above = target.parent().unwrap_or(Path::new("."));
     let mut left = vec![];
@@ -157,7 +160,7 @@ fn holds_something(folder: &Path) -> bool {
     fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
 }
 
-/// Exchanges two folders at once; false if the file system cannot.
+/// Exchanges two folders atomically. Returns false if the file system does not support it.
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
 fn exchange(a: &Path, b: &Path) -> io::Result<bool> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -169,19 +172,19 @@ fn exchange(a: &Path, b: &Path) -> io::Result<bool> {
     }
 }
 
-/// Exchanges two folders at once; not known here.
+/// Returns false: this system cannot exchange two folders atomically.
 #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
 fn exchange(_: &Path, _: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
-/// A folder that cannot be exchanged for another one.
+/// Rejects a folder that cannot be exchanged for another.
 fn refuse_fixed(target: &Path) -> io::Result<()> {
     let here = std::env::current_dir().and_then(fs::canonicalize);
     if here.is_ok_and(|here| here.starts_with(target)) {
         return Err(io::Error::other(
-            "it is the folder that this command was started in, or above it, and would be exchanged for a new one; \
-             start it elsewhere or name a folder inside",
+            "it is or contains the current directory, and would be replaced by a new folder; run \
+             the command elsewhere, or use a folder inside it",
         ));
     }
     #[cfg(unix)]
@@ -191,7 +194,7 @@ fn refuse_fixed(target: &Path) -> io::Result<()> {
         if above.is_none_or(|above| fs::metadata(target).is_ok_and(|own| own.dev() != above.dev()))
         {
             return Err(io::Error::other(
-                "it is the root of a file system, which cannot be exchanged for a new folder; name a folder inside",
+                "it is the root of a file system, which cannot be replaced; use a folder inside it",
             ));
         }
         rustix::fs::access(
@@ -236,7 +239,7 @@ mod tests {
             }
             drop(new);
             assert_eq!(names(&target), ["fresh"]);
-            assert_eq!(names(&place), ["target"], "nothing is left beside it");
+            assert_eq!(names(&place), ["target"], "nothing is left next to it");
         }
         fs::remove_dir_all(&place).unwrap();
     }

@@ -1,6 +1,7 @@
-//! Checksums of the files that were written together, as `sha256sum -c SHA256SUMS` reads them.
+//! Checksums of files written together, in the format of `sha256sum -c SHA256SUMS`.
 //!
-//! The manifest is not among them: it says when and where, so equal results have equal checksums.
+//! The manifest is not included, since it differs between machines: equal results have equal
+//! checksums.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,31 +14,31 @@ pub const SUMS: &str = "SHA256SUMS";
 /// Files that differ between runs of equal results.
 const NOT_SUMMED: [&str; 2] = ["manifest.json", SUMS];
 
-/// The checksums of files by their names.
+/// The checksums of files by name.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sums(BTreeMap<String, String>);
 
 impl Sums {
-    /// Adds a file with what is in it.
+    /// Adds a file with its content.
     pub(super) fn add(&mut self, name: &str, bytes: &[u8]) {
         if !NOT_SUMMED.contains(&name) {
             self.0.insert(name.to_owned(), sha256(bytes));
         }
     }
 
-    /// The text of the file.
+    /// Returns the text of the file.
     pub(super) fn to_text(&self) -> String {
         let mut text = String::new();
         for (name, sum) in &self.0 {
-            writeln!(text, "{sum}  {name}").expect("a string takes everything");
+            writeln!(text, "{sum}  {name}").expect("writing to a string cannot fail");
         }
         text
     }
 
-    /// Reads the text of the file.
+    /// Parses the text of the file.
     ///
     /// # Errors
-    /// The first line that is not one of [`Sums::to_text`].
+    /// If a line does not have the format of [`Sums::to_text`]; reports the first.
     pub(crate) fn parse(text: &str) -> Result<Sums, String> {
         let mut sums = Sums::default();
         for (line, number) in text.lines().zip(1..) {
@@ -52,15 +53,15 @@ impl Sums {
         Ok(sums)
     }
 
-    /// Whether a file is among them.
+    /// Whether the checksum of a file is listed.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }
 
-    /// Whether a file is as it was written; one that is not among them is not judged.
+    /// Checks a file against its checksum. A file that is not listed passes.
     ///
     /// # Errors
-    /// If it is not.
+    /// If the checksum does not match.
     pub(crate) fn check(&self, name: &str, bytes: &[u8]) -> Result<(), String> {
         let Some(expected) = self.0.get(name) else {
             return Ok(());
@@ -68,7 +69,8 @@ impl Sums {
         match sha256(bytes) {
             found if found == *expected => Ok(()),
             found => Err(format!(
-                "expected SHA-256 {} by {SUMS}, found {}: it is damaged, or was changed after it was written",
+                "expected SHA-256 {} (from {SUMS}), found {}; it was damaged or changed after it \
+                 was written",
                 &expected[..12],
                 &found[..12]
             )),
@@ -97,7 +99,7 @@ mod tests {
         assert_eq!(sums.check("manifest.json", b"tomorrow"), Ok(()));
         let changed = sums.check("links.parquet", b"abd").unwrap_err();
         assert!(
-            changed.starts_with("expected SHA-256 ba7816bf8f01 by SHA256SUMS, found "),
+            changed.starts_with("expected SHA-256 ba7816bf8f01 (from SHA256SUMS), found "),
             "{changed}"
         );
         for wrong in ["x  a\n", &text[1..], &text.replace("  ", " "), "é"] {

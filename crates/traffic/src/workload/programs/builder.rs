@@ -4,22 +4,20 @@ use std::fmt;
 
 use super::{Packed, Programs, RECEIVE, Rank};
 
-/// Steps of ranks as they are written down, for one round.
+/// Steps of ranks, for one round.
 #[derive(Debug)]
 pub struct Builder {
     steps: Vec<Vec<Packed>>,
 }
 
-/// Messages from one rank to another that are not sent as often as they are received.
+/// Messages from one rank to another whose sends and receives differ in number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Unmatched {
-    /// Who sends.
     pub from: Rank,
-    /// Who receives.
     pub to: Rank,
-    /// How many are sent.
+    /// The number of sends.
     pub sent: u32,
-    /// How many are received.
+    /// The number of receives.
     pub received: u32,
 }
 
@@ -38,16 +36,16 @@ impl fmt::Display for Unmatched {
     }
 }
 
-/// Why steps are no program.
+/// Why steps are not a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Misfit {
-    /// Receives without their sends or the other way round, in the order of their ranks.
+    /// Receives without their sends, or sends without their receives, in the order of their ranks.
     Unmatched(Vec<Unmatched>),
     /// A rank has more steps than can be counted.
     TooLong {
-        /// The rank with the most.
+        /// The rank with the most steps.
         rank: Rank,
-        /// How many, over all rounds.
+        /// The number of steps over all rounds.
         steps: u64,
     },
 }
@@ -67,7 +65,7 @@ impl fmt::Display for Misfit {
 }
 
 impl Builder {
-    /// Ranks that do nothing yet.
+    /// Creates ranks without steps.
     ///
     /// # Panics
     /// For more than 2^31 ranks.
@@ -78,12 +76,12 @@ impl Builder {
         }
     }
 
-    /// How many ranks there are.
+    /// Returns the number of ranks.
     pub fn n_ranks(&self) -> u32 {
         self.steps.len() as u32
     }
 
-    /// A message of a rank to another one.
+    /// Adds a message of a rank to another one.
     ///
     /// # Panics
     /// If there is no such rank, or it is the same.
@@ -91,7 +89,7 @@ impl Builder {
         self.push(rank, to, 0, bytes);
     }
 
-    /// A rank waits for its next message from another one.
+    /// Makes a rank wait for its next message from another one.
     ///
     /// # Panics
     /// If there is no such rank, or it is the same.
@@ -109,10 +107,10 @@ impl Builder {
         });
     }
 
-    /// The programs that do these steps so many times.
+    /// Returns the programs that repeat these steps `rounds` times.
     ///
-    /// Every receive takes the message that was sent to it by that rank in the same order: the k-th of a pair the
-    /// k-th, as MPI promises for one communicator and tag.
+    /// Every receive takes the message that was sent to it by that rank in the same order: the k-th
+    /// receive of a pair takes the k-th send, as in MPI for one communicator and tag.
     pub fn repeat(mut self, rounds: u32) -> Result<Programs, Misfit> {
         let ranks = || (0..).map(Rank).zip(&self.steps);
         let (rank, longest) = ranks()
@@ -128,7 +126,8 @@ impl Builder {
             });
         }
         let mut sends = vec![];
-        // (from, to), then what is to be matched, in the order of the steps: both lists are sorted by pair alone.
+        // (from, to), then the number to match, in the order of the steps: both lists are sorted by
+        // pair alone.
         let mut sent: Vec<((Rank, Rank), u32)> = vec![];
         let mut received: Vec<((Rank, Rank), usize)> = vec![];
         for (rank, steps) in ranks() {
@@ -166,7 +165,7 @@ impl Builder {
     }
 }
 
-/// Pairs that occur more often in one list than in the other. Both are sorted by pair.
+/// Returns the pairs that occur more often in one list than in the other. Both are sorted by pair.
 fn unmatched<A, B>(sent: &[((Rank, Rank), A)], received: &[((Rank, Rank), B)]) -> Vec<Unmatched> {
     let (mut sent, mut received) = (sent, received);
     let mut unmatched = vec![];

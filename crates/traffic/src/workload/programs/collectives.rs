@@ -2,17 +2,17 @@
 
 use super::{Builder, Rank};
 
-/// Every rank ends with the sum of what all had: recursive doubling.
+/// Adds an all-reduce by recursive doubling: every rank ends with the sum of all data.
 ///
 /// ```text
-///   5 ranks:   0 ─► 1          fold in: of the first 2 × (5 − 4) ranks the even ones hand over what they have
-///              1 ◄─► 2, 3 ◄─► 4     then partners at distance 1, 2, 4, … of those left exchange
+///   5 ranks:   0 ─► 1          fold in: of the first 2 × (5 − 4) ranks, the even ones send data
+///              1 ◄─► 2, 3 ◄─► 4     then partners at distance 1, 2, 4, … of the others exchange
 ///              1 ◄─► 3, 2 ◄─► 4
-///              0 ◄─ 1          and the even ones get the sum back
+///              0 ◄─ 1          and the even ones receive the sum
 /// ```
 ///
-/// Without a power of two of ranks, some hand over first, as in Thakur, Rabenseifner and Gropp, "Optimization of
-/// collective communication operations in MPICH", 2005.
+/// If the number of ranks is not a power of two, some send their data first, as in Thakur,
+/// Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", 2005.
 pub fn all_reduce(builder: &mut Builder, ranks: &[Rank], bytes: u32) {
     let n = ranks.len();
     if n < 2 {
@@ -20,7 +20,7 @@ pub fn all_reduce(builder: &mut Builder, ranks: &[Rank], bytes: u32) {
     }
     let doubling = 1 << n.ilog2();
     let folded = n - doubling;
-    // Of the folded pairs the odd rank goes on.
+    // Of the folded pairs, the odd rank continues.
     let goes_on = |place: usize| match place < folded {
         true => ranks[2 * place + 1],
         false => ranks[place + folded],
@@ -44,22 +44,24 @@ pub fn all_reduce(builder: &mut Builder, ranks: &[Rank], bytes: u32) {
     }
 }
 
-/// Every rank ends with the sum of what all had: chunks, one for each rank, go round a ring.
+/// Adds an all-reduce over a ring: every rank ends with the sum of all data. Chunks, one per rank,
+/// travel around the ring.
 ///
 /// ```text
 ///   3 ranks, chunks a b c     step   rank 0    rank 1    rank 2
-///                              0     a ─► 1    b ─► 2    c ─► 0     what comes is added …
-///                              1     c ─► 1    a ─► 2    b ─► 0     … and now rank 2 has the sum of a
-///                              2     b ─► 1    c ─► 2    a ─► 0     what comes is the sum
+///                              0     a ─► 1    b ─► 2    c ─► 0     what arrives is added …
+///                              1     c ─► 1    a ─► 2    b ─► 0     … rank 2 has the sum of a
+///                              2     b ─► 1    c ─► 2    a ─► 0     what arrives is the sum
 ///                              3     a ─► 1    b ─► 2    c ─► 0
 /// ```
 ///
-/// With p ranks, p − 1 steps scatter the sums (reduce-scatter) and p − 1 more tell them to all (all-gather). In both
-/// halves rank r sends in step s the chunk (r − s) mod p, which it received in the step before. So each rank sends
-/// 2 (p − 1) / p of what it has, the least that is possible (Patarasuk and Yuan, 2009).
+/// With p ranks, p − 1 steps scatter the sums (reduce-scatter) and p − 1 more distribute them
+/// (all-gather). In both halves, rank r sends in step s the chunk (r − s) mod p, which it received
+/// in the step before. So each rank sends 2 (p − 1) / p of its data, the minimum possible
+/// (Patarasuk and Yuan, 2009).
 ///
 /// # Panics
-/// If there are not as many chunks as ranks.
+/// If the numbers of chunks and ranks differ.
 pub fn ring_all_reduce(builder: &mut Builder, ranks: &[Rank], chunks: &[u32]) {
     let n = ranks.len();
     assert_eq!(chunks.len(), n, "a chunk for each rank");
@@ -73,8 +75,8 @@ pub fn ring_all_reduce(builder: &mut Builder, ranks: &[Rank], chunks: &[u32]) {
     }
 }
 
-/// Every rank has something for every other: all posted at once, each rank beginning with the one behind it, so
-/// that not all begin with the same.
+/// Adds an all-to-all: every rank sends data to every other. All messages are posted at once, and
+/// each rank begins with the next one, so destinations differ.
 pub fn all_to_all(builder: &mut Builder, ranks: &[Rank], bytes: u32) {
     let n = ranks.len();
     for (own, &rank) in ranks.iter().enumerate() {
@@ -87,8 +89,8 @@ pub fn all_to_all(builder: &mut Builder, ranks: &[Rank], bytes: u32) {
     }
 }
 
-/// No rank goes on before all have come: in round k everyone tells the one at distance 2^k (dissemination, Hensgen,
-/// Finkel and Manber, 1988). A message has one byte.
+/// Adds a barrier: no rank continues before all have arrived. In round k every rank notifies the
+/// one at distance 2^k (dissemination, Hensgen, Finkel and Manber, 1988). A message has one byte.
 pub fn barrier(builder: &mut Builder, ranks: &[Rank]) {
     let n = ranks.len();
     let mut distance = 1;
@@ -129,8 +131,9 @@ mod tests {
         words.join(" ")
     }
 
-    /// What every rank knows at its end: whose contribution it has, and how often. A message carries all that its
-    /// sender knows when it is sent; what is received is added (or, where `replaces`, taken instead).
+    /// Returns what every rank knows at its end: whose contribution it has, and how often. A
+    /// message carries everything that its sender knows when it is sent. Received data is added
+    /// (or, if `replaces`, taken instead).
     fn contributions(
         programs: &Programs,
         replaces: impl Fn(Rank, u32) -> bool,
@@ -181,7 +184,7 @@ mod tests {
         assert_eq!(words(&programs, 3), "8>4 <4.0 8>1 <1.1");
         assert_eq!(words(&programs, 4), "8>3 <3.0 8>2 <2.1");
         let played = play(&programs, |_| 1).unwrap();
-        // Rank 1 has folded rank 0 in by 1, when the first messages of the others arrive as well.
+        // Rank 1 has folded in rank 0 by 1, when the first messages of the others arrive as well.
         assert_eq!(played.end, 3, "two exchanges, one of them after folding in");
     }
 
@@ -214,8 +217,9 @@ mod tests {
         assert_eq!((one.n_messages(), words(&one, 0).as_str()), (0, ""));
     }
 
-    /// Whose contributions to each chunk a rank has at its end, and how often. A message carries one chunk, known by
-    /// its bytes; what comes in the first `n - 1` steps is added, and what comes later is taken instead.
+    /// Returns whose contributions to each chunk a rank has at its end, and how often. A message
+    /// carries one chunk, known by its bytes. What arrives in the first `n - 1` steps is added, and
+    /// what arrives later is taken instead.
     fn ring_sums(n: u32, chunks: &[u32]) -> Vec<Vec<BTreeMap<Rank, u32>>> {
         let programs = built(n, |builder, ranks| ring_all_reduce(builder, ranks, chunks));
         let mut sums: Vec<Vec<_>> = ranks(n)
@@ -280,14 +284,15 @@ mod tests {
                 let sends: Vec<(Rank, u32)> = sends.collect();
                 prop_assert_eq!(sends.len() as u32, n_steps);
                 prop_assert!(sends.iter().all(|(to, _)| to.0 == (rank.0 + 1) % n));
-                // All chunks twice, but once those that it would send in the two steps that are not done.
+                // All chunks twice, except those that it would send in the two skipped steps.
                 let chunk = |behind: u32| chunks[((rank.0 + behind) % n) as usize];
                 let sum: u32 = sends.iter().map(|(_, bytes)| bytes).sum();
                 prop_assert_eq!(sum, if n > 1 { (2 * bytes - chunk(1) - chunk(2)) * rounds } else { 0 });
             }
             let played = play(&programs, |sent| 100 + u64::from(sent.bytes));
             let played = played.map_err(|deadlock| TestCaseError::fail(deadlock.to_string()))?;
-            // One round takes what its largest chunk takes; the next begins where that one has not passed yet.
+            // One round takes as long as its largest chunk; the next begins where that one has not
+            // passed yet.
             let all = |chunk: u32| u64::from(n_steps) * u64::from(100 + chunk);
             prop_assert!((all(bytes / n)..=all(bytes.div_ceil(n))).contains(&played.end));
             if rounds == 1 || bytes % n == 0 {
@@ -299,14 +304,15 @@ mod tests {
         fn all_reduce_adds_every_rank_exactly_once(n in 1u32..140) {
             let programs = built(n, |builder, ranks| all_reduce(builder, ranks, 8));
             let folded = n - (1 << n.ilog2());
-            // A rank that has handed over gets the whole sum back, its own part included.
+            // A rank that has sent its data receives the whole sum, including its own part.
             let replaces = |rank: Rank, step| rank.0 < 2 * folded && rank.0.is_multiple_of(2) && step == 1;
             for known in contributions(&programs, replaces) {
                 prop_assert_eq!(known.len(), n as usize);
                 prop_assert!(known.values().all(|times| *times == 1));
             }
-            // Places p and q of those that go on are as many exchanges apart as they differ in bits; opposite
-            // ones in all. One has folded in before, and both if more than half have: then one comes back later.
+            // Positions p and q of the continuing ranks are as many exchanges apart as they differ
+            // in bits; opposite ones differ in all. One has folded in before, and both if more than
+            // half have: then one returns later.
             let more = u32::from(folded > 0) + u32::from(2 * folded > 1 << n.ilog2());
             prop_assert_eq!(play(&programs, |_| 1).unwrap().end, u64::from(n.ilog2() + more));
         }

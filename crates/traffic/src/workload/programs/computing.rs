@@ -1,4 +1,4 @@
-//! How long a rank computes between what it waited for and what it sends next.
+//! The computing time of a rank between a receive and its next send.
 
 use netloom_catalog::choice;
 use netloom_random::{Purpose, Stream, exponential};
@@ -6,33 +6,31 @@ use netloom_random::{Purpose, Stream, exponential};
 use super::Rank;
 
 choice! {
-    /// How long a rank computes each time, around its mean.
+    /// The distribution of computing times around their mean.
     pub enum ComputeLaw {
-        /// Always as long.
+        /// Always the mean.
         Constant = "constant",
-        /// Anything from nothing to twice the mean, as likely.
+        /// Uniform from zero to twice the mean.
         Uniform = "uniform",
-        /// Without memory: mostly short, sometimes several times the mean.
+        /// Exponential: mostly short, sometimes several times the mean.
         Exponential = "exponential",
     }
 }
 
-/// The computing of a job. A draw goes by rank and step, so that where ranks run and what the fabric does change no
-/// time of computing.
+/// The computing of a job. A draw depends on rank and step, so computing times do not depend on the
+/// NICs of the ranks or on the fabric.
 #[derive(Clone, Debug)]
 pub struct Computing {
     /// In cycles of a NIC.
     pub mean: u64,
-    /// Around the mean.
     pub law: ComputeLaw,
-    /// Of the seed.
     pub stream: Stream,
     /// Index of the class in the experiment.
     pub class: u8,
 }
 
 impl Computing {
-    /// That of a class for a seed.
+    /// Returns the computing of a class for a seed.
     pub fn new(mean: u64, law: ComputeLaw, seed: u64, class: u8) -> Computing {
         Computing {
             mean,
@@ -42,7 +40,7 @@ impl Computing {
         }
     }
 
-    /// Cycles of computing before a step of a rank.
+    /// Returns the cycles of computing before a step of a rank.
     pub(super) fn cycles(&self, rank: Rank, step: u32) -> u64 {
         let unit = || {
             let occasion = [rank.0, u32::from(self.class), step, 0];
@@ -119,7 +117,7 @@ mod tests {
         // b: r r s r r s.
         assert_eq!(before(1, 6), [0, 0, 10, 0, 0, 10]);
         assert_eq!(before(2, 3), [0; 3]);
-        // Behind the last step nothing is computed.
+        // There is no computing after the last step.
         assert_eq!(placed.computes_before(NicId(0), 12), 0);
     }
 }

@@ -2,21 +2,22 @@
 
 use super::{Builder, Rank};
 
-/// Neighbours of a box in three dimensions exchange what lies along their common faces, edges and corners.
+/// Neighbours in a three-dimensional box exchange their common faces, edges and corners.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Halo {
     /// Ranks along each dimension; rank `x + grid[0] * (y + grid[1] * z)` is at (x, y, z).
     pub grid: [u32; 3],
-    /// Whether the grid is closed round its ends.
+    /// Whether the grid wraps around.
     pub is_periodic: bool,
-    /// Bytes to a neighbour with a common face, with a common edge, with a common corner; `None` for no message.
+    /// Bytes to a neighbour with a common face, with a common edge, with a common corner; `None`
+    /// for no message.
     pub bytes: [Option<u32>; 3],
 }
 
 impl Halo {
-    /// Every rank hands over all messages to its neighbours, then receives theirs, both in the same order of
-    /// neighbours. Round a short ring two ranks can be neighbours in several ways, with a message for each; nobody
-    /// is a neighbour of itself.
+    /// Makes every rank send all messages to its neighbours, then receive theirs, both in the same
+    /// order of neighbours. Around a short ring two ranks can be neighbours in several ways, with a
+    /// message for each. No rank is its own neighbour.
     pub fn exchange(&self, builder: &mut Builder) {
         let [x, y, z] = self.grid;
         for rank in 0..x * y * z {
@@ -30,7 +31,7 @@ impl Halo {
         }
     }
 
-    /// The neighbours of a rank and the bytes for each.
+    /// Returns the neighbours of a rank and the bytes for each.
     fn neighbours(&self, rank: Rank) -> impl Iterator<Item = (Rank, u32)> {
         let [nx, ny, _] = self.grid;
         let at = [rank.0 % nx, rank.0 / nx % ny, rank.0 / nx / ny];
@@ -52,7 +53,7 @@ impl Halo {
     }
 }
 
-/// All 26 ways to a neighbour, in the order of (z, y, x).
+/// The offsets of all 26 neighbours, in the order of (z, y, x).
 const OFFSETS: [[i8; 3]; 26] = {
     let mut offsets = [[0; 3]; 26];
     let (mut at, mut number) = (0, 0);
@@ -117,7 +118,7 @@ mod tests {
         assert_eq!(sends(&open, 1), [(0, 8), (2, 8)]);
         let (_, closed) = halo([3, 1, 1], true, [8, 0, 0]);
         assert_eq!(sends(&closed, 0), [(2, 8), (1, 8)]);
-        // Round a ring of two there are two ways to the other one.
+        // In a ring of two there are two connections to the other one.
         let (_, two) = halo([2, 1, 1], true, [8, 0, 0]);
         assert_eq!(sends(&two, 0), [(1, 8), (1, 8)]);
         let steps: Vec<Step> = two.steps(Rank(1)).collect();
@@ -139,7 +140,7 @@ mod tests {
         ) {
             let small = if faces_only { 0 } else { 1 };
             let (halo, programs) = halo([x, y, z], is_periodic, [4, small, small]);
-            // Being a neighbour is mutual, as often and with the same bytes.
+            // Neighbours are mutual, with the same number and bytes of messages.
             let n = x * y * z;
             let mut pairs: Vec<(u32, u32, u32)> = vec![];
             for rank in 0..n {

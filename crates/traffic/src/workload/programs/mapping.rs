@@ -1,4 +1,4 @@
-//! Which NIC of its job a rank runs on.
+//! The assignment of ranks to the NICs of their job.
 
 use netloom_catalog::choice;
 use netloom_random::{Purpose, Stream, permutation};
@@ -6,18 +6,18 @@ use netloom_random::{Purpose, Stream, permutation};
 use super::Placed;
 
 choice! {
-    /// How the ranks of a job are put on its NICs.
+    /// How the ranks of a job are assigned to its NICs.
     pub enum Mapping {
         /// Rank r on the r-th NIC: neighbours in the numbering are neighbours in the fabric.
         InOrder = "in-order",
-        /// By a draw of the seed over all NICs of the job, those without a rank included, as a scheduler leaves ranks
-        /// on a machine that was never empty.
+        /// At random over all NICs of the job, including those without a rank, as on a fragmented
+        /// machine.
         Random = "random",
     }
 }
 
 impl Placed {
-    /// The ranks on NICs of the job as the mapping has it; the draw of a class is its own.
+    /// Assigns the ranks to NICs of the job by the mapping; each class has its own draw.
     pub fn mapped(mut self, mapping: Mapping, seed: u64, class: u8) -> Placed {
         if mapping == Mapping::Random {
             let mut drawn_from = vec![false; self.ranks.len()];

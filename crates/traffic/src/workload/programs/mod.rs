@@ -1,19 +1,20 @@
-//! Programs of ranks: what each rank of a job sends and waits for, in order.
+//! Programs of ranks: the sends and receives of each rank of a job, in order.
 //!
 //! ```text
 //!   Builder: send(rank, to, bytes), receive(rank, from)   collectives.rs, halo.rs
 //!        │ the k-th receive of a pair takes the k-th send of that pair
 //!        ▼
-//!   Programs: one round of steps, repeated   ──►  player.rs: who waits for whom, without a fabric
-//!        │ rank r runs on the r-th NIC of the job, or where a draw puts it (mapping.rs)
+//!   Programs: one round of steps, repeated   ──►  player.rs: runs them without a fabric
+//!        │ rank r runs on the r-th NIC of the job, or on a random one (mapping.rs)
 //!        ▼
-//!   Placed: what NICs ask (netloom_packet::Program)
+//!   Placed: the interface to NICs (netloom_packet::Program)
 //! ```
 //!
-//! A send never waits; a rank computes between what it waited for and what it sends next where a class says so
-//! (`computing.rs`), and otherwise takes no time. A rank that posts all receives and all sends of a
-//! phase and then waits for all of them is a rank that sends everything and then receives in order: what has come
-//! early is there already, and the phase ends with the last message in either case.
+//! A send never waits. A rank computes between a receive and its next send if the class defines
+//! this (`computing.rs`), and otherwise takes no time. A rank that posts all receives and all sends
+//! of a phase, and then waits for all of them, is equivalent to one that sends everything and then
+//! receives in order. Early messages are already available, and the phase ends with the last
+//! message in either case.
 
 mod builder;
 mod collectives;
@@ -39,7 +40,7 @@ use netloom_units::NicId;
 pub struct Rank(pub u32);
 
 impl Rank {
-    /// Its place in arrays.
+    /// Returns its index in arrays.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -55,26 +56,25 @@ impl fmt::Display for Rank {
 /// One step of a rank.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// A message is handed over; the rank goes on.
+    /// Sends a message; the rank continues.
     Send {
-        /// To whom.
         to: Rank,
         /// Bytes of payload.
         bytes: u32,
     },
-    /// The rank waits until a message has arrived.
+    /// Waits until a message has arrived.
     Receive {
-        /// From whom.
         from: Rank,
         /// Its number among all messages that `from` sends, from 0.
         message: u32,
     },
 }
 
-/// The bit of [`Packed::peer`] that tells a receive from a send.
+/// The bit of [`Packed::peer`] that distinguishes a receive from a send.
 const RECEIVE: u32 = 1 << 31;
 
-/// A step in 8 bytes: the other rank with [`RECEIVE`], then bytes of a send or the number of the message.
+/// A step in 8 bytes: the other rank with [`RECEIVE`], then bytes of a send or the number of the
+/// message.
 #[derive(Clone, Copy, Debug)]
 struct Packed {
     peer: u32,
@@ -91,10 +91,11 @@ impl Packed {
     }
 }
 
-/// What all ranks of a job do. Made by a [`Builder`], so every receive has its send and every send is received.
+/// The steps of all ranks of a job. A [`Builder`] makes it, so every receive has its send and every
+/// send is received.
 #[derive(Clone, Debug)]
 pub struct Programs {
-    /// The steps of rank `r` stand from `starts[r]` to `starts[r + 1]`.
+    /// The steps of rank `r` are at `starts[r]` to `starts[r + 1]`.
     starts: Vec<u32>,
     /// Steps of one round.
     steps: Vec<Packed>,
@@ -104,12 +105,12 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// How many ranks there are.
+    /// Returns the number of ranks.
     pub fn n_ranks(&self) -> u32 {
         self.sends.len() as u32
     }
 
-    /// How often the same steps are done.
+    /// Returns the number of repetitions.
     pub fn n_rounds(&self) -> u32 {
         self.rounds
     }
@@ -119,7 +120,7 @@ impl Programs {
         &self.steps[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
 
-    /// A step of a rank, or `None` after its last.
+    /// Returns a step of a rank, or `None` after its last.
     pub fn step(&self, rank: Rank, step: u32) -> Option<Step> {
         let round = self.round(rank);
         let n = round.len() as u32;
@@ -140,25 +141,27 @@ impl Programs {
         })
     }
 
-    /// All steps of a rank.
+    /// Returns all steps of a rank.
     pub fn steps(&self, rank: Rank) -> impl Iterator<Item = Step> {
         (0..).map_while(move |step| self.step(rank, step))
     }
 
-    /// Messages of all ranks.
+    /// Returns the number of messages of all ranks.
     pub fn n_messages(&self) -> u64 {
         let round: u64 = self.sends.iter().map(|&sends| u64::from(sends)).sum();
         round * u64::from(self.rounds)
     }
 
-    /// The sum of something over all messages, given their bytes: the bytes themselves, or packets.
+    /// Returns the sum over all messages of a function of their bytes, such as the bytes
+    /// themselves, or packets.
     pub fn sum(&self, of_bytes: impl Fn(u32) -> u64) -> u64 {
         let sends = self.steps.iter().filter(|packed| !packed.is_receive());
         let round: u64 = sends.map(|packed| of_bytes(packed.value)).sum();
         round * u64::from(self.rounds)
     }
 
-    /// The programs on the NICs of a job: rank `r` on the `r`-th of them; there may be more NICs than ranks.
+    /// Places the programs on the NICs of a job: rank `r` on the `r`-th of them. There may be more
+    /// NICs than ranks.
     ///
     /// # Panics
     /// If there are fewer NICs than ranks, or one beyond `n_nics`.
@@ -182,26 +185,26 @@ pub struct Placed {
     programs: Programs,
     /// The NICs of the job: those of the ranks, then those without one.
     job: Vec<NicId>,
-    /// By NIC: whether a draw can give it a rank, where NICs are drawn.
+    /// By NIC: whether a draw can give it a rank, if NICs are drawn.
     drawn_from: Option<Vec<bool>>,
     /// By NIC.
     ranks: Vec<Option<Rank>>,
-    /// How long ranks compute, if they do.
+    /// The computing times of the ranks, if they compute.
     computing: Option<Box<Computing>>,
 }
 
 impl Placed {
-    /// The programs themselves.
+    /// Returns the programs themselves.
     pub fn programs(&self) -> &Programs {
         &self.programs
     }
 
-    /// The NIC of every rank.
+    /// Returns the NIC of every rank.
     pub fn nics(&self) -> &[NicId] {
         &self.job[..self.programs.sends.len()]
     }
 
-    /// Ranks that compute between what they waited for and what they send next.
+    /// Makes ranks compute between a receive and the next send.
     pub fn computing(self, computing: Computing) -> Placed {
         Placed {
             computing: Some(Box::new(computing)),
@@ -209,7 +212,7 @@ impl Placed {
         }
     }
 
-    /// Every rank takes its NIC of the job.
+    /// Assigns every rank to its NIC of the job.
     fn seat(&mut self) {
         self.ranks.fill(None);
         for (rank, nic) in (0..self.programs.n_ranks()).map(Rank).zip(&self.job) {
@@ -217,7 +220,7 @@ impl Placed {
         }
     }
 
-    /// Whether this step of a rank is the first send after something that it waited for.
+    /// Returns whether this step of a rank is the first send after a receive.
     fn begins_anew(&self, rank: Rank, step: u32) -> bool {
         let is_send = |step| matches!(self.programs.step(rank, step), Some(Step::Send { .. }));
         step > 0 && is_send(step) && !is_send(step - 1)
@@ -261,7 +264,7 @@ impl Program for Placed {
 }
 
 impl Source for Placed {
-    /// Nothing: messages come from the programs.
+    /// Returns nothing: messages come from the programs.
     fn next(&self, _nic: NicId, _cursor: &mut Cursor) -> Option<Arrival> {
         None
     }

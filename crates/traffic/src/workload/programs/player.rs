@@ -1,24 +1,22 @@
-//! Plays programs without a fabric: every message takes the time that it is told to take.
+//! Runs programs without a fabric: every message takes a given time.
 //!
-//! It is the reference for what NICs make of programs, and tells how long the chains of messages are that wait for
-//! each other.
+//! It is the reference for programs on NICs, and measures the length of the chains of dependent
+//! messages.
 
 use std::fmt;
 
 use super::{Programs, Rank, Step};
 
-/// A message whose time is asked for.
+/// A message whose time is requested.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sent {
-    /// Who sends.
     pub from: Rank,
-    /// Who receives.
     pub to: Rank,
     /// Bytes of payload.
     pub bytes: u32,
 }
 
-/// What became of programs.
+/// The result of running programs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Played {
     /// When every step of every rank was done; a send is done when it is handed over.
@@ -30,13 +28,12 @@ pub struct Played {
 /// A rank that waits for a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Wait {
-    /// Who waits.
     pub rank: Rank,
-    /// At which of its steps.
+    /// The index of its step.
     pub step: u32,
-    /// For a message of whom.
+    /// The sender of the message.
     pub from: Rank,
-    /// Its number among the messages of that rank.
+    /// The number of the message among those of the sender.
     pub message: u32,
 }
 
@@ -60,7 +57,7 @@ impl fmt::Display for Wait {
 pub struct Deadlock {
     /// Each waits for the next, the last one for the first.
     pub circle: Vec<Wait>,
-    /// How many ranks wait in all, those in the circle included.
+    /// The number of all waiting ranks, including those in the cycle.
     pub n_waiting: usize,
 }
 
@@ -69,14 +66,14 @@ impl fmt::Display for Deadlock {
         let circle: Vec<String> = self.circle.iter().map(Wait::to_string).collect();
         write!(
             f,
-            "{} ranks wait for ever: {}",
+            "{} ranks wait forever: {}",
             self.n_waiting,
             circle.join("; ")
         )
     }
 }
 
-/// Plays programs from time 0; `time` says how long a message is under way.
+/// Runs programs from time 0; `time` returns the duration of a message.
 pub fn play(programs: &Programs, time: impl Fn(Sent) -> u64) -> Result<Played, Deadlock> {
     let n = programs.n_ranks() as usize;
     let mut done: Vec<Vec<u64>> = vec![vec![]; n];
@@ -127,8 +124,8 @@ pub fn play(programs: &Programs, time: impl Fn(Sent) -> u64) -> Result<Played, D
     }
 }
 
-/// The circle that is reached from the first rank that waits. There is one: every message that is awaited has a
-/// step that sends it, which its rank can only have missed by waiting itself.
+/// Returns the cycle that is reached from the first waiting rank. There is one: every awaited
+/// message has a step that sends it, and its rank can only have missed it by waiting itself.
 fn circle(waits: &[Option<Wait>]) -> Option<Deadlock> {
     let mut path: Vec<Wait> = vec![];
     let mut next = *waits.iter().flatten().next()?;
@@ -165,7 +162,7 @@ mod tests {
         assert_eq!(
             played.done,
             [vec![0, 0], vec![10, 10], vec![110, 110]],
-            "a message that came early is there"
+            "an early message is available"
         );
         assert_eq!(played.end, 110);
     }
@@ -173,7 +170,7 @@ mod tests {
     #[test]
     fn ranks_that_wait_for_each_other_are_told() {
         let mut builder = Builder::new(4);
-        // 1 and 2 receive before they send; 0 waits for 1, and 3 is not concerned.
+        // 1 and 2 receive before they send; 0 waits for 1, and 3 is not affected.
         builder.receive(Rank(0), Rank(1));
         builder.receive(Rank(1), Rank(2));
         builder.receive(Rank(2), Rank(1));
@@ -185,7 +182,7 @@ mod tests {
         let deadlock = play(&builder.repeat(1).unwrap(), |_| 1).unwrap_err();
         assert_eq!(
             deadlock.to_string(),
-            "3 ranks wait for ever: rank 1 waits at step 0 for message 0 of rank 2; \
+            "3 ranks wait forever: rank 1 waits at step 0 for message 0 of rank 2; \
              rank 2 waits at step 0 for message 1 of rank 1"
         );
     }

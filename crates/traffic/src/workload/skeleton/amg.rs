@@ -1,4 +1,4 @@
-//! AMG: V-cycles of algebraic multigrid, whose coarser levels know more neighbours.
+//! AMG: V-cycles of algebraic multigrid, whose coarser levels have more neighbours.
 
 use netloom_catalog::{Described, params};
 use netloom_units::Bytes;
@@ -9,27 +9,27 @@ use super::{Grid, PAPER, Skeleton, check, divided, everyone};
 use crate::{NicSet, Setting};
 
 params! {
-    /// A round is one V-cycle: from the finest level to the coarsest and back, on each level one exchange with
-    /// neighbours and one all-reduce (spec 8.2). Coarser operators reach further: on the finest level a rank has
-    /// the 6 neighbours with a common face, on the next also the 12 with an edge, then also the 8 with a corner.
-    /// Messages are halved from level to level.
+    /// A round is one V-cycle: from the finest level to the coarsest and back, on each level one
+    /// exchange with neighbours and one all-reduce. Coarser operators reach further. On the finest
+    /// level a rank has the 6 neighbours with a common face, on the next also the 12 with an edge,
+    /// then also the 8 with a corner. Messages are halved from level to level.
     #[derive(Clone, Debug)]
     pub struct Amg {
-        /// Where the ranks run: rank r on the r-th NIC of this set, which may have more.
+        /// NICs of the ranks: rank r runs on the r-th NIC of this set, which may have more.
         pub nics: NicSet = NicSet::All,
-        /// Ranks along the three dimensions; those of the first are numbered one after another.
+        /// Ranks along the three dimensions; the first varies fastest.
         pub grid: Grid<3> = Grid([12, 12, 12]),
-        /// How many V-cycles.
+        /// Number of V-cycles.
         pub rounds: u32 = 5,
-        /// How many levels.
+        /// Number of levels.
         pub levels: u32 = 8,
-        /// To a neighbour on the finest level.
+        /// Bytes to a neighbour on the finest level.
         pub finest: Bytes = Bytes(8 << 10),
-        /// To a neighbour on coarse levels; no message is smaller.
+        /// Bytes to a neighbour on coarse levels; no message is smaller.
         pub coarsest: Bytes = Bytes(512),
-        /// What an all-reduce adds; it is not divided.
+        /// Bytes that an all-reduce sums; not divided.
         pub reduced: Bytes = Bytes(8),
-        /// Sizes are divided by this, to make a small run of a large program.
+        /// Divisor of all sizes, for a small run of a large program.
         pub size_divisor: u32 = 1,
     }
     check |it, section| {
@@ -42,7 +42,7 @@ params! {
 impl Described for Amg {
     const NAME: &'static str = "amg";
     const SUMMARY: &'static str =
-        "A skeleton of AMG: V-cycles of halos with 6 to 26 neighbours and an all-reduce each.";
+        "A skeleton of AMG: V-cycles of halos with 6 to 26 neighbours, each with an all-reduce.";
     const PAPER: Option<&'static str> = Some(PAPER);
     const EXAMPLE: &'static str = "grid = [3, 3, 3]\nrounds = 1\nlevels = 3";
 }

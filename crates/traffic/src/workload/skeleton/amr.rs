@@ -9,26 +9,26 @@ use super::{MOST_RANKS, PAPER, Skeleton, check, divided, everyone};
 use crate::{NicSet, Setting};
 
 params! {
-    /// In a round every active rank sends to its neighbours, and then all ranks do an all-reduce (spec 8.2). Which
-    /// ranks are active, to whom each sends and how much is drawn once for a run; sizes are powers of two times the
-    /// smallest, all as likely.
+    /// In a round every active rank sends to its neighbours, and then all ranks do an all-reduce.
+    /// The active ranks, their destinations and the sizes are drawn once per run. Sizes are powers
+    /// of two times the smallest, all equally likely.
     #[derive(Clone, Debug)]
     pub struct Amr {
-        /// Where the ranks run: rank r on the r-th NIC of this set, which may have more.
+        /// NICs of the ranks: rank r runs on the r-th NIC of this set, which may have more.
         pub nics: NicSet = NicSet::All,
-        /// How many ranks.
+        /// Number of ranks.
         pub ranks: u32 = 1728,
         /// Share of ranks that are active, at least two of them.
         pub active: f64 = 0.4,
-        /// How many active ranks an active rank sends to, as [fewest, most].
+        /// Number of active ranks that an active rank sends to, as [fewest, most].
         pub neighbours: (u32, u32) = (3, 10),
         /// Smallest and largest message, as [smallest, largest].
         pub sizes: (Bytes, Bytes) = (Bytes(1 << 10), Bytes(32 << 10)),
-        /// How often.
+        /// Number of rounds.
         pub rounds: u32 = 10,
-        /// What an all-reduce adds; it is not divided.
+        /// Bytes that an all-reduce sums; not divided.
         pub reduced: Bytes = Bytes(8),
-        /// Sizes are divided by this, to make a small run of a large program.
+        /// Divisor of all sizes, for a small run of a large program.
         pub size_divisor: u32 = 1,
     }
     check |it, section| {
@@ -42,17 +42,18 @@ params! {
             }
         };
         let is_few = !(2..=MOST_RANKS).contains(&u64::from(it.ranks));
-        let help = format!("write a number from 2 to {MOST_RANKS}");
-        wrong(is_few, "ranks", format!("{} ranks", it.ranks), &help);
+        let help = format!("use a number from 2 to {MOST_RANKS}");
+        let message = format!("the number of ranks is {}", it.ranks);
+        wrong(is_few, "ranks", message, &help);
         let is_no_share = !(it.active > 0.0 && it.active <= 1.0);
-        let message = format!("{} is no share of the ranks", it.active);
-        wrong(is_no_share, "active", message, "write a number above 0, up to 1");
+        let message = format!("{} is not a share of the ranks", it.active);
+        wrong(is_no_share, "active", message, "use a number above 0, up to 1");
         let (fewest, most) = it.neighbours;
-        let message = format!("from {fewest} to {most} neighbours");
-        let help = "write [fewest, most], with at least 1 and no more than 1000";
+        let message = format!("expected 1 to 1000 neighbours, found {fewest} to {most}");
+        let help = "use [fewest, most], from 1 to 1000";
         wrong(fewest == 0 || fewest > most || most > 1000, "neighbours", message, help);
-        let message = format!("messages from {smallest} to {largest}");
-        wrong(smallest > largest, "sizes", message, "write [smallest, largest]");
+        let message = format!("the smallest message, {smallest}, is larger than {largest}");
+        wrong(smallest > largest, "sizes", message, "use [smallest, largest]");
     }
 }
 
@@ -64,12 +65,13 @@ impl Described for Amr {
     const EXAMPLE: &'static str = "ranks = 20\nrounds = 2\nsize-divisor = 16";
 }
 
-/// Draws of placements for this purpose have these last words; permutations have 0 and random partners 1 there.
+/// Draws of placements for this purpose have these last words; permutations have 0 and random
+/// partners 1 there.
 const HOW_MANY: u32 = 2;
 const TO_WHOM: u32 = 3;
 
 impl Amr {
-    /// The active ranks, in ascending order.
+    /// Returns the active ranks, in ascending order.
     fn active(&self, stream: &Stream, class: u8) -> Vec<Rank> {
         let n = (f64::from(self.ranks) * self.active).round() as usize;
         // Permutations of patterns have occasions below 2^24.
@@ -79,7 +81,7 @@ impl Amr {
         active
     }
 
-    /// Messages of a round: from whom, to whom, how much.
+    /// Returns the messages of a round: source, destination and bytes.
     fn messages(&self, setting: &Setting<'_>) -> Vec<(Rank, Rank, u32)> {
         let stream = Stream::new(setting.seed, Purpose::Placement);
         let class = u32::from(setting.class);
@@ -92,7 +94,7 @@ impl Amr {
             let (fewest, most) = self.neighbours;
             let draw = stream.draw([class, rank.0, 0, HOW_MANY]);
             let n = (fewest + draw.below(0, most - fewest + 1)).min(n_others);
-            // Places among the others that are taken, in ascending order.
+            // Taken positions among the others, in ascending order.
             let mut taken: Vec<u32> = vec![];
             for number in 0..n {
                 let draw = stream.draw([class, rank.0, number, TO_WHOM]);

@@ -8,19 +8,19 @@ use super::{Grid, PAPER, Skeleton, check, divided};
 use crate::{NicSet, Setting};
 
 params! {
-    /// In a round all ranks of each row exchange something with each other (all-to-all), then all ranks of each
-    /// column. Bandwidth decides how long it takes (spec 8.2).
+    /// In a round all ranks of each row exchange data with each other (all-to-all), then all ranks
+    /// of each column. Bandwidth determines its duration.
     #[derive(Clone, Debug)]
     pub struct BigFft {
-        /// Where the ranks run: rank r on the r-th NIC of this set, which may have more.
+        /// NICs of the ranks: rank r runs on the r-th NIC of this set, which may have more.
         pub nics: NicSet = NicSet::All,
-        /// Ranks as [columns, rows]; those of a row are numbered one after another.
+        /// Ranks as [columns, rows]; those of a row have consecutive numbers.
         pub grid: Grid<2> = Grid([32, 32]),
-        /// How often.
+        /// Number of rounds.
         pub rounds: u32 = 4,
-        /// What a rank has for each other of its row or column.
+        /// Bytes from a rank to each other rank of its row or column.
         pub pair: Bytes = Bytes(64 << 10),
-        /// Sizes are divided by this, to make a small run of a large program.
+        /// Divisor of all sizes, for a small run of a large program.
         pub size_divisor: u32 = 1,
     }
     check |it, section| {

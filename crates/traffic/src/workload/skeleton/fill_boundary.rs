@@ -8,25 +8,25 @@ use super::{Grid, PAPER, Skeleton, check, divided};
 use crate::{NicSet, Setting};
 
 params! {
-    /// In a round every rank exchanges with its 26 neighbours what lies along their faces, edges and corners, all
-    /// posted at once. Bandwidth decides how long it takes (spec 8.2).
+    /// In a round every rank exchanges faces, edges and corners with its 26 neighbours, all posted
+    /// at once. Bandwidth determines its duration.
     #[derive(Clone, Debug)]
     pub struct FillBoundary {
-        /// Where the ranks run: rank r on the r-th NIC of this set, which may have more.
+        /// NICs of the ranks: rank r runs on the r-th NIC of this set, which may have more.
         pub nics: NicSet = NicSet::All,
-        /// Ranks along the three dimensions; those of the first are numbered one after another.
+        /// Ranks along the three dimensions; the first varies fastest.
         pub grid: Grid<3> = Grid([10, 10, 10]),
-        /// Whether the grid is closed round its ends; otherwise ranks at the rim have fewer neighbours.
+        /// Whether the grid wraps around; otherwise ranks at its edge have fewer neighbours.
         pub periodic: bool = true,
-        /// How often.
+        /// Number of rounds.
         pub rounds: u32 = 10,
-        /// To a neighbour with a common face.
+        /// Bytes to a neighbour with a common face.
         pub faces: Bytes = Bytes(64 << 10),
-        /// To a neighbour with a common edge.
+        /// Bytes to a neighbour with a common edge.
         pub edges: Bytes = Bytes(4 << 10),
-        /// To a neighbour with a common corner.
+        /// Bytes to a neighbour with a common corner.
         pub corners: Bytes = Bytes(256),
-        /// Sizes are divided by this, to make a small run of a large program.
+        /// Divisor of all sizes, for a small run of a large program.
         pub size_divisor: u32 = 1,
     }
     check |it, section| {

@@ -8,21 +8,21 @@ use super::{Grid, PAPER, Skeleton, check, divided, everyone};
 use crate::{NicSet, Setting};
 
 params! {
-    /// A round is one iteration of conjugate gradients: an exchange between neighbours with a common face for the
-    /// product of matrix and vector, and two all-reduces for the dot products (spec 8.2).
+    /// A round is one iteration of conjugate gradients: an exchange between neighbours with a
+    /// common face for the product of matrix and vector, and two all-reduces for the dot products.
     #[derive(Clone, Debug)]
     pub struct MiniFe {
-        /// Where the ranks run: rank r on the r-th NIC of this set, which may have more.
+        /// NICs of the ranks: rank r runs on the r-th NIC of this set, which may have more.
         pub nics: NicSet = NicSet::All,
-        /// Ranks along the three dimensions; those of the first are numbered one after another.
+        /// Ranks along the three dimensions; the first varies fastest.
         pub grid: Grid<3> = Grid([8, 12, 12]),
-        /// How many iterations.
+        /// Number of iterations.
         pub rounds: u32 = 100,
-        /// To a neighbour.
+        /// Bytes to a neighbour.
         pub faces: Bytes = Bytes(8 << 10),
-        /// What an all-reduce adds; it is not divided.
+        /// Bytes that an all-reduce sums; not divided.
         pub reduced: Bytes = Bytes(8),
-        /// Sizes are divided by this, to make a small run of a large program.
+        /// Divisor of all sizes, for a small run of a large program.
         pub size_divisor: u32 = 1,
     }
     check |it, section| {

@@ -1,8 +1,8 @@
-//! Skeletons of MPI programs: their messages and who waits for whom, without computing.
+//! Skeletons of MPI programs: their messages and dependencies, without computing.
 //!
-//! They stand for the application traces of paper 002, which are not published (spec 8.2, G002-16). A skeleton does
-//! the same round again and again; within a phase of a round every rank hands over all its messages and then waits
-//! for all of those of the others.
+//! They replace the application traces of paper 002, which are not published. A skeleton repeats
+//! the same round. Within a phase of a round every rank sends all its messages and then waits for
+//! all messages of the others.
 
 mod amg;
 mod amr;
@@ -25,25 +25,25 @@ use super::programs::{Builder, Rank};
 use super::{Generated, Generator};
 use crate::{NicSet, Setting};
 
-/// What the paper of all skeletons is.
+/// The source of all skeletons.
 const PAPER: &str =
-    "Stands for a DesignForward trace of the stashing switch (paper 002), which is not published";
+    "Replaces a DesignForward trace of the stashing switch (paper 002), which is not published";
 
-/// A program of MPI without its computing.
+/// An MPI program without its computing.
 pub trait Skeleton: Send + Sync {
-    /// How many ranks it has.
+    /// Returns the number of ranks.
     fn n_ranks(&self) -> u32;
 
-    /// Where they run: on the first of these.
+    /// Returns the NICs; the ranks run on the first of them.
     fn nics(&self) -> &NicSet;
 
-    /// How often a round is done.
+    /// Returns the number of rounds.
     fn rounds(&self) -> u32;
 
-    /// Bytes of its largest message.
+    /// Returns the bytes of its largest message.
     fn largest_message(&self) -> u32;
 
-    /// Writes one round down.
+    /// Adds the steps of one round.
     fn round(&self, builder: &mut Builder, setting: &Setting<'_>);
 }
 
@@ -60,7 +60,7 @@ impl<S: Skeleton> Generator for S {
         let n_ranks = self.n_ranks();
         if n_ranks as usize > nics.len() {
             return Err(format!(
-                "{n_ranks} ranks for {} NICs: make the job smaller or give it more `nics`",
+                "{n_ranks} ranks do not fit on {} NICs; use fewer ranks or more `nics`",
                 nics.len()
             ));
         }
@@ -81,26 +81,26 @@ impl<S: Skeleton> Generator for S {
     }
 }
 
-/// All ranks.
+/// Returns all ranks.
 fn everyone(builder: &Builder) -> Vec<Rank> {
     (0..builder.n_ranks()).map(Rank).collect()
 }
 
-/// A size divided to make a program small, never to nothing.
+/// Divides a size to make a program small, to at least 1.
 fn divided(bytes: Bytes, divisor: u32) -> u32 {
     let bytes = u32::try_from(bytes.0).expect("sizes are checked when they are read");
     bytes.div_ceil(divisor).max(1)
 }
 
-/// More ranks than any machine has.
+/// Maximum of ranks, more than any machine has.
 const MOST_RANKS: u64 = 1 << 20;
 
-/// Ranks in as many dimensions, at least one along each.
+/// Ranks in N dimensions, at least one along each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Grid<const N: usize>(pub [u32; N]);
 
 impl<const N: usize> Grid<N> {
-    /// How many ranks there are.
+    /// Returns the number of ranks.
     pub fn n_ranks(self) -> u32 {
         self.0.iter().product()
     }
@@ -120,10 +120,10 @@ impl<const N: usize> FromToml for Grid<N> {
         match <[u32; N]>::try_from(sides) {
             Ok(sides) if n.is_some_and(|n| (2..=MOST_RANKS).contains(&n)) => Some(Grid(sides)),
             Ok(_) => {
-                let help = format!("write sides whose product is from 2 to {MOST_RANKS}");
+                let help = format!("use sides whose product is from 2 to {MOST_RANKS}");
                 let message = match n {
-                    Some(n) => format!("a grid of {n} ranks"),
-                    None => "a grid of more ranks than can be counted".to_owned(),
+                    Some(n) => format!("the grid has {n} ranks"),
+                    None => "the grid has more ranks than can be counted".to_owned(),
                 };
                 notes.error("E0603", value.place, message).help(help);
                 None
@@ -144,23 +144,27 @@ impl<const N: usize> FromToml for Grid<N> {
     }
 }
 
-/// Notes what is wrong with the values that all skeletons have.
+/// Notes the errors in the values that all skeletons have.
 fn check(rounds: u32, size_divisor: u32, sizes: &[(&str, Bytes)], section: &mut Section<'_>) {
     let mut wrong = |key: &str, message: String, help: &str| {
         let place = section.place_of(key);
         section.notes.error("E0603", place, message).help(help);
     };
     if rounds == 0 {
-        wrong("rounds", "no rounds".to_owned(), "write 1 or more");
+        wrong(
+            "rounds",
+            "the number of rounds is 0".to_owned(),
+            "use 1 or more",
+        );
     }
     if size_divisor == 0 {
-        let help = "write 1 to leave sizes as they are";
-        wrong("size-divisor", "sizes divided by 0".to_owned(), help);
+        let help = "use 1 to keep the sizes";
+        wrong("size-divisor", "the divisor is 0".to_owned(), help);
     }
     for (key, size) in sizes {
         if size.0 == 0 || size.0 > u64::from(u32::MAX) {
-            let help = "a message has at least one byte and is smaller than 4 GiB";
-            wrong(key, format!("a message of {size}"), help);
+            let help = "use at least 1 byte and less than 4 GiB";
+            wrong(key, format!("a message cannot have {size}"), help);
         }
     }
 }

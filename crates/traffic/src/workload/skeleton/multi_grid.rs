@@ -8,22 +8,22 @@ use super::{Grid, PAPER, Skeleton, check, divided};
 use crate::{NicSet, Setting};
 
 params! {
-    /// A round is one V-cycle: from the finest level to the coarsest and back, with one exchange between
-    /// neighbours with a common face on each level; a level has a quarter of the bytes of the one above it
-    /// (spec 8.2).
+    /// A round is one V-cycle: from the finest level to the coarsest and back, with one exchange
+    /// between neighbours with a common face on each level. A level has a quarter of the bytes of
+    /// the one above it.
     #[derive(Clone, Debug)]
     pub struct MultiGrid {
-        /// Where the ranks run: rank r on the r-th NIC of this set, which may have more.
+        /// NICs of the ranks: rank r runs on the r-th NIC of this set, which may have more.
         pub nics: NicSet = NicSet::All,
-        /// Ranks along the three dimensions; those of the first are numbered one after another.
+        /// Ranks along the three dimensions; the first varies fastest.
         pub grid: Grid<3> = Grid([10, 10, 10]),
-        /// How many V-cycles.
+        /// Number of V-cycles.
         pub rounds: u32 = 5,
-        /// How many levels.
+        /// Number of levels.
         pub levels: u32 = 5,
-        /// To a neighbour on the finest level.
+        /// Bytes to a neighbour on the finest level.
         pub faces: Bytes = Bytes(16 << 10),
-        /// Sizes are divided by this, to make a small run of a large program.
+        /// Divisor of all sizes, for a small run of a large program.
         pub size_divisor: u32 = 1,
     }
     check |it, section| {
@@ -32,17 +32,17 @@ params! {
     }
 }
 
-/// Notes a number of levels that makes no sense.
+/// Notes an error if the number of levels is out of range.
 pub(super) fn check_levels(levels: u32, section: &mut netloom_catalog::Section<'_>) {
     if !(1..=64).contains(&levels) {
         let place = section.place_of("levels");
-        let message = format!("a V-cycle of {levels} levels");
-        let help = "write a number from 1 to 64";
+        let message = format!("a V-cycle cannot have {levels} levels");
+        let help = "use a number from 1 to 64";
         section.notes.error("E0603", place, message).help(help);
     }
 }
 
-/// The levels of a V-cycle in order: 0, 1, …, the coarsest, …, 1, 0.
+/// Returns the levels of a V-cycle in order: 0, 1, …, the coarsest, …, 1, 0.
 pub(super) fn v_cycle(levels: u32) -> impl Iterator<Item = u32> {
     (0..levels).chain((0..levels.saturating_sub(1)).rev())
 }

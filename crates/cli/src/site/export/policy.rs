@@ -1,6 +1,6 @@
-//! `netloom export policy`: service levels of paths, by the GUIDs of hosts.
+//! `netloom site export policy`: service levels of paths, by the GUIDs of hosts.
 //!
-//! Hosts are written by GUID because OpenSM looks in vain for a name with a space, and says nothing.
+//! Hosts are written by GUID, because OpenSM silently ignores names with a space.
 
 use std::collections::BTreeSet;
 
@@ -11,38 +11,38 @@ use netloom_experiment::spec::Wiring;
 use netloom_infiniband::opensm::export::{PathEnd, PolicyGroup, qos_policy};
 use netloom_infiniband::{Guid, NodeId, Site};
 
-use super::super::output::Output;
 use super::{OneFile, host_list, matches, subnet};
+use crate::output::Output;
 
 #[derive(Args)]
 #[command(after_help = "Examples:
-  netloom export policy plan.toml --group 'storage=io*' -o qos-policy.conf
-  netloom export policy plan.toml --group 'storage=node[000-003,17]' -o qos-policy.conf
-  netloom export policy plan.toml --group storage=io1,io2 --group control=0x9803... --others compute --end destination
+  netloom site export policy plan.toml --group 'storage=io*' -o qos-policy.conf
+  netloom site export policy plan.toml --group 'storage=node[000-003,17]' -o qos-policy.conf
+  netloom site export policy plan.toml --group storage=io1,io2 --group control=0x9803... --others compute --end destination
 
-A group is a class of [plan], or a service level by its number, and the hosts whose paths get its level: names, \
-in which * stands for anything and [000-003,17] for numbers, or GUIDs of nodes or ports. A name may leave out the \
-device behind the host's name (node000 for \"node000 mlx5_0\"). The first group that fits a path counts. OpenSM reads \
-the file if opensm.conf has `qos TRUE` and `qos_policy_file FILE`; programs get the level if they ask for paths.")]
+A group is a class of [plan] or a service level, and the hosts whose paths get that level. Hosts are names, \
+with * for any text and [000-003,17] for numbers, or GUIDs of nodes or ports. The device after a host name \
+can be omitted (node000 for \"node000 mlx5_0\"). The first group that matches a path applies. OpenSM reads \
+the file if opensm.conf has `qos TRUE` and `qos_policy_file FILE`. Programs get the level if they query path records.")]
 pub(crate) struct PolicyFile {
     #[command(flatten)]
     pub(super) file: OneFile,
-    /// A class or service level, and its hosts; may be repeated.
+    /// Class or service level with its hosts; may be repeated.
     #[arg(long, required = true, value_name = "CLASS=HOST,…")]
     group: Vec<String>,
-    /// The class or service level of all other paths; without it, the one whose lane unplanned traffic takes, or 0.
+    /// Class or service level of all other paths [default: that of unplanned traffic, or 0].
     #[arg(long, value_name = "CLASS")]
     others: Option<String>,
-    /// Which end of a path must be one of the hosts.
+    /// End of a path that must be one of the hosts.
     #[arg(long, value_enum, default_value_t = End::Either)]
     end: End,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum End {
-    /// Paths that start there.
+    /// Paths from the hosts.
     Source,
-    /// Paths that lead there.
+    /// Paths to the hosts.
     Destination,
     /// Both.
     Either,
@@ -61,7 +61,7 @@ impl PolicyFile {
         for group in &self.group {
             let (class, list) = group
                 .split_once('=')
-                .with_context(|| format!("`{group}`: write a class, = and its hosts"))?;
+                .with_context(|| format!("expected CLASS=HOST,…, found `{group}`"))?;
             let ports = ports_of(&hosts_of_site, list)?;
             for before in &groups {
                 let both = ports
@@ -70,7 +70,7 @@ impl PolicyFile {
                     .count();
                 if both > 0 {
                     output.say(&format!(
-                        "{both} ports are in `{}` and `{class}`: the first counts",
+                        "{both} ports are in both `{}` and `{class}`; the first applies",
                         before.name
                     ));
                 }
@@ -95,7 +95,7 @@ struct Host {
     port: Guid,
     /// Its own GUID and that of its node, as text.
     guids: [String; 2],
-    /// What it is called: as in `topo show`, by its node's description, and by the first word of that.
+    /// Its name in `show switches`, its node's description, and the first word of that.
     names: Vec<String>,
 }
 
@@ -103,8 +103,7 @@ fn hosts(site: &Site) -> anyhow::Result<Vec<Host>> {
     let host = |(name, (node, number)): (String, &(NodeId, u8))| {
         let node = &site.subnet.nodes[node.index()];
         let port = node.ports[usize::from(*number)].guid;
-        let port =
-            port.with_context(|| format!("the listing has no GUID of the port of {name}"))?;
+        let port = port.with_context(|| format!("the listing has no port GUID for {name}"))?;
         let first_word = node.description.split_whitespace().next();
         let mut names = vec![name, node.description.clone()];
         names.extend(first_word.map(str::to_owned));
@@ -122,7 +121,7 @@ fn hosts(site: &Site) -> anyhow::Result<Vec<Host>> {
         .collect()
 }
 
-/// The GUIDs of the ports that a list of names, patterns and GUIDs stands for, each once.
+/// Returns the GUIDs of the ports that match a list of names, patterns and GUIDs, each once.
 fn ports_of(hosts: &[Host], list: &str) -> anyhow::Result<Vec<Guid>> {
     let (mut ports, mut seen, mut unknown) = (vec![], BTreeSet::new(), vec![]);
     for pattern in host_list::expanded(list)? {
@@ -145,15 +144,15 @@ fn ports_of(hosts: &[Host], list: &str) -> anyhow::Result<Vec<Guid>> {
     };
     unknown.truncate(SHOWN);
     bail!(
-        "no host is called {}{more}: names are as in `netloom topo show`, * stands for anything, and [0-3,7] for numbers",
+        "no host is named {}{more}; `netloom show switches` lists names, * matches any text, [0-3,7] numbers",
         unknown.join(", ")
     )
 }
 
-/// Names that a message has.
+/// Number of names in a message.
 const SHOWN: usize = 8;
 
-/// The service level of a class of the plan, or a number.
+/// Returns the service level of a class of the plan, or of a number.
 fn level(class: &str, wiring: &Wiring) -> anyhow::Result<u8> {
     let planned = wiring.planned.iter().flat_map(|plan| &plan.classes);
     if let Some(own) = planned.clone().find(|own| own.name == class) {
@@ -161,21 +160,21 @@ fn level(class: &str, wiring: &Wiring) -> anyhow::Result<u8> {
     }
     match class.parse::<u8>() {
         Ok(sl @ 0..=15) => Ok(sl),
-        Ok(sl) => Err(anyhow!("service levels are 0 to 15, not {sl}")),
+        Ok(sl) => Err(anyhow!("expected a service level from 0 to 15, found {sl}")),
         Err(_) => {
             let names: Vec<&str> = planned.map(|own| own.name.as_str()).collect();
             let known = match names.is_empty() {
-                true => "the file plans none".to_owned(),
-                false => format!("there are {}", names.join(", ")),
+                true => "the file plans no classes".to_owned(),
+                false => format!("the plan has {}", names.join(", ")),
             };
             Err(anyhow!(
-                "there is no class `{class}` in the plan ({known}); a service level is a number, 0 to 15"
+                "expected a class of the plan or a service level from 0 to 15, found `{class}` ({known})"
             ))
         }
     }
 }
 
-/// The level that does least harm to the others.
+/// Returns the level whose lane delays the others least.
 fn usual(wiring: &Wiring) -> u8 {
     let harmless = wiring.planned.as_ref().and_then(Plan::harmless);
     harmless.map_or(0, |class| class.sl.0)

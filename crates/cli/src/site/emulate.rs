@@ -1,4 +1,4 @@
-//! `netloom emulate`: a subnet that a real OpenSM configures.
+//! `netloom site emulate`: a real OpenSM on an emulated subnet.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
@@ -9,38 +9,38 @@ use clap::Args;
 use netloom_infiniband::Site;
 use netloom_infiniband::emulate::{Emulator, Lanes, Mtu, Profile, Profiles, library, program};
 
-use super::Exit;
-use super::load::tell;
-use super::output::Output;
-use super::site_files::{read_all, understood, write_folder};
+use super::files::{read_all, understood, write_folder};
+use crate::Exit;
+use crate::load::tell;
+use crate::output::Output;
 
-/// How often it is looked whether the program has ended.
+/// Interval at which the program is polled.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 #[derive(Args)]
 #[command(after_help = "Examples:
-  netloom emulate nd.txt -o after -- opensm -o -F opensm.conf
-  netloom emulate nd.txt -o after --lanes 8 --entries 8 -- opensm -o -F opensm.conf -R ftree
-  netloom emulate nd.txt -o after --device hosts:lanes=4,entries=8 --device leaf0:high=0 -- opensm -o
-  netloom emulate nd.txt -o after -- sh -c 'opensm -o -F opensm.conf; smpquery vlarb 2 1'
+  netloom site emulate nd.txt -o after -- opensm -o -F opensm.conf
+  netloom site emulate nd.txt -o after --lanes 8 --entries 8 -- opensm -o -F opensm.conf -R ftree
+  netloom site emulate nd.txt -o after --device hosts:lanes=4,entries=8 --device leaf0:high=0 -- opensm -o
+  netloom site emulate nd.txt -o after -- sh -c 'opensm -o -F opensm.conf; smpquery vlarb 2 1'
 
-Every node of the file has a subnet management agent; the program is the real one, with libumad2sim \
-loaded before it (Debian: packages opensm, libumad2sim0, infiniband-diags). When it ends, the folder \
-holds what it programmed: the listing with its addresses, opensm-lfts.dump, and lanes, arbitration and \
-limits in the form of smpquery, as `netloom verify`, `lint`, `import` and topology.files take them.")]
+Every node of the file gets a subnet management agent. The program is the real one, with libumad2sim \
+preloaded (Debian: packages opensm, libumad2sim0, infiniband-diags). When it exits, the folder holds \
+what it programmed: the listing with addresses, opensm-lfts.dump, and SL2VL maps, arbitration tables and \
+limits in the format of smpquery. `site verify`, `site lint`, `site import` and topology.files read them.")]
 pub(crate) struct Emulate {
-    /// Nodes and cables: what ibnetdiscover prints, opensm-subnet.lst, or a net file of ibsim.
+    /// Nodes and cables: output of ibnetdiscover, opensm-subnet.lst, or a net file of ibsim.
     file: PathBuf,
-    /// The folder to write what was programmed to.
+    /// Write what was programmed to DIR.
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Write into the folder even if it is there.
+    /// Write into an existing folder.
     #[arg(long)]
     overwrite: bool,
-    /// Data lanes of every port (VLCap): 1, 2, 4, 8 or 15.
+    /// Data lanes of each port (VLCap): 1, 2, 4, 8 or 15.
     #[arg(long, default_value_t = 15, value_name = "N")]
     lanes: u8,
-    /// Data lanes that ports use before a manager says otherwise (OperVLs); without it, all of them.
+    /// Data lanes that ports use before a subnet manager sets OperVLs [default: all].
     #[arg(long, value_name = "N")]
     lanes_at_start: Option<u8>,
     /// Entries of each arbitration table (VLArbHighCap, VLArbLowCap), 1 to 64.
@@ -48,25 +48,25 @@ pub(crate) struct Emulate {
     /// OpenSM 3.3.23 writes only the first 32 of tables with exactly 64.
     #[arg(long, default_value_t = 32, value_name = "N")]
     entries: u8,
-    /// What some devices can do otherwise: `hosts`, `switches`, `routers` or the name or GUID of a node, then `lanes`,
-    /// `entries` (of both tables), `low` and `high` (of one of them); may be repeated.
-    #[arg(long, value_name = "WHO:KEY=N,…")]
+    /// Set `lanes`, `entries` (both tables), `low` or `high` of some devices: `hosts`, `switches`,
+    /// `routers`, or a node by name or GUID; may be repeated.
+    #[arg(long, value_name = "NODE:KEY=N,…")]
     device: Vec<Exception>,
-    /// Largest packet of every port, in bytes: 256, 512, 1024, 2048 or 4096.
+    /// MTU of each port in bytes: 256, 512, 1024, 2048 or 4096.
     #[arg(long, default_value_t = 4096, value_name = "BYTES")]
     mtu: u16,
-    /// The node that the program is at, by name or GUID; without it, the first channel adapter.
+    /// Node where the program runs, by name or GUID [default: the first channel adapter].
     #[arg(long, value_name = "NODE")]
     at: Option<String>,
-    /// Stop the program if it has not ended after so many seconds: OpenSM can hang when a mistake in its files ends it.
+    /// Stop the program after this time. OpenSM can hang instead of exiting on a mistake in its files.
     #[arg(long, default_value_t = 600, value_name = "SECONDS")]
     patience: u64,
-    /// The program that configures it, and its arguments.
+    /// Program that configures the subnet, with its arguments.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
 
-/// What some devices can do otherwise, as `--device` says it.
+/// A `--device` argument: devices and how they differ from the others.
 #[derive(Clone, Debug)]
 struct Exception {
     who: String,
@@ -82,7 +82,7 @@ impl std::str::FromStr for Exception {
         // Names of switches have colons of their own.
         let (who, keys) = text
             .rsplit_once(':')
-            .ok_or("write who it is, a colon and what differs: hosts:lanes=4,entries=8")?;
+            .ok_or("expected a device, a colon and settings, such as hosts:lanes=4,entries=8")?;
         let mut exception = Exception {
             who: who.to_owned(),
             lanes: None,
@@ -93,22 +93,26 @@ impl std::str::FromStr for Exception {
             let (key, number) = pair
                 .split_once('=')
                 .and_then(|(key, number)| Some((key.trim(), number.trim().parse::<u8>().ok()?)))
-                .ok_or_else(|| format!("`{pair}`: write a key and a number, such as lanes=4"))?;
+                .ok_or_else(|| {
+                    format!("expected a key and a number such as lanes=4, found `{pair}`")
+                })?;
             let entries = || match number {
                 0..=64 => Ok(Some(number)),
-                _ => Err(format!("a table has at most 64 entries, not {number}")),
+                _ => Err(format!("expected at most 64 entries, found {number}")),
             };
             match key {
                 "lanes" => {
                     let lanes = Lanes::from_count(number);
-                    let why = || format!("a port has 1, 2, 4, 8 or 15 data lanes, not {number}");
+                    let why = || format!("expected 1, 2, 4, 8 or 15 data lanes, found {number}");
                     exception.lanes = Some(lanes.ok_or_else(why)?);
                 }
                 "entries" => (exception.low, exception.high) = (entries()?, entries()?),
                 "low" => exception.low = entries()?,
                 "high" => exception.high = entries()?,
                 other => {
-                    return Err(format!("`{other}` is none of lanes, entries, low, high"));
+                    return Err(format!(
+                        "expected lanes, entries, low or high, found `{other}`"
+                    ));
                 }
             }
         }
@@ -138,7 +142,7 @@ impl Exception {
                     node.description == name || node.guid.to_string() == name
                 };
                 let found = site.subnet.nodes.iter().find(is_it);
-                let node = found.ok_or_else(|| anyhow!("there is no node `{name}`"))?;
+                let node = found.ok_or_else(|| anyhow!("there is no node named `{name}`"))?;
                 let mut profile = profiles.of(node.guid, node.kind);
                 change(&mut profile);
                 profiles.nodes.insert(node.guid, profile);
@@ -161,12 +165,12 @@ impl Emulate {
             .filter(|folder| folder.exists() && !self.overwrite)
         {
             bail!(
-                "{} is there already; --overwrite writes into it",
+                "{} already exists; add --overwrite to write into it",
                 folder.display()
             );
         }
         let library = library().ok_or_else(|| {
-            anyhow!("libumad2sim is not installed, by which programs attach (Debian: package libumad2sim0)")
+            anyhow!("cannot find libumad2sim, which connects programs to the subnet (Debian: package libumad2sim0)")
         })?;
         let name = format!("netloom{}", std::process::id());
         let emulator = Emulator::start(&site.subnet, &self.profiles(&site)?, &name)?;
@@ -176,8 +180,7 @@ impl Emulate {
         emulator.stop();
         let site = Site::new(subnet, programmed);
         output.say(&format!(
-            "{} answered {n_answered} packets of {} for {} switches and {} NICs",
-            "the emulated subnet",
+            "the emulated subnet answered {n_answered} packets of {} for {} switches and {} NICs",
             self.command[0],
             site.switches.len(),
             site.nics.len(),
@@ -191,31 +194,31 @@ impl Emulate {
             ));
         }
         if !status.success() {
-            bail!("{} ended with {status}", self.command[0]);
+            bail!("{} exited with {status}", self.command[0]);
         }
         Ok(Exit::Done)
     }
 
-    /// Runs the program until it ends.
+    /// Runs the program until it exits.
     fn configure(&self, emulator: &Emulator, library: &Path) -> anyhow::Result<ExitStatus> {
         let name = &self.command[0];
         let found = program(name).ok_or_else(|| {
-            anyhow!("{name} is not installed (Debian: opensm; smpquery and ibnetdiscover are in infiniband-diags)")
+            anyhow!("cannot find {name} (Debian: packages opensm and infiniband-diags)")
         })?;
         let mut command = Command::new(found);
         command.args(&self.command[1..]);
-        // What the program prints is for people: data of ours go to stdout.
+        // stdout is for data of netloom.
         command.stdout(std::io::stderr());
-        // OpenSM writes its own dumps; without a place they would go to those of the system's OpenSM.
+        // Without these variables, OpenSM would overwrite the dumps of the system's OpenSM.
         let scratch = std::env::temp_dir().join(format!("{}-files", emulator.name()));
         let unset = ["OSM_TMP_DIR", "OSM_CACHE_DIR"]
             .into_iter()
             .filter(|variable| std::env::var_os(variable).is_none());
         let unset: Vec<&str> = unset.collect();
         if !unset.is_empty() {
-            // It must be new, since it is removed at the end.
+            // It must be new, because it is removed at the end.
             std::fs::create_dir(&scratch)
-                .with_context(|| format!("cannot make {}", scratch.display()))?;
+                .with_context(|| format!("cannot create {}", scratch.display()))?;
         }
         for variable in &unset {
             command.env(variable, &scratch);
@@ -234,7 +237,7 @@ impl Emulate {
         status
     }
 
-    /// Waits until the program ends, or stops it.
+    /// Waits for the program, and stops it after the time limit.
     fn wait(&self, mut running: Child) -> anyhow::Result<ExitStatus> {
         let until = Instant::now() + Duration::from_secs(self.patience);
         loop {
@@ -245,7 +248,7 @@ impl Emulate {
                 running.kill()?;
                 running.wait()?;
                 bail!(
-                    "{} had not ended after {} s and was stopped",
+                    "{} did not exit within {} s and was stopped",
                     self.command[0],
                     self.patience
                 );
@@ -257,10 +260,10 @@ impl Emulate {
     fn profiles(&self, site: &Site) -> anyhow::Result<Profiles> {
         let lanes = |n: u8| {
             Lanes::from_count(n)
-                .ok_or_else(|| anyhow!("a port has 1, 2, 4, 8 or 15 data lanes, not {n}"))
+                .ok_or_else(|| anyhow!("expected 1, 2, 4, 8 or 15 data lanes, found {n}"))
         };
         if !(1..=64).contains(&self.entries) {
-            bail!("a table has 1 to 64 entries, not {}", self.entries);
+            bail!("expected 1 to 64 entries, found {}", self.entries);
         }
         let mtu = Mtu::from_bytes(self.mtu);
         let usual = Profile {
@@ -270,7 +273,7 @@ impl Emulate {
             low_cap: self.entries,
             mtu: mtu.ok_or_else(|| {
                 anyhow!(
-                    "an MTU is 256, 512, 1024, 2048 or 4096 bytes, not {}",
+                    "expected an MTU of 256, 512, 1024, 2048 or 4096 bytes, found {}",
                     self.mtu
                 )
             })?,

@@ -1,4 +1,4 @@
-//! `netloom export roots`: the switches at the top of a tree.
+//! `netloom site export roots`: the switches at the top of a tree.
 
 use anyhow::bail;
 use clap::Args;
@@ -12,15 +12,15 @@ use super::{OneFile, matches, subnet};
 
 #[derive(Args)]
 #[command(after_help = "Examples:
-  netloom export roots site/site.toml -o root_guid.conf
-  netloom export roots site/site.toml --root 'spine*' -o root_guid.conf
+  netloom site export roots site/site.toml -o root_guid.conf
+  netloom site export roots site/site.toml --root 'spine*' -o root_guid.conf
 
-Without --root the roots are the switches that are farthest from every host. Without roots, OpenSM's updn guesses them, \
-and where it cannot it routes by minhop instead, which may deadlock.")]
+By default, the roots are the switches farthest from all hosts. Without a roots file, OpenSM's updn guesses them. \
+If that fails, it routes by minhop, which can deadlock.")]
 pub(crate) struct Roots {
     #[command(flatten)]
     pub(super) file: OneFile,
-    /// A root by name, in which * stands for anything, or by GUID; may be repeated.
+    /// Root by name (* matches any text) or GUID; may be repeated.
     #[arg(long, value_name = "SWITCH")]
     root: Vec<String>,
 }
@@ -41,7 +41,7 @@ impl Roots {
             };
             let found: Vec<Guid> = topology.switches().filter(is_it).map(guid).collect();
             if found.is_empty() {
-                bail!("no switch is called `{pattern}`");
+                bail!("no switch is named `{pattern}`");
             }
             roots.extend(
                 found
@@ -54,7 +54,7 @@ impl Roots {
     }
 }
 
-/// The switches that are farthest from every host.
+/// Returns the switches farthest from all hosts.
 fn farthest(topology: &Topology) -> anyhow::Result<Vec<SwitchId>> {
     let mut levels: Vec<Option<u32>> = vec![None; topology.n_switches() as usize];
     let has_hosts = |switch: &SwitchId| {
@@ -82,7 +82,7 @@ fn farthest(topology: &Topology) -> anyhow::Result<Vec<SwitchId>> {
     let top = levels.iter().flatten().max().copied().unwrap_or(0);
     if top == 0 {
         bail!(
-            "hosts hang on every switch, so none is farther from them than others: name the roots with --root"
+            "every switch has hosts, so no switch is a root by distance; name the roots with --root"
         );
     }
     let is_top = |switch: &SwitchId| levels[switch.index()] == Some(top);

@@ -1,4 +1,4 @@
-//! `netloom topo draw`: a picture of the fabric.
+//! `netloom show picture`: a picture of the fabric.
 
 use std::path::{Path, PathBuf};
 
@@ -7,49 +7,49 @@ use clap::{Args, ValueEnum};
 use netloom_drawing::{Hosts, Layout, SWITCHES_DRAWN, Style, layout_with, svg};
 use netloom_experiment::Kinds;
 
-use super::super::Exit;
-use super::super::load::{self, Overrides};
-use super::super::output::Output;
-use super::super::picture::PictureFormat;
+use crate::Exit;
+use crate::load::{self, Values};
+use crate::output::Output;
+use crate::picture::PictureFormat;
 
 #[derive(Args)]
 #[command(after_help = "Examples:
-  netloom topo draw fat-tree.toml -o fat-tree.svg
-  netloom topo draw fat-tree.toml -o fat-tree.pdf
-  netloom topo draw torus.toml --no-hosts > torus.svg
-  netloom topo draw torus.toml --format json -o layout.json
+  netloom show picture fat-tree.toml -o fat-tree.svg
+  netloom show picture fat-tree.toml -o fat-tree.pdf
+  netloom show picture torus.toml --no-hosts > torus.svg
+  netloom show picture torus.toml --format json -o layout.json
 
-A fabric of more than 400 switches is drawn as groups of switches and bundles of cables.")]
-pub(crate) struct Draw {
-    /// A file with the section [topology]; it needs no traffic.
+Above 400 switches, the picture shows groups of switches and bundles of cables.")]
+pub(crate) struct Picture {
+    /// An experiment; needs no traffic.
     file: PathBuf,
-    /// Write the picture to this file (.svg, .png, .pdf) instead of to the standard output.
+    /// Write the picture to FILE (.svg, .png, .pdf) instead of stdout.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Leave the NICs out.
+    /// Omit the NICs.
     #[arg(long)]
     no_hosts: bool,
-    /// The picture, or the places of everything in it; without it, as the name of the file says.
+    /// Format of the output [default: from the name of FILE].
     #[arg(long, value_enum)]
     format: Option<Kind>,
     #[command(flatten)]
-    overrides: Overrides,
+    values: Values,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Kind {
-    /// A picture of vectors.
+    /// Vector graphics.
     Svg,
-    /// A picture of points.
+    /// Pixels.
     Png,
-    /// A picture for papers.
+    /// PDF, for papers.
     Pdf,
-    /// The layout: places of switches and NICs, lines of cables.
+    /// Positions of switches, NICs and cables.
     Json,
 }
 
-impl Draw {
-    /// What is written; nothing for the layout.
+impl Picture {
+    /// Returns the picture format; `None` for the layout as JSON.
     fn picture(&self) -> Result<Option<PictureFormat>, String> {
         match (self.format, &self.output) {
             (Some(Kind::Json), _) => Ok(None),
@@ -70,7 +70,7 @@ impl Draw {
                 return Ok(Exit::Usage);
             }
         };
-        let loaded = load::load_wiring(kinds, &self.file, &self.overrides, output)?;
+        let loaded = load::load_wiring(kinds, &self.file, &self.values.overrides(true), output)?;
         let exit = load::exit_with(&loaded.notes, loaded.wiring.is_some());
         let Some(wiring) = loaded.wiring else {
             return Ok(exit);
@@ -103,7 +103,7 @@ fn write(file: &Path, bytes: &[u8], layout: &Layout, output: &Output) -> anyhow:
     output.say(&format!("wrote {}", file.display()));
     if layout.is_overview {
         output.say(&format!(
-            "an overview: of more than {SWITCHES_DRAWN} switches, groups are drawn"
+            "more than {SWITCHES_DRAWN} switches: the picture shows groups of them"
         ));
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! `netloom export`: plans and fabrics as files of other programs.
+//! `netloom site export`: plans and fabrics as files of other programs.
 
 mod host_list;
 mod policy;
@@ -21,32 +21,32 @@ use netloom_routing::{Forwarding, NotLinear, linear_table};
 use netloom_topology::{Topology, as_subnet};
 use netloom_units::Port;
 
-use super::load::{self, Overrides};
-use super::output::Output;
-use super::site_files::put;
-use super::{Exit, planned_tables};
+use crate::load::{self, Overrides, Values};
+use crate::output::Output;
+use crate::site::files::put;
+use crate::{Exit, planned_tables};
 
 #[derive(Subcommand)]
 pub(crate) enum Export {
-    /// The lines of opensm.conf that give a fabric the tables of a plan.
+    /// Write the lines of opensm.conf that set the tables of a plan.
     Opensm(OneFile),
-    /// A policy file of OpenSM (qos-policy.conf) that gives paths of some hosts the service level of a class, by GUID.
+    /// Write qos-policy.conf of OpenSM: the service level of each path, by the GUIDs of hosts.
     Policy(policy::PolicyFile),
-    /// The root switches of a tree (root_guid.conf), for `opensm -R updn -a FILE` and `-R ftree -a FILE`.
+    /// Write the root switches of a tree (root_guid.conf), for `opensm -R updn -a FILE` or `-R ftree`.
     Roots(roots::Roots),
-    /// The shape of a torus or mesh (torus-2QoS.conf), for `opensm -R torus-2QoS --torus_config FILE`.
+    /// Write the shape of a torus or mesh (torus-2QoS.conf), for `opensm -R torus-2QoS`.
     Torus(torus::Torus),
-    /// The routes of an experiment over a real site, for `opensm -R file -U FILE`.
+    /// Write the routes of an experiment on a real site, for `opensm -R file -U FILE`.
     Routes(OneFile),
-    /// A net file for ibsim and `netloom emulate`: any fabric as an InfiniBand subnet.
+    /// Write any fabric as an InfiniBand subnet, for ibsim and `netloom site emulate`.
     Ibsim(OneFile),
-    /// The groups of a plan for the fabric manager of Omni-Path (opafm.xml).
+    /// Write the QoS groups of a plan for the Omni-Path fabric manager (opafm.xml).
     Opafm(OneFile),
-    /// The classes of a plan for SONiC switches (config_db.json), sorted by `dscp`.
+    /// Write the classes of a plan for SONiC switches (config_db.json), by `dscp`.
     Sonic(Ethernet),
-    /// The classes of a plan as `dcb` commands (ETS, PFC, and priorities by `dscp`).
+    /// Write the classes of a plan as `dcb` commands (ETS, PFC, and priorities by `dscp`).
     Dcb(Ethernet),
-    /// The classes of a plan as a `tc` command (qdisc ets).
+    /// Write the classes of a plan as a `tc` command (qdisc ets).
     Tc(Ethernet),
 }
 
@@ -54,23 +54,32 @@ pub(crate) enum Export {
 pub(crate) struct OneFile {
     /// The experiment.
     file: PathBuf,
-    /// Where it goes; without it, stdout.
+    /// Write to FILE instead of stdout.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
-    overrides: Overrides,
+    values: Values,
+    /// Write the file even if the routing can deadlock.
+    #[arg(long)]
+    force: bool,
 }
 
 #[derive(Args)]
 pub(crate) struct Ethernet {
     #[command(flatten)]
     file: OneFile,
-    /// Ports of the switch or the device of the host; may be repeated.
+    /// Port of the switch, or network device of the host; may be repeated.
     #[arg(long, required = true, value_name = "NAME")]
     port: Vec<String>,
-    /// Classes that may lose packets, by name; may be repeated. All others get PFC.
+    /// Class without PFC, by name; may be repeated.
     #[arg(long, value_name = "CLASS")]
     lossy: Vec<String>,
+}
+
+impl OneFile {
+    fn overrides(&self) -> Overrides {
+        self.values.overrides(self.force)
+    }
 }
 
 impl Export {
@@ -86,7 +95,7 @@ impl Export {
         };
         let text = match self {
             Export::Opensm(one) => {
-                let found = planned_tables::of_file(kinds, &one.file, &one.overrides, output)?;
+                let found = planned_tables::of_file(kinds, &one.file, &one.overrides(), output)?;
                 let Some((tables, _)) = found else {
                     return Ok(Exit::Invalid);
                 };
@@ -105,7 +114,7 @@ impl Export {
                 .map(|wiring| {
                     let site = wiring.topology.site().cloned();
                     let site = site.ok_or_else(|| {
-                        anyhow!("routes are for a real site: use topology.kind = \"infiniband\"")
+                        anyhow!("expected a real site (topology.kind = \"infiniband\"), found a generated fabric")
                     })?;
                     routes(&wiring.topology, &wiring.forwarding, &site)
                 })
@@ -126,7 +135,7 @@ impl Export {
                     let lacking = queues.without_dscp();
                     if !lacking.is_empty() {
                         output.say(&format!(
-                            "without dscp, reached by their priority only: {}",
+                            "classes without `dscp`, selected by priority only: {}",
                             lacking.join(", ")
                         ));
                     }
@@ -157,10 +166,10 @@ impl Export {
     }
 }
 
-/// Largest frames of Ethernet, for the quanta of a qdisc.
+/// Largest Ethernet frame, for the quanta of a qdisc.
 const MTU: u32 = 1514;
 
-/// A text for every port.
+/// Joins a text for each port.
 fn each(ports: &[String], of: impl Fn(&str) -> anyhow::Result<String>) -> anyhow::Result<String> {
     let texts: Vec<String> = ports
         .iter()
@@ -174,10 +183,10 @@ fn wired(
     one: &OneFile,
     output: &Output,
 ) -> anyhow::Result<Option<netloom_experiment::spec::Wiring>> {
-    Ok(load::load_wiring(kinds, &one.file, &one.overrides, output)?.wiring)
+    Ok(load::load_wiring(kinds, &one.file, &one.overrides(), output)?.wiring)
 }
 
-/// The real site of a fabric, or the subnet that it would be: the same GUIDs in all files that are written of it.
+/// Returns the real site of a fabric, or makes one. GUIDs are the same in all exported files.
 fn subnet(topology: &Topology) -> anyhow::Result<Arc<Site>> {
     if let Some(site) = topology.site() {
         return Ok(site.clone());
@@ -190,7 +199,7 @@ fn subnet(topology: &Topology) -> anyhow::Result<Arc<Site>> {
     Ok(Arc::new(Site::new(made, Programmed::default())))
 }
 
-/// Whether a name is that of a pattern, in which `*` stands for anything.
+/// Whether a name matches a pattern, in which `*` matches any text.
 fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
@@ -209,11 +218,11 @@ fn matches(pattern: &str, name: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// What every switch of a site does with every address, by the routing of the experiment.
+/// Returns the forwarding tables of a site, by the routing of the experiment.
 fn routes(topology: &Topology, forwarding: &Forwarding, site: &Site) -> anyhow::Result<String> {
     if forwarding.needs_occasion() || forwarding.is_adaptive() || forwarding.lanes() > 1 {
         bail!(
-            "forwarding tables have one way for each address, and this routing has several: use up-down or shortest"
+            "expected a routing with one path per address, found several; use up-down or shortest"
         );
     }
     let mut programmed = Programmed::default();
@@ -229,7 +238,7 @@ fn routes(topology: &Topology, forwarding: &Forwarding, site: &Site) -> anyhow::
         let outputs = linear_table(forwarding, topology, nic).map_err(|why| {
             let (NotLinear::SeveralWays(at) | NotLinear::ChangesLanes(at)) = why;
             anyhow!(
-                "the way to {} at {} depends on where a packet comes from, which a forwarding table cannot tell: use routing.kind = \"shortest\"",
+                "the path to {} at {} depends on the source, which forwarding tables cannot express; use routing.kind = \"shortest\"",
                 topology.nic_name(nic),
                 topology.switch_name(at)
             )
@@ -245,7 +254,7 @@ fn routes(topology: &Topology, forwarding: &Forwarding, site: &Site) -> anyhow::
     Ok(writing::forwarding(&site.subnet, &programmed))
 }
 
-/// The queues of Ethernet for a plan. Says where packets of no class go.
+/// Returns the Ethernet queues of a plan, and prints the queue of unclassified packets.
 fn queues(kinds: &Kinds, more: &Ethernet, output: &Output) -> anyhow::Result<Option<Queues>> {
     let Some(classes) = classes(kinds, &more.file, &more.lossy, output)? else {
         return Ok(None);
@@ -254,17 +263,17 @@ fn queues(kinds: &Kinds, more: &Ethernet, output: &Output) -> anyhow::Result<Opt
     let queues = Queues::of(classes)?;
     let others = queues.others();
     let whose = match queues.n_classes() > n_planned {
-        true => "a lossy queue of their own, with 1 % of the shares".to_owned(),
-        false => format!("with {}", others.name),
+        true => "a lossy queue with 1 % of the link".to_owned(),
+        false => format!("shared with {}", others.name),
     };
     output.say(&format!(
-        "packets of no class: queue {}, {whose}",
+        "unclassified packets: queue {}, {whose}",
         others.number
     ));
     Ok(Some(queues))
 }
 
-/// The classes of a plan, with their shares; those of the high table go before all others.
+/// Returns the classes of a plan with their shares; classes of the high table have strict priority.
 fn classes(
     kinds: &Kinds,
     one: &OneFile,
@@ -272,7 +281,7 @@ fn classes(
     output: &Output,
 ) -> anyhow::Result<Option<Vec<TrafficClass>>> {
     let path: &Path = &one.file;
-    let mut opened = load::open(kinds, path, &one.overrides)?;
+    let mut opened = load::open(kinds, path, &one.overrides())?;
     let directory = path.parent().unwrap_or(Path::new("."));
     let request =
         netloom_experiment::spec::read_plan(&opened.document, directory, &mut opened.notes);
@@ -282,7 +291,7 @@ fn classes(
     };
     let planned = plan::plan(&request).map_err(|_| {
         anyhow!(
-            "what is asked for cannot be met: see `netloom plan {}`",
+            "the plan cannot be met; run `netloom plan {}` for the reasons",
             path.display()
         )
     })?;
@@ -290,7 +299,7 @@ fn classes(
         .iter()
         .find(|name| request.classes.iter().all(|class| class.name != **name))
     {
-        bail!("there is no class `{unknown}` in the plan");
+        bail!("there is no class named `{unknown}` in the plan");
     }
     let class = |(own, class): (&plan::PlannedClass, &plan::Class)| TrafficClass {
         name: class.name.clone(),

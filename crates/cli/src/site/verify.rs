@@ -1,4 +1,4 @@
-//! `netloom verify`: whether the tables of a plan are in the ports.
+//! `netloom site verify`: the tables in the ports, compared with a plan.
 
 use std::path::PathBuf;
 
@@ -6,42 +6,50 @@ use clap::Args;
 use netloom_experiment::Kinds;
 use netloom_infiniband::opensm::verify::{Rules, Verified, verify};
 
-use super::load::{Overrides, tell};
-use super::output::Output;
-use super::site_files::{read_all, understood};
-use super::{Exit, Format, planned_tables};
+use super::files::{read_all, understood};
+use crate::load::{Values, tell};
+use crate::output::Output;
+use crate::{Exit, Format, planned_tables};
 
-/// Differences that are told one by one; JSON has all.
+/// Number of differences that are printed; JSON has all.
 const SHOWN: usize = 20;
 
 #[derive(Args)]
 #[command(after_help = "Examples:
-  netloom verify plan.toml nd.txt vlarb.txt sl2vl.txt portinfo.txt
-  netloom verify plan.toml after/*
+  netloom site verify plan.toml nd.txt vlarb.txt sl2vl.txt portinfo.txt
+  netloom site verify plan.toml after/*
 
-The readback is what ibnetdiscover prints, and answers of smpquery vlarb, sl2vl and portinfo (or \
-opensm-sl2vl.dump), in any order; forwarding tables among them are passed over. \
+The files are the output of ibnetdiscover and of smpquery vlarb, sl2vl and portinfo (or \
+opensm-sl2vl.dump), in any order. Forwarding tables are ignored. \
 Entries of weight 0 at the end of a table are ignored; the order of entries is compared. \
-Exit codes: 0 as planned, 6 something differs or nothing could be compared.")]
+Exit codes: 0 as planned, 6 differences found or nothing compared.")]
 pub(crate) struct Verify {
-    /// The experiment with [plan], or with tables in [qos].
+    /// Experiment with [plan], or with tables in [qos].
     plan: PathBuf,
-    /// What was read back.
+    /// Output of the tools that read the ports.
     #[arg(required = true, value_name = "FILE")]
     readback: Vec<PathBuf>,
-    /// Limits of high priority read as 0 whatever they are, as under ibsim: leave them out.
+    /// Ignore limits of high priority, which ibsim always reports as 0.
     #[arg(long)]
     limits_read_as_zero: bool,
-    /// What is printed.
+    /// Format of stdout.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
     #[command(flatten)]
-    overrides: Overrides,
+    values: Values,
+    /// Plan even if the routing can deadlock.
+    #[arg(long)]
+    force: bool,
 }
 
 impl Verify {
     pub(super) fn run(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
-        let planned = planned_tables::of_file(kinds, &self.plan, &self.overrides, output)?;
+        let planned = planned_tables::of_file(
+            kinds,
+            &self.plan,
+            &self.values.overrides(self.force),
+            output,
+        )?;
         let Some((tables, _)) = planned else {
             return Ok(Exit::Invalid);
         };
@@ -76,7 +84,7 @@ fn human(verified: &Verified) -> String {
         text.push_str(&format!("and {more} more differences\n"));
     }
     text.push_str(&format!(
-        "{} of {} ports are as planned ({} tables, limits and rows of lanes compared)\n",
+        "{} of {} ports are as planned ({} tables, limits and SL2VL rows compared)\n",
         verified.ports_identical, verified.ports_compared, verified.tables_compared
     ));
     let rest = [

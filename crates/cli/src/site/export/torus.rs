@@ -1,4 +1,4 @@
-//! `netloom export torus`: the shape of a torus or mesh for torus-2QoS.
+//! `netloom site export torus`: the shape of a torus or mesh, for torus-2QoS.
 
 use anyhow::{Context, bail};
 use clap::Args;
@@ -12,20 +12,20 @@ use super::{OneFile, subnet};
 
 #[derive(Args)]
 #[command(after_help = "Examples:
-  netloom export torus torus.toml -o torus-2QoS.conf
-  netloom export torus site/site.toml --sides 5x5 --switch s00 --next s10,s01 -o torus-2QoS.conf
-  netloom export torus site/site.toml --sides 4x4x4m --switch s000 --next s100,s010,s001 --previous s300,s030
+  netloom site export torus torus.toml -o torus-2QoS.conf
+  netloom site export torus site/site.toml --sides 5x5 --switch s00 --next s10,s01 -o torus-2QoS.conf
+  netloom site export torus site/site.toml --sides 4x4x4m --switch s000 --next s100,s010,s001 --previous s300,s030
 
-A torus or mesh of netloom knows its shape. Of a real site, say how many switches each dimension has (m behind a \
-number: its ends are not joined), one switch, and its neighbours along x, y and z. Rings of 4 need the neighbours in \
-both directions.")]
+The shape of a generated torus or mesh is known. For a real site, give the number of switches per dimension \
+(with m for a dimension without wrap-around), one switch, and its neighbours along x, y and z. Rings of 4 need \
+the neighbours in both directions.")]
 pub(crate) struct Torus {
     #[command(flatten)]
     pub(super) file: OneFile,
-    /// Switches along each dimension, such as 5x5 or 4x4x2m.
+    /// Number of switches per dimension, such as 5x5 or 4x4x2m.
     #[arg(long, value_name = "AxBxC", requires = "switch", requires = "next")]
     sides: Option<String>,
-    /// A switch to begin at, by name or GUID.
+    /// First switch, by name or GUID.
     #[arg(long, value_name = "SWITCH", requires = "sides")]
     switch: Option<String>,
     /// Its neighbours in the positive direction of each dimension.
@@ -54,7 +54,7 @@ impl Torus {
             (Some(sides), _) => (dimensions(sides)?, self.seed_of(topology, &site)?),
             (None, Structure::Grid(grid)) => (of_grid(grid)?, seed_in(grid, topology, &site)),
             (None, other) => bail!(
-                "{} does not say which switches are in which row: give --sides, --switch and --next",
+                "the shape of {} is not known; add --sides, --switch and --next",
                 other.fabric()
             ),
         };
@@ -69,15 +69,12 @@ impl Torus {
             };
             switches
                 .find(is_it)
-                .with_context(|| format!("no switch is called `{name}`"))
+                .with_context(|| format!("no switch is named `{name}`"))
         };
         let seed = find(self.switch.as_ref().context("--sides needs --switch")?)?;
         let along = |names: &[String]| -> anyhow::Result<[Option<Guid>; 3]> {
             if names.len() > 3 {
-                bail!(
-                    "torus-2QoS has three dimensions, and there are {} neighbours",
-                    names.len()
-                );
+                bail!("expected at most 3 neighbours, found {}", names.len());
             }
             let mut found = [None; 3];
             for (place, name) in found.iter_mut().zip(names) {
@@ -85,7 +82,7 @@ impl Torus {
                 let is_beside = |port| matches!(topology.peer(seed, port), Peer::Switch(other, _) if other == there);
                 if !topology.ports(seed).any(is_beside) {
                     bail!(
-                        "no cable leads from {} to {name}",
+                        "there is no cable from {} to {name}",
                         topology.switch_name(seed)
                     );
                 }
@@ -105,7 +102,7 @@ fn guid(site: &Site, switch: SwitchId) -> Guid {
     site.subnet.nodes[site.switches[switch.index()].index()].guid
 }
 
-/// A dimension that is not there.
+/// An unused dimension.
 const NONE: TorusDimension = TorusDimension {
     radix: 1,
     is_ring: false,
@@ -116,15 +113,16 @@ fn dimensions(text: &str) -> anyhow::Result<[TorusDimension; 3]> {
     let parts: Vec<&str> = text.split('x').collect();
     if parts.len() > 3 {
         bail!(
-            "torus-2QoS has three dimensions, and `{text}` has {}",
+            "expected at most 3 dimensions, found {} in `{text}`",
             parts.len()
         );
     }
     for (side, part) in sides.iter_mut().zip(parts) {
         let number = part.trim_end_matches(['m', 't']);
         let radix = number.parse::<u16>().ok().filter(|radix| *radix >= 1);
-        let radix =
-            radix.with_context(|| format!("`{part}`: write how many switches, such as 5 or 5m"))?;
+        let radix = radix.with_context(|| {
+            format!("expected a number of switches such as 5 or 5m, found `{part}`")
+        })?;
         *side = TorusDimension {
             radix,
             is_ring: radix > 2 && !part.ends_with('m'),
@@ -135,10 +133,7 @@ fn dimensions(text: &str) -> anyhow::Result<[TorusDimension; 3]> {
 
 fn of_grid(grid: &Grid) -> anyhow::Result<[TorusDimension; 3]> {
     if grid.sides.len() > 3 {
-        bail!(
-            "torus-2QoS has three dimensions, and here are {}",
-            grid.sides.len()
-        );
+        bail!("expected at most 3 dimensions, found {}", grid.sides.len());
     }
     let mut sides = [NONE; 3];
     for (dimension, (side, radix)) in sides.iter_mut().zip(&grid.sides).enumerate() {
@@ -150,7 +145,7 @@ fn of_grid(grid: &Grid) -> anyhow::Result<[TorusDimension; 3]> {
     Ok(sides)
 }
 
-/// The first switch and its neighbours.
+/// Returns the first switch and its neighbours.
 fn seed_in(grid: &Grid, topology: &Topology, site: &Site) -> TorusSeed {
     let first = SwitchId(0);
     let beside = |dimension: usize, is_positive: bool| {
@@ -165,7 +160,7 @@ fn seed_in(grid: &Grid, topology: &Topology, site: &Site) -> TorusSeed {
     TorusSeed {
         switch: guid(site, first),
         next: [0, 1, 2].map(|dimension| beside(dimension, true)),
-        // Only a ring has a neighbour in both directions there, and only one of four needs both.
+        // Only rings of four need the neighbours in both directions.
         previous: [0, 1, 2].map(|dimension| {
             let is_needed = grid.sides.get(dimension) == Some(&4) && grid.is_ring(dimension);
             is_needed.then(|| beside(dimension, false)).flatten()

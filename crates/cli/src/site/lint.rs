@@ -1,50 +1,64 @@
-//! `netloom lint`: what is wrong with the files of OpenSM.
+//! `netloom site lint`: mistakes in the configuration of a subnet manager.
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use netloom_catalog::{Document, Notes, Place};
 use netloom_experiment::render;
 use netloom_infiniband::Site;
 use netloom_infiniband::opensm::{Conf, Fabric, Policy, Subject, lint};
 
-use super::note_lines::NoteLine;
-use super::output::Output;
-use super::site_files::{self, read_all};
-use super::{Exit, Format};
+use super::files::{self, read_all};
+use crate::note_lines::NoteLine;
+use crate::output::Output;
+use crate::{Exit, Format};
 
-#[derive(Args)]
-#[command(after_help = "Examples:
-  netloom lint /etc/opensm/opensm.conf
-  netloom lint opensm.conf --policy qos-policy.conf --fabric nd.txt --fabric portinfo.txt
-  netloom lint opensm.conf --log /var/log/opensm.log
-
-Each finding has its line, what OpenSM will do, and the fix. With --fabric, lint knows the table sizes of \
-the ports; with --log, which routing OpenSM used instead of the one in the file. \
-Exit codes: 0 nothing found, 6 findings. Remarks are not findings.")]
-pub(crate) struct Lint {
-    /// opensm.conf.
-    conf: PathBuf,
-    /// The policy file, qos-policy.conf.
-    #[arg(long, value_name = "FILE")]
-    policy: Option<PathBuf>,
-    /// Files of the fabric it is for: what ibnetdiscover prints, and answers of smpquery portinfo; may be repeated.
-    #[arg(long, value_name = "FILE")]
-    fabric: Vec<PathBuf>,
-    /// What OpenSM wrote into its log.
-    #[arg(long, value_name = "FILE")]
-    log: Option<PathBuf>,
-    /// The largest packet, in bytes: weights should be no smaller.
-    #[arg(long, default_value_t = 4096, value_name = "BYTES")]
-    packet: u32,
-    /// What is printed.
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    format: Format,
+#[derive(Subcommand)]
+pub(crate) enum Lint {
+    /// Check opensm.conf: what OpenSM will do, and how to fix it.
+    Opensm(Opensm),
 }
 
 impl Lint {
     pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
-        // The fabric first: its reader numbers texts from 0.
+        match self {
+            Lint::Opensm(command) => command.run(output),
+        }
+    }
+}
+
+#[derive(Args)]
+#[command(after_help = "Examples:
+  netloom site lint opensm /etc/opensm/opensm.conf
+  netloom site lint opensm opensm.conf --policy qos-policy.conf --fabric nd.txt --fabric portinfo.txt
+  netloom site lint opensm opensm.conf --log /var/log/opensm.log
+
+Each finding has its line, what OpenSM will do, and the fix. With --fabric, lint knows the table sizes of \
+the ports; with --log, which routing OpenSM used instead of the one in the file. \
+Exit codes: 0 nothing found, 6 findings. Remarks are not findings.")]
+pub(crate) struct Opensm {
+    /// Configuration file of OpenSM, opensm.conf.
+    conf: PathBuf,
+    /// Policy file, qos-policy.conf.
+    #[arg(long, value_name = "FILE")]
+    policy: Option<PathBuf>,
+    /// Output of ibnetdiscover or smpquery portinfo for the fabric; may be repeated.
+    #[arg(long, value_name = "FILE")]
+    fabric: Vec<PathBuf>,
+    /// Log of OpenSM.
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// Largest packet in bytes; weights should not be smaller.
+    #[arg(long, default_value_t = 4096, value_name = "BYTES")]
+    packet: u32,
+    /// Format of stdout.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+}
+
+impl Opensm {
+    fn run(&self, output: &Output) -> anyhow::Result<Exit> {
+        // The fabric comes first, because its reader numbers sources from 0.
         let mut paths = self.fabric.clone();
         paths.push(self.conf.clone());
         paths.extend(self.policy.clone());
@@ -79,13 +93,13 @@ impl Lint {
                 ..Place::default()
             };
             notes
-                .error("E1100", place, "nothing in this file is about quality of service")
-                .help("opensm.conf has lines such as `qos TRUE`; without them OpenSM leaves the tables of ports as they are");
+                .error("E1100", place, "expected settings of quality of service, found none")
+                .help("add lines such as `qos TRUE`; without them, OpenSM does not write the tables of ports");
         }
         for note in report.findings.iter() {
             notes.push(note.clone());
         }
-        let document = site_files::texts(sources);
+        let document = files::texts(sources);
         match self.format {
             Format::Json => output.data(&json(&document, &notes, &report.remarks)?)?,
             Format::Human => {

@@ -1,65 +1,44 @@
-//! `netloom topo`: the fabric itself.
+//! `netloom show switches`, `stats` and `graph`: the fabric itself.
 
-mod draw;
-
-use std::path::PathBuf;
-
-use clap::{Args, Subcommand};
 use netloom_experiment::{Experiment, Kinds};
-use netloom_topology::{Peer, graph, measures};
+use netloom_topology::{Peer, graph as graph_text, measures};
 
-use super::Exit;
-use super::load::{self, Overrides, Purpose};
-use super::output::Output;
-use super::table::Columns;
+use super::Of;
+use crate::Exit;
+use crate::load::{self, Purpose};
+use crate::output::Output;
+use crate::table::Columns;
 
-#[derive(Subcommand)]
-pub(crate) enum Topo {
-    /// Every switch with what its ports are cabled to.
-    Show(Of),
-    /// Counts, radix, diameter, oversubscription by level and bisection.
-    Stats(Of),
-    /// The fabric as the plain text that `kind = "graph"` reads.
-    Export(Of),
-    /// A picture of the fabric, as SVG.
-    Draw(draw::Draw),
+pub(super) fn switches(of: &Of, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
+    let experiment = match of.load(kinds, output)? {
+        Ok(experiment) => experiment,
+        Err(exit) => return Ok(exit),
+    };
+    output.data(&cabling(&experiment))?;
+    Ok(Exit::Done)
 }
 
-#[derive(Args)]
-pub(crate) struct Of {
-    /// The experiment.
-    file: PathBuf,
-    #[command(flatten)]
-    overrides: Overrides,
+pub(super) fn graph(of: &Of, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
+    let experiment = match of.load(kinds, output)? {
+        Ok(experiment) => experiment,
+        Err(exit) => return Ok(exit),
+    };
+    output.data(&graph_text::write(&experiment.fabric.topology))?;
+    Ok(Exit::Done)
 }
 
-impl Topo {
-    pub(super) fn run(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
-        let of = match self {
-            Topo::Show(of) | Topo::Stats(of) | Topo::Export(of) => of,
-            Topo::Draw(draw) => return draw.run(kinds, output),
-        };
-        // Whether it can deadlock is another question.
-        let overrides = Overrides {
-            force: true,
-            ..of.overrides.clone()
-        };
-        let loaded = load::load_file(kinds, &of.file, &overrides, Purpose::Look, output)?;
-        let exit = load::exit_of(&loaded);
-        let (Some(experiment), facts) = (loaded.experiment, loaded.facts) else {
-            return Ok(exit);
-        };
-        let text = match self {
-            Topo::Show(_) => show(&experiment),
-            Topo::Stats(_) => stats(&experiment, &facts),
-            _ => graph::write(&experiment.fabric.topology),
-        };
-        output.data(&text)?;
-        Ok(Exit::Done)
-    }
+pub(super) fn stats(of: &Of, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
+    let overrides = of.values.overrides(true);
+    let loaded = load::load_file(kinds, &of.file, &overrides, Purpose::Look, output)?;
+    let exit = load::exit_of(&loaded);
+    let (Some(experiment), facts) = (loaded.experiment, loaded.facts) else {
+        return Ok(exit);
+    };
+    output.data(&measured(&experiment, &facts))?;
+    Ok(Exit::Done)
 }
 
-fn show(experiment: &Experiment) -> String {
+fn cabling(experiment: &Experiment) -> String {
     let topology = &experiment.fabric.topology;
     let mut text = format!("{}\n", topology.structure().words());
     for switch in topology.switches() {
@@ -86,7 +65,7 @@ fn show(experiment: &Experiment) -> String {
 /// Facts of `check` that are about the cables alone.
 const OF_CABLES: [&str; 3] = ["failures", "levels", "bisection"];
 
-fn stats(experiment: &Experiment, facts: &[(String, String)]) -> String {
+fn measured(experiment: &Experiment, facts: &[(String, String)]) -> String {
     let topology = &experiment.fabric.topology;
     let measures = measures(topology);
     let mut table = Columns::words();

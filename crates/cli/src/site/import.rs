@@ -1,58 +1,47 @@
-//! `netloom import`: a real site becomes an experiment.
+//! `netloom site import`: a real site as an experiment.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::bail;
-use clap::{Args, Subcommand};
+use clap::Args;
 use netloom_infiniband::Site;
 use netloom_infiniband::routes::Names;
 use netloom_infiniband::suspects::{Suspect, suspects};
 
-use super::load::tell;
-use super::output::Output;
-use super::site_files::{others, put, read_all, understood, write_folder};
-use super::table::Columns;
-use super::{Exit, program};
-
-#[derive(Subcommand)]
-pub(crate) enum Import {
-    /// A real InfiniBand subnet, from what `ibnetdiscover` prints and whatever tables were read of it.
-    Ibnetdiscover(Ibnetdiscover),
-}
+use super::files::{others, put, read_all, understood, write_folder};
+use crate::load::tell;
+use crate::output::Output;
+use crate::table::Columns;
+use crate::{Exit, program};
 
 #[derive(Args)]
 #[command(after_help = "Examples:
-  ibnetdiscover > nd.txt; netloom import ibnetdiscover nd.txt -o site
-  netloom import ibnetdiscover nd.txt opensm-lfts.dump opensm-sl2vl.dump vlarb.txt -o site
+  ibnetdiscover > nd.txt; netloom site import nd.txt -o site
+  netloom site import nd.txt opensm-lfts.dump opensm-sl2vl.dump vlarb.txt -o site
 
-Files are recognised by their content, in any order: ibnetdiscover or opensm-subnet.lst (one of them); \
-forwarding tables (opensm-lfts.dump, opensm.fdbs, dump_fts, ibroute); SL2VL maps (opensm-sl2vl.dump, \
-smpquery sl2vl, slvl of ibdmchk); answers of smpquery vlarb and portinfo, one after the other; service \
-levels of paths (psl of ibdmchk). \
+Files may be given in any order; each is recognised by its content:
+  nodes and cables         ibnetdiscover or opensm-subnet.lst (exactly one)
+  forwarding tables        opensm-lfts.dump, opensm.fdbs, dump_fts, ibroute
+  SL2VL maps               opensm-sl2vl.dump, smpquery sl2vl, slvl of ibdmchk
+  arbitration, limits      smpquery vlarb and portinfo, answers one after the other
+  service levels of paths  psl of ibdmchk
+
 OpenSM writes its dumps with `opensm -D 0x43 --dump_files_dir DIR`.")]
-pub(crate) struct Ibnetdiscover {
-    /// What the tools of the site printed.
+pub(crate) struct Import {
+    /// Output of the site's tools.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The folder to write: an experiment, and the files as netloom understood them.
+    /// Write the experiment and the files it needs to DIR.
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
-    /// Write into the folder even if it is there.
+    /// Write into an existing folder.
     #[arg(long)]
     overwrite: bool,
 }
 
 impl Import {
     pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
-        match self {
-            Import::Ibnetdiscover(command) => command.run(output),
-        }
-    }
-}
-
-impl Ibnetdiscover {
-    fn run(&self, output: &Output) -> anyhow::Result<Exit> {
         let files = read_all(&self.files)?;
         let (document, notes, site) = understood(files);
         tell(&document, &notes, output);
@@ -61,7 +50,7 @@ impl Ibnetdiscover {
         }
         if self.output.exists() && !self.overwrite {
             bail!(
-                "{} is there already; --overwrite writes into it",
+                "{} already exists; add --overwrite to write into it",
                 self.output.display()
             );
         }
@@ -75,17 +64,17 @@ impl Ibnetdiscover {
         let folder = self.output.display();
         output.say(&format!("wrote {folder}: {}", written.join(", ")));
         output.say(&format!(
-            "next: {0} check {folder}/site.toml; {0} route check {folder}/site.toml",
+            "next: {0} check {folder}/site.toml; {0} show routing {folder}/site.toml",
             program()
         ));
         Ok(Exit::Done)
     }
 }
 
-/// Suspects of one kind that are listed one by one.
+/// Number of suspects of one kind that are printed.
 const SHOWN: usize = 20;
 
-/// What looks like a fault, a line each.
+/// Prints suspected faults, one per line.
 fn suspected(site: &Site) -> String {
     let names = Names::of(&site.subnet);
     let found = suspects(&site.subnet);
@@ -105,7 +94,7 @@ fn suspected(site: &Site) -> String {
     text
 }
 
-/// What was found, and what is missing with the command that gives it.
+/// Prints what was found, and for what is missing the command that provides it.
 fn summary(site: &Site) -> String {
     let (subnet, programmed) = (&site.subnet, &site.programmed);
     let mut rates: BTreeMap<String, u32> = BTreeMap::new();
@@ -148,7 +137,7 @@ fn summary(site: &Site) -> String {
         or(
             !programmed.forwarding.is_empty(),
             found(programmed.forwarding.len(), n_switches, "switches"),
-            "none: routed up and down; give opensm-lfts.dump, or what dump_fts prints",
+            "none: using up*/down* routing; add opensm-lfts.dump or the output of dump_fts",
         ),
     ]);
     let mut mapped: Vec<_> = programmed
@@ -166,7 +155,7 @@ fn summary(site: &Site) -> String {
                 programmed.sl_to_vl.len(),
                 mapped.len()
             ),
-            "none: SL n on VL n; give opensm-sl2vl.dump, or what smpquery sl2vl prints",
+            "none: SL n uses VL n; add opensm-sl2vl.dump or the output of smpquery sl2vl",
         ),
     ]);
     table.line([
@@ -174,7 +163,7 @@ fn summary(site: &Site) -> String {
         or(
             !programmed.arbitration.is_empty(),
             format!("{} ports", programmed.arbitration.len()),
-            "none: lanes have turns; give what smpquery vlarb LID PORT prints, port after port",
+            "none: lanes take turns; add the output of smpquery vlarb LID PORT for each port",
         ),
     ]);
     table.line([
@@ -184,8 +173,8 @@ fn summary(site: &Site) -> String {
                 .lanes
                 .values()
                 .any(|lanes| lanes.high_limit.is_some()),
-            format!("{} ports, others taken as 0", programmed.lanes.len()),
-            "none: taken as 0; give what smpquery portinfo LID PORT prints, port after port",
+            format!("{} ports; 0 for the others", programmed.lanes.len()),
+            "none: 0 is assumed; add the output of smpquery portinfo LID PORT for each port",
         ),
     ]);
     table.line([
@@ -193,25 +182,25 @@ fn summary(site: &Site) -> String {
         or(
             !programmed.path_levels.is_empty(),
             "as listed".to_owned(),
-            "none: packets take the level of their class",
+            "none: packets use the service level of their class",
         ),
     ]);
     table.print()
 }
 
-/// The experiment: the site as it is, and some traffic to begin with.
+/// Returns the text of an experiment: the site, and some traffic to start with.
 fn experiment(files: &[&str], has_forwarding: bool) -> String {
     let files: Vec<String> = files.iter().map(|name| format!("\"{name}\"")).collect();
     let files = files.join(", ");
     let routing = match has_forwarding {
         true => "",
         false => {
-            "\n# No forwarding tables were given: up*/down* stands for what the subnet manager would choose.\n[routing]\nkind = \"up-down\"\n"
+            "\n# No forwarding tables were given, so routing is up*/down*; the subnet manager may route differently.\n[routing]\nkind = \"up-down\"\n"
         }
     };
     format!(
-        "# A real InfiniBand subnet, as its tools described it. Rates, forwarding tables, SL2VL maps and arbitration tables are
-# those of the site, as far as the files have them; what is written below goes before them.
+        "# A real InfiniBand subnet, imported from the output of its tools. Rates, forwarding tables, SL2VL maps
+# and arbitration tables are those of the site, as far as the files contain them. Values below override them.
 netloom = 1
 name = \"site\"
 
@@ -219,11 +208,11 @@ name = \"site\"
 kind = \"infiniband\"
 files = [{files}]
 {routing}
-# The crossbar of a real switch is faster than its links. How much faster is not public: 2 is assumed.
+# The crossbar of a real switch is faster than its links. The ratio is not public; 2 is an assumption.
 [switch]
 speedup = 2
 
-# Hosts and switches have their own names: `netloom topo show site.toml` lists them.
+# `netloom show switches site.toml` lists the names of hosts and switches.
 [[traffic]]
 name = \"all-to-all\"
 load = 0.3

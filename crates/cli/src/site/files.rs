@@ -1,4 +1,4 @@
-//! Files of a real site: read as what they are, and written as netloom understood them.
+//! Files of a real site: reading them by their content, and writing them.
 
 use std::path::{Path, PathBuf};
 
@@ -7,27 +7,27 @@ use netloom_catalog::file::{MOST_LIST, read_bytes};
 use netloom_catalog::{Document, Notes, Place, Value, ValueShape};
 use netloom_infiniband::{Programmed, Site, Subnet, writing};
 
-/// The texts of files.
-pub(super) fn read_all(paths: &[PathBuf]) -> anyhow::Result<Vec<(String, String)>> {
+/// Reads files as text.
+pub(crate) fn read_all(paths: &[PathBuf]) -> anyhow::Result<Vec<(String, String)>> {
     let read = |path: &PathBuf| {
         let bytes = read_bytes(Path::new(path), MOST_LIST)
             .with_context(|| format!("cannot read {}", path.display()))?;
-        // Descriptions of nodes are whatever bytes somebody wrote into them.
+        // Node descriptions can contain any bytes.
         let text = String::from_utf8_lossy(&bytes).into_owned();
         Ok((path.display().to_string(), text))
     };
     paths.iter().map(read).collect()
 }
 
-/// What files of a site say, and the texts with everything noted about them, for messages.
-pub(super) fn understood(files: Vec<(String, String)>) -> (Document, Notes, Site) {
+/// Reads the site that files describe; also returns their text and notes, for messages.
+pub(crate) fn understood(files: Vec<(String, String)>) -> (Document, Notes, Site) {
     let mut notes = Notes::new();
     let site = Site::understand(&files, &mut notes);
     (texts(files), notes, site)
 }
 
-/// Texts that are no TOML, so that messages can show their lines.
-pub(super) fn texts(sources: Vec<(String, String)>) -> Document {
+/// Wraps texts that are not TOML, so that messages can quote their lines.
+pub(crate) fn texts(sources: Vec<(String, String)>) -> Document {
     Document {
         sources,
         root: Value {
@@ -37,14 +37,14 @@ pub(super) fn texts(sources: Vec<(String, String)>) -> Document {
     }
 }
 
-/// Writes a file, whole or not at all.
-pub(super) fn put(path: &Path, text: &str) -> anyhow::Result<()> {
+/// Writes a file atomically.
+pub(crate) fn put(path: &Path, text: &str) -> anyhow::Result<()> {
     netloom_results::store::write_file(path, text.as_bytes())
         .with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// The ports that are not NICs, in words: `54 aggregation nodes (SHARP), 2 ports of routers`.
-pub(super) fn others(site: &Site) -> String {
+/// Describes the ports that are not NICs: `54 aggregation nodes (SHARP), 2 ports of routers`.
+pub(crate) fn others(site: &Site) -> String {
     let nodes = || {
         site.left_out
             .iter()
@@ -71,9 +71,10 @@ pub(super) fn others(site: &Site) -> String {
     kinds.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// Writes what is known of a site into a folder, one file for each thing, and says which.
-pub(super) fn write_folder(folder: &Path, site: &Site) -> anyhow::Result<Vec<&'static str>> {
-    std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+/// Writes the files of a site into a folder and returns their names.
+pub(crate) fn write_folder(folder: &Path, site: &Site) -> anyhow::Result<Vec<&'static str>> {
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot create {}", folder.display()))?;
     let (subnet, programmed) = (&site.subnet, &site.programmed);
     let mut written = vec![];
     let mut add = |name: &'static str, text: String| {

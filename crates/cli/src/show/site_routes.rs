@@ -1,4 +1,4 @@
-//! `netloom route check` of a real site: every route by the tables that are programmed.
+//! `netloom show routing` of a real site: every route, by the programmed tables.
 
 use std::path::{Path, PathBuf};
 
@@ -7,16 +7,16 @@ use netloom_experiment::Kinds;
 use netloom_infiniband::Site;
 use netloom_infiniband::routes::{Names, RouteCheck, check_host_routes, check_routes};
 
-use super::Exit;
-use super::load::{self, Overrides};
-use super::output::Output;
-use super::site_files::{others, read_all, understood};
-use super::table::Columns;
+use crate::Exit;
+use crate::load::{self, Overrides};
+use crate::output::Output;
+use crate::site::files::{others, read_all, understood};
+use crate::table::Columns;
 
-/// Failures, links and steps of a loop that are told; more help nobody.
+/// Number of failures, links and steps of a loop that are printed.
 const SHOWN: usize = 8;
 
-/// The site of an experiment that goes by the tables of one; nothing if it does not.
+/// Reads the site of an experiment that uses its forwarding tables; `None` for other experiments.
 pub(super) fn of_file(
     kinds: &Kinds,
     file: &Path,
@@ -50,11 +50,13 @@ pub(super) fn of_file(
     }))
 }
 
-/// The service level of paths that the files give none.
+/// Number of service levels that are assumed for paths without one in the files.
 const USUAL_LEVELS: u16 = 1;
 
-/// Checks the routes between hosts; and, where there are routers or aggregation nodes, all routes. Routes of these that
-/// do not arrive are reported and are not a fault of the hosts'; their packets can close a credit loop as any.
+/// Checks the routes between hosts and, if there are routers or aggregation nodes, all routes.
+///
+/// A route of a router or aggregation node that does not arrive is reported, but it is not a fault of
+/// the hosts. Its packets can be part of a credit loop.
 pub(super) fn check(site: &Site, output: &Output) -> anyhow::Result<Exit> {
     let names = Names::of(&site.subnet);
     let hosts = check_host_routes(&site.subnet, &site.programmed, USUAL_LEVELS);
@@ -64,7 +66,7 @@ pub(super) fn check(site: &Site, output: &Output) -> anyhow::Result<Exit> {
     }
     if let Some(worst) = hosts.longer.worst {
         text.push_str(&format!(
-            "longest way around: {} to {} passes {} switches, {} would do\n",
+            "longest detour: {} to {} passes {} switches, the shortest path {}\n",
             names.port(worst.from),
             names.address(worst.to),
             worst.hops,
@@ -85,7 +87,7 @@ pub(super) fn check(site: &Site, output: &Output) -> anyhow::Result<Exit> {
     })
 }
 
-/// What arrives, what does not, and the credit loops.
+/// Returns how many routes arrive, which do not, and the credit loops.
 fn verdict(found: &RouteCheck, names: &Names<'_>) -> String {
     let mut text = summary(found);
     for failure in found.failures.first.iter().take(SHOWN) {
@@ -121,17 +123,17 @@ fn summary(found: &RouteCheck) -> String {
             count(found.levels),
             count(found.lanes)
         ),
-        n => format!("credit loops: {n} groups of links can wait for each other for ever\n"),
+        n => format!("credit loops: {n} groups of links can wait for each other forever\n"),
     });
     if found.unknown_lanes > 0 {
         text.push_str(&format!(
-            "{} pairs of ports have no SL2VL row in the files; they count as VL0\n",
+            "{} pairs of ports have no SL2VL row in the files; VL0 is assumed\n",
             found.unknown_lanes
         ));
     }
     if found.longer.routes > 0 {
         text.push_str(&format!(
-            "{} routes pass more switches than they must\n",
+            "{} routes pass more switches than the shortest path\n",
             found.longer.routes
         ));
     }
@@ -153,7 +155,7 @@ fn balance(found: &RouteCheck, names: &Names<'_>) -> String {
     let mut text = format!("{}\n", table.print().trim_end());
     if let Some(busiest) = found.most_loaded(1).first() {
         text.push_str(&format!(
-            "most routes: {} to {}, {} of them\n",
+            "most routes on one link: {2} from {0} to {1}\n",
             names.port(busiest.from),
             names.port(busiest.to),
             busiest.routes
