@@ -1,5 +1,5 @@
-//! Deficit round robin (Shreedhar and Varghese, "Efficient fair queueing using deficit round robin",
-//! SIGCOMM 1995), over virtual lanes.
+//! Deficit round robin (Shreedhar and Varghese, "Efficient fair queueing using deficit round
+//! robin", SIGCOMM 1995), over virtual lanes.
 //!
 //! Every lane has a quantum of bytes. At its turn it may send its quantum and the rest of its last
 //! turn, as long as its head fits. If the head does not fit, the lane keeps the rest. A lane with

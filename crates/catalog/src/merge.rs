@@ -90,7 +90,8 @@ mod tests {
 
     #[test]
     fn tables_merge_and_lists_replace() {
-        let parent = "a = 1\n[link]\nrate = \"1 Gbps\"\nmtu = \"2 KiB\"\n[[traffic]]\nload = 1\n[[traffic]]\nload = 2\n";
+        let parent = "a = 1\n[link]\nrate = \"1 Gbps\"\nmtu = \"2 KiB\"\n[[traffic]]\nload = 1\n\
+            [[traffic]]\nload = 2\n";
         let child = "[link]\nrate = \"2 Gbps\"\n[[traffic]]\nload = 3\n[new]\nx = true\n";
         insta::assert_snapshot!(over(parent, child), @r#"
         a = 1

@@ -192,7 +192,8 @@ macro_rules! quantities {
                     },
                     other => {
                         notes
-                            .error("E0103", value.place, format!("expected {} with a unit, found {}", concat!("a ", $what), other.word()))
+                            .error("E0103", value.place, format!("expected {} with a unit, found \
+                                {}", concat!("a ", $what), other.word()))
                             .help(concat!("use a string such as \"", $example, "\""));
                         None
                     }
@@ -299,7 +300,8 @@ macro_rules! choice {
                     other => {
                         let known = [$($word),*];
                         let found = other.map_or_else(|| value.shape.word().to_owned(), |t| format!("\"{t}\""));
-                        let note = notes.error("E0104", value.place, format!("expected one of {}, found {found}", known.join(", ")));
+                        let note = notes.error("E0104", value.place, format!("expected one of {}, \
+                            found {found}", known.join(", ")));
                         if let Some(near) = other.and_then(|t| $crate::nearest(t, known)) {
                             note.help(format!("did you mean \"{near}\"?"));
                         }

@@ -258,7 +258,8 @@ fn rules(study: &Study) -> Option<String> {
     if let Some(interval) = study.seeds.interval {
         let (percent, most) = (interval * 100.0, study.seeds.most);
         parts.push(format!(
-            "seeds are added until the interval of mean latency is within {percent} %, at most {most}"
+            "seeds are added until the interval of mean latency is within {percent} %, at most \
+             {most}"
         ));
     }
     (!parts.is_empty()).then(|| parts.join("; "))
@@ -271,8 +272,8 @@ fn counted(n: u64, one: &str) -> String {
     }
 }
 
-/// Returns the worse exit code of two files: unreadable, then wrong usage, mistakes and deadlocks, in
-/// the order of how little of the file was checked.
+/// Returns the worse exit code of two files: unreadable, then wrong usage, mistakes and deadlocks,
+/// in the order of how little of the file was checked.
 fn worse(a: Exit, b: Exit) -> Exit {
     let order = [Exit::Failed, Exit::Usage, Exit::Invalid, Exit::Fault];
     order

@@ -309,7 +309,8 @@ fn columns(name: &str) -> Vec<String> {
     found
 }
 
-/// Columns of which the name is a part, as `p99` is of `latency_p99_ns`; in the first table that has each.
+/// Columns of which the name is a part, as `p99` is of `latency_p99_ns`; in the first table that
+/// has each.
 fn columns_with(part: &str) -> Option<String> {
     let mut table = Columns::words();
     let mut seen: Vec<&str> = vec![];

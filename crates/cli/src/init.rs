@@ -44,12 +44,14 @@ const TEMPLATES: &[Template] = &[
     },
     Template {
         name: "plan",
-        about: "Four classes with shares and deadlines, planned for a port with eight entries and simulated.",
+        about: "Four classes with shares and deadlines, planned for a port with eight entries and \
+            simulated.",
         text: include_str!("../templates/plan.toml"),
     },
     Template {
         name: "study",
-        about: "A study: latency against load for three classes and three arbiters, 33 points of 3 seeds.",
+        about: "A study: latency against load for three classes and three arbiters, 33 points of 3 \
+            seeds.",
         text: include_str!("../templates/study.toml"),
     },
     Template {

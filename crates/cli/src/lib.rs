@@ -1,6 +1,7 @@
 //! The command line of netloom: the tree of commands, and their exit codes.
 //!
-//! Each command is a file or folder of its own. Commands parse arguments, call the library and print.
+//! Each command is a file or folder of its own. Commands parse arguments, call the library and
+//! print.
 
 mod bench;
 mod check;
@@ -214,7 +215,8 @@ pub fn main(kinds: Kinds) -> ExitCode {
     ExitCode::from(exit as u8)
 }
 
-/// Returns the name of this program, for scripts and hints: `netloom`, or that of a program with its own kinds.
+/// Returns the name of this program, for scripts and hints: `netloom`, or that of a program with
+/// its own kinds.
 fn program() -> &'static str {
     PROGRAM.get().map_or("netloom", String::as_str)
 }

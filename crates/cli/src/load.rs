@@ -254,7 +254,8 @@ pub(super) fn experiment(
     Ok(loaded.experiment.ok_or(exit))
 }
 
-/// How a command ends that only looks at a file: with a fault if the one mistake is that it can deadlock.
+/// How a command ends that only looks at a file: with a fault if the one mistake is that it can
+/// deadlock.
 pub(super) fn exit_of(loaded: &Loaded) -> Exit {
     exit_with(&loaded.notes, loaded.experiment.is_some())
 }

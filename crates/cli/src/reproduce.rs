@@ -34,9 +34,9 @@ const LAST: &str = "claims.json";
 With -o DIR each run is stored when it ends: in DIR/SIZE/SCENARIO, or in DIR/SIZE-READING/SCENARIO \
 under another reading. These are folders of studies, which run, study status, report and plot also \
 take. After an interruption, the same command resumes and repeats no run. Other sizes, seeds and \
-readings may share the folder. \
-With --scenario only some scenarios run. Claims are judged with all runs in the folder, each \
-scenario with the seeds that it was run with; claims that these runs cannot decide are not printed.")]
+readings may share the folder. With --scenario only some scenarios run. Claims are judged with all \
+runs in the folder, each scenario with the seeds that it was run with; claims that these runs \
+cannot decide are not printed.")]
 pub(crate) struct Reproduce {
     /// Number of the paper.
     #[arg(value_parser = PossibleValuesParser::new(PAPERS.iter().map(|paper| paper.id)))]

@@ -18,8 +18,10 @@ pub(super) fn page(paper: &Paper, claims: &str, figures: &[Figure]) -> String {
         ));
     }
     format!(
-        "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\
-         <title>Paper {id}: {title}</title>\n<style>\n{STYLE}</style>\n<h1>Paper {id}: {title}</h1>\n\
+        "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width\">\n\
+         <title>Paper {id}: {title}</title>\n<style>\n{STYLE}</style>\n\
+         <h1>Paper {id}: {title}</h1>\n\
          <pre>{claims}</pre>\n{drawn}</html>\n",
         id = paper.id,
         title = escaped(paper.title),

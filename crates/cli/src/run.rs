@@ -28,8 +28,9 @@ use super::{Exit, Format, interrupt, machine, program};
 
 #[derive(Args)]
 #[command(
-    after_help = "A file with [study] describes many runs. Their results go to one folder, and all cores are used. A run \
-that is done is not repeated: the same command resumes a study, and several processes may share a folder.
+    after_help = "A file with [study] describes many runs. Their results go to one folder, and all \
+        cores are used. A run that is done is not repeated: the same command resumes a study, and \
+        several processes may share a folder.
 
 Examples:
   netloom run fat-tree.toml
@@ -58,15 +59,15 @@ pub(crate) struct RunCommand {
     /// How to show progress on stderr.
     #[arg(long, value_enum, default_value_t = Style::Auto, value_name = "HOW")]
     progress: Style,
-    /// Run one part of a study: `3/8`, or `auto` to use the job index of Slurm, PBS, MPI, Kubernetes or
-    /// GNU parallel.
+    /// Run one part of a study: `3/8`, or `auto` to use the job index of Slurm, PBS, MPI,
+    /// Kubernetes or GNU parallel.
     #[arg(long, value_name = "I/N", value_parser = Part::from_argument)]
     shard: Option<Part>,
     /// Divide each run among the processes of this MPI job (mpirun, srun); does not affect results.
     #[arg(long)]
     mpi: bool,
-    /// Save the state of a single run at this interval (`90s`, `10min`, `2h`) and when it is interrupted;
-    /// the same command resumes from it.
+    /// Save the state of a single run at this interval (`90s`, `10min`, `2h`) and when it is
+    /// interrupted; the same command resumes from it.
     #[arg(long, value_name = "TIME", value_parser = checkpoint::wall_time)]
     checkpoint_every: Option<Duration>,
     /// Use the reference implementation (slow); does not affect results.
@@ -158,7 +159,8 @@ impl RunCommand {
         let kept = CheckpointFolder::beside(&path);
         let mut result = result.map_err(|why| checkpoint::refused(&why, &kept))?;
         let Ok(Some(folder)) = folder else {
-            // The first process reports the outcome. Slurm takes any other exit code for a lost rank.
+            // The first process reports the outcome. Slurm takes any other exit code for a lost
+            // rank.
             return Ok(Exit::Done);
         };
         let timing = Timing {
@@ -212,7 +214,8 @@ impl RunCommand {
         let is_silent = |run: &&Run| run.counters.injected_packets == 0;
         if let Some(run) = result.document.runs().find(is_silent) {
             output.say(&format!(
-                "warning: nothing was sent with seed {}: no message was generated before the end of the run",
+                "warning: nothing was sent with seed {}: no message was generated before the end \
+                 of the run",
                 run.seed
             ));
         }
@@ -223,7 +226,8 @@ impl RunCommand {
         };
         if let Some(run) = result.document.runs().find(is_over) {
             output.say(&format!(
-                "warning: nothing was sent or received after the warm-up of {} with seed {}; set a shorter warm-up",
+                "warning: nothing was sent or received after the warm-up of {} with seed {}; set a \
+                 shorter warm-up",
                 nanos(run.warmup_ns),
                 run.seed
             ));
@@ -257,7 +261,8 @@ impl RunCommand {
         }
         if self.checkpoint_every.is_some() {
             output.error(
-                "--checkpoint-every works with single runs only; a study resumes after the last finished run",
+                "--checkpoint-every works with single runs only; a study resumes after the last \
+                 finished run",
             );
             return Ok(Exit::Usage);
         }
@@ -675,7 +680,8 @@ fn protocol_lines(protocol: &ProtocolSummary) -> String {
 
 /// Returns the longest waits, and how often arbiters had a choice.
 ///
-/// A wait has a lower and an upper bound: a packet in flight may have been sent before the wait began.
+/// A wait has a lower and an upper bound: a packet in flight may have been sent before the wait
+/// began.
 fn waits(waits: &Waits) -> String {
     let mut table = Columns::numbers();
     table.line([

@@ -261,8 +261,8 @@ impl Array {
         match at {
             Some((at, 0)) if at < of => Ok(Shard { index: at + 1, of }),
             _ => Err(format!(
-                "{id} is {value}, but {name} of {of} from {first} in steps of {step} has no such member; number \
-                 the members from 1 and set {SHARDS} to the total number of shards"
+                "{id} is {value}, but {name} of {of} from {first} in steps of {step} has no such \
+                 member; number the members from 1 and set {SHARDS} to the total number of shards"
             )),
         }
     }
@@ -354,8 +354,10 @@ mod tests {
 
     #[test]
     fn every_batch_system_is_understood() {
-        let slurm = "SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=8 SLURM_ARRAY_TASK_STEP=1";
-        let from_zero = "SLURM_ARRAY_TASK_ID=8 SLURM_ARRAY_TASK_MIN=0 SLURM_ARRAY_TASK_COUNT=5 SLURM_ARRAY_TASK_STEP=4";
+        let slurm = "SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=8 \
+            SLURM_ARRAY_TASK_STEP=1";
+        let from_zero = "SLURM_ARRAY_TASK_ID=8 SLURM_ARRAY_TASK_MIN=0 SLURM_ARRAY_TASK_COUNT=5 \
+            SLURM_ARRAY_TASK_STEP=4";
         let sge = "SGE_TASK_ID=7 SGE_TASK_FIRST=3 SGE_TASK_LAST=10 SGE_TASK_STEPSIZE=2";
         let batch = "SLURM_PROCID=0 SLURM_NTASKS=4";
         let mpirun =
@@ -379,7 +381,8 @@ mod tests {
             ),
             // Two members of eight, run again.
             (
-                "SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_MIN=3 SLURM_ARRAY_TASK_COUNT=2 NETLOOM_SHARDS=8",
+                "SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_MIN=3 SLURM_ARRAY_TASK_COUNT=2 \
+                 NETLOOM_SHARDS=8",
                 "7/8",
             ),
             ("PBS_ARRAY_INDEX=2 NETLOOM_SHARDS=5", "2/5"),
@@ -430,7 +433,8 @@ mod tests {
                 "JOB_COMPLETION_INDEX=5 NETLOOM_SHARDS=5",
                 "PBS_ARRAYID=0 NETLOOM_SHARDS=5",
                 "PBS_ARRAYID=1 NETLOOM_SHARDS=many",
-                "SLURM_ARRAY_TASK_ID=9 SLURM_ARRAY_TASK_MIN=2 SLURM_ARRAY_TASK_COUNT=3 SLURM_ARRAY_TASK_STEP=1",
+                "SLURM_ARRAY_TASK_ID=9 SLURM_ARRAY_TASK_MIN=2 SLURM_ARRAY_TASK_COUNT=3 \
+                 SLURM_ARRAY_TASK_STEP=1",
                 "SLURM_ARRAY_TASK_ID=9",
                 "PMI_RANK=2 PMI_SIZE=2",
             ]
@@ -478,7 +482,8 @@ mod tests {
                 .flat_map(|member| (0..ranks).map(move |rank| (member, rank)))
                 .map(|(member, rank)| {
                     let text = auto(&format!(
-                        "PBS_ARRAYID={member} NETLOOM_SHARDS={members} PMI_RANK={rank} PMI_SIZE={ranks}"
+                        "PBS_ARRAYID={member} NETLOOM_SHARDS={members} PMI_RANK={rank} \
+                         PMI_SIZE={ranks}"
                     ));
                     let shard = Shard::parse(&text).unwrap();
                     assert_eq!(shard.of, members * ranks);

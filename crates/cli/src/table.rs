@@ -297,7 +297,8 @@ mod tests {
         table.line(["det", "The same for every pair."]);
         assert_eq!(
             table.print_within(Some(36)),
-            "  d-mod-k  One path per destination,\n           spread over the roots.\n  det      The same for every pair.\n"
+            "  d-mod-k  One path per destination,\n           spread over the \
+             roots.\n  det      The same for every pair.\n"
         );
         assert!(table.print_within(None).lines().count() == 2);
         // Words are not broken.

@@ -534,7 +534,8 @@ fn output_is_compared_line_by_line_and_word_by_word() {
 
 #[test]
 fn blocks_and_steps_are_found() {
-    let text = "File `a.toml`:\n\n```toml\nx = 1\n```\n\n```console\n$ netloom check a.toml # exit 3\nwrong\n\n$ netloom explain | head -1\n```\n";
+    let text = "File `a.toml`:\n\n```toml\nx = 1\n```\n\n```console\n\
+        $ netloom check a.toml # exit 3\nwrong\n\n$ netloom explain | head -1\n```\n";
     let found = blocks(text);
     assert_eq!(found[0].file.as_deref(), Some("a.toml"));
     assert_eq!(

@@ -140,7 +140,8 @@ fn what_lanes_leave_to_chance_is_warned_of() {
     let lonely = "[qos]\narbiter = \"oldest-first\"\n[[traffic]]\nload = 0.5\n";
     let told = small("check-lonely", lonely).with(0).stderr;
     assert!(told.contains("W0415"), "{told}");
-    let two = "[qos]\narbiter = \"oldest-first\"\n[[traffic]]\nload = 0.3\n[[traffic]]\nsl = 1\nload = 0.3\n";
+    let two = "[qos]\narbiter = \"oldest-first\"\n[[traffic]]\nload = 0.3\n[[traffic]]\nsl = 1\n\
+        load = 0.3\n";
     let told = small("check-two", two).with(0).stderr;
     assert_eq!(told, "");
     let left_out = "[qos]\nsl2vl = [0, 1]\n[[traffic]]\nsl = 3\nload = 0.3\n";
@@ -154,7 +155,8 @@ fn what_lanes_leave_to_chance_is_warned_of() {
 #[test]
 fn oversubscription_and_bisection_are_told_by_level() {
     let place = Place::new("check-levels");
-    let text = "netloom = 1\n[topology]\nkind = \"pgft\"\nchildren = [8, 4]\nparents = [1, 4]\n[[traffic]]\nload = 0.1\n";
+    let text = "netloom = 1\n[topology]\nkind = \"pgft\"\nchildren = [8, 4]\nparents = [1, 4]\n\
+        [[traffic]]\nload = 0.1\n";
     place.file("half.toml", text);
     for command in [&["check"][..], &["show", "stats"]] {
         let seen = place

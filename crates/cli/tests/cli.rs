@@ -219,7 +219,8 @@ fn all_mistakes_are_told_at_once() {
     let place = Place::new("mistakes");
     place.file(
         "wrong.toml",
-        "netloom = 1\n[topology]\nkind = \"fat-treee\"\n[link]\nrate = \"fast\"\n[[traffic]]\nload = 0.5\nlaod = 1\n",
+        "netloom = 1\n[topology]\nkind = \"fat-treee\"\n[link]\nrate = \"fast\"\n[[traffic]]\n\
+         load = 0.5\nlaod = 1\n",
     );
     for command in ["check", "run"] {
         let ended = place.run(&[command, "wrong.toml"]).with(3);
@@ -436,7 +437,8 @@ fn an_interrupt_stores_what_there_is() {
 #[test]
 fn what_needs_more_memory_than_there_is_is_refused_before_it_is_built() {
     let place = Place::new("memory");
-    let tree = "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 64\nlevels = 4\n[[traffic]]\nload = 0.1\n";
+    let tree = "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 64\nlevels = 4\n\
+        [[traffic]]\nload = 0.1\n";
     place.file("tree.toml", tree);
     let burst = "netloom = 1\n[topology]\nkind = \"single-switch\"\nports = 512\n[[traffic]]\n\
         arrival = { kind = \"periodic\", period = \"1 ms\", messages = 20000000 }\n";
@@ -1090,7 +1092,8 @@ fn stashes_of_a_paper_are_reproduced_in_short_form() {
     let judged = verdicts.filter(|claim| claim["verdict"] != "not-run");
     let judged: Vec<&str> = judged.filter_map(|claim| claim["part"].as_str()).collect();
     assert_eq!(judged, ["Little"], "an order takes two seeds");
-    // Four switches at two loads; six applications; five runs around the onset in 80 bins; bursts of two lengths.
+    // Four switches at two loads; six applications; five runs around the onset in 80 bins; bursts
+    // of two lengths.
     let lines = |file: &str| place.read(&format!("out/{file}")).lines().count() - 1;
     assert_eq!(lines("uniform.csv"), 4 * 2);
     assert_eq!(lines("applications.csv"), 6 * 4);

@@ -152,11 +152,7 @@ fn what_cannot_be_compared_is_said_at_once() {
         ],
     );
     let one = compare(&place, &["a", "late"]).with(0);
-    for part in [
-        "one common seed, so no intervals",
-        "B is higher by ",
-        " (one seed, no interval)",
-    ] {
+    for part in ["one common seed, so no intervals", "higher (1 seed)"] {
         assert!(one.stdout.contains(part), "{part}: {}", one.stdout);
     }
     assert!(!one.stdout.contains("probe") && !one.stdout.contains("control"));
@@ -360,7 +356,8 @@ fn studies_are_compared_point_by_point() {
         "delivered_load of control: better (higher) at 4 (",
         "of 4 common points\n",
         "largest change after Holm's correction: ",
-        "saturation along traffic.0.load (qos.arbiter = round-robin): A steady up to 0.4, B steady up to 0.4; \
+        "saturation along traffic.0.load (qos.arbiter = round-robin): A steady up to 0.4, B steady \
+         up to 0.4; \
          saturated in neither",
     ] {
         assert!(people.contains(part), "{part}:\n{people}");

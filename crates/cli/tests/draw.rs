@@ -109,7 +109,8 @@ fn a_large_fabric_is_an_overview() {
     let place = Place::new("draw-large");
     place.file(
         "large.toml",
-        "netloom = 1\n[topology]\nkind = \"pgft\"\nchildren = [32, 32, 64]\nparents = [1, 32, 32]\n",
+        "netloom = 1\n[topology]\nkind = \"pgft\"\nchildren = [32, 32, 64]\n\
+         parents = [1, 32, 32]\n",
     );
     let drawn = place
         .run(&["show", "picture", "large.toml", "-o", "large.svg"])

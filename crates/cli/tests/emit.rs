@@ -363,9 +363,11 @@ fn a_manifest_for_kubernetes() {
 }
 
 /// Prints the documents of a manifest as a YAML 1.1 reader sees them.
-const READ_YAML: &str = "import json, sys, yaml\nprint(json.dumps(list(yaml.safe_load_all(open('it.yaml', encoding='utf-8')))))\n";
+const READ_YAML: &str = "import json, sys, \
+    yaml\nprint(json.dumps(list(yaml.safe_load_all(open('it.yaml', encoding='utf-8')))))\n";
 
-/// A study whose text has every line end that YAML 1.1 knows, each followed by a document of its own.
+/// A study whose text has every line end that YAML 1.1 knows, each followed by a document of its
+/// own.
 fn study_with_line_ends() -> String {
     let pod = |end: &str| format!("{end}---{end}kind: Pod{end}");
     let ends = [
@@ -864,7 +866,8 @@ fn the_script_for_parallel_runs_every_shard_and_merges() {
     // Failed shards are reported, and the existing runs are merged.
     place.file(
         "netloom",
-        "#!/bin/sh\necho \"$1\" >>ended\ncase \"$*\" in 'study merge'* | *' 2/3'*) ;; *) exit 5 ;; esac\n",
+        "#!/bin/sh\necho \"$1\" >>ended\ncase \"$*\" in 'study merge'* | *' 2/3'*) ;; *) exit 5 ;; \
+         esac\n",
     );
     let ended = bash(&place, "it.sh", &[]).with(2);
     assert!(

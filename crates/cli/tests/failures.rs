@@ -6,8 +6,10 @@ mod place;
 use place::{Ended, Place};
 
 /// 64 hosts on eight leaves with eight cables up. Each leaf sends all its traffic to the next one.
-const TREE: &str = "netloom = 1\nname = \"tree\"\n[topology]\nkind = \"pgft\"\nchildren = [8, 8]\nparents = [1, 8]\n";
-const SHIFT: &str = "[[traffic]]\nload = 0.9\nsources = \"0-63\"\npattern = { kind = \"neighbour\", offset = 8 }\n\
+const TREE: &str = "netloom = 1\nname = \"tree\"\n[topology]\nkind = \"pgft\"\nchildren = [8, 8]\n\
+    parents = [1, 8]\n";
+const SHIFT: &str = "[[traffic]]\nload = 0.9\nsources = \"0-63\"\n\
+    pattern = { kind = \"neighbour\", offset = 8 }\n\
                      [measure]\nlength = \"100 us\"\n";
 
 /// Runs a file, and returns its digest and what each leaf delivers to its hosts, as shares of their
@@ -308,8 +310,10 @@ fn failures_of_a_level_and_of_other_fabrics() {
     assert_eq!([cables(&export("1")), cables(&export("2"))], [61, 61]);
     let torus = |routing: &str| {
         format!(
-            "netloom = 1\n[topology]\nkind = \"torus\"\nsides = [4, 4]\nhosts = 1\n[[failure]]\nlink = \"s5:1\"\n\
-             [routing]\nkind = \"{routing}\"\n[[traffic]]\nload = 0.1\n[measure]\nlength = \"20 us\"\n"
+            "netloom = 1\n[topology]\nkind = \"torus\"\nsides = [4, 4]\nhosts = 1\n[[failure]]\n\
+             link = \"s5:1\"\n\
+             [routing]\nkind = \"{routing}\"\n[[traffic]]\nload = 0.1\n[measure]\n\
+             length = \"20 us\"\n"
         )
     };
     let told = check(&place, &torus("dimension-order")).with(3).stderr;

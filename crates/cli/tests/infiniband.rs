@@ -25,7 +25,8 @@ fn without_tools() -> bool {
     let is_asked = std::env::var_os("NETLOOM_WITHOUT_INFINIBAND_TOOLS").is_some();
     assert!(
         has_all || is_asked,
-        "install the packages opensm, libumad2sim0 and infiniband-diags, or set NETLOOM_WITHOUT_INFINIBAND_TOOLS"
+        "install the packages opensm, libumad2sim0 and infiniband-diags, or set \
+         NETLOOM_WITHOUT_INFINIBAND_TOOLS"
     );
     !has_all
 }
@@ -157,8 +158,8 @@ fn loop_of(place: &Place, experiment: &str, profile: &[&str], more: &[&str]) {
     assert!(other.contains("low table: planned"), "{other}");
 }
 
-/// Every row that OpenSM programmed has the planned levels on their lanes, and all others on that of compute, which is the
-/// largest class without a deadline.
+/// Every row that OpenSM programmed has the planned levels on their lanes, and all others on that
+/// of compute, which is the largest class without a deadline.
 fn levels_are_as_planned(place: &Place) {
     let text = place.read("after/sl2vl.txt");
     let rows: Vec<Vec<u8>> = text
@@ -232,7 +233,8 @@ fn eight_hosts_from_the_fabric_to_a_checked_plan() {
         return;
     }
     let place = Place::new("infiniband-8");
-    let tree = "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 2\nlevels = 3\n[[traffic]]\nload = 0.1\n";
+    let tree = "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 2\nlevels = 3\n[[traffic]]\n\
+        load = 0.1\n";
     loop_of(&place, tree, &["--lanes", "8", "--entries", "8"], &[]);
 }
 
@@ -242,7 +244,8 @@ fn sixty_four_hosts_from_the_fabric_to_a_checked_plan() {
         return;
     }
     let place = Place::new("infiniband-64");
-    let tree = "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 4\nlevels = 3\n[[traffic]]\nload = 0.1\n";
+    let tree = "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 4\nlevels = 3\n[[traffic]]\n\
+        load = 0.1\n";
     loop_of(&place, tree, &[], &[]);
     // The programmed tables are simulated unchanged.
     let more = "netloom = 1\nextends = \"site/site.toml\"\n[measure]\nlength = \"20 us\"\n";
@@ -257,10 +260,13 @@ fn five_hundred_and_seventy_six_hosts_and_fifty_ports_read_by_smpquery() {
         return;
     }
     let place = Place::new("infiniband-576");
-    let tree = "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 24\nlevels = 2\n[[traffic]]\nload = 0.1\n";
+    let tree = "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 24\nlevels = 2\n\
+        [[traffic]]\nload = 0.1\n";
     // 25 ports of the first two switches of the listing, if present. Addresses do not change.
-    let asked = "; for lid in $(grep ^Switch before/ibnetdiscover.txt | head -2 | sed 's/.* lid \\([0-9]*\\) .*/\\1/'); do \
-                 for port in $(seq 1 25); do smpquery vlarb $lid $port; done; done > asked.txt 2>/dev/null";
+    let asked = "; for lid in $(grep ^Switch before/ibnetdiscover.txt | head -2 | sed 's/.* \
+        lid \\([0-9]*\\) .*/\\1/'); do \
+                 for port in $(seq 1 25); do smpquery vlarb $lid $port; done; done > asked.txt \
+                 2>/dev/null";
     loop_of(&place, tree, &[], &[asked]);
     let asked = place.read("asked.txt");
     let written = place.read("after/vlarb.txt");
@@ -402,8 +408,10 @@ fn under_ibsim(name: &str, arity: u32, n_switches: usize) {
     );
     fabric.run(&place, "ibnetdiscover > nd.txt 2>/dev/null");
     let ask = format!(
-        "for lid in $(grep ^Switch nd.txt | head -{n_switches} | sed 's/.* lid \\([0-9]*\\) .*/\\1/'); do \
-         for port in $(seq 1 {}); do smpquery vlarb $lid $port; done; done > vlarb.txt 2>/dev/null; true",
+        "for lid in $(grep ^Switch nd.txt | head -{n_switches} | sed 's/.* lid \\([0-9]*\\) \
+         .*/\\1/'); do \
+         for port in $(seq 1 {}); do smpquery vlarb $lid $port; done; done > vlarb.txt \
+         2>/dev/null; true",
         2 * arity
     );
     fabric.run(&place, &ask);
@@ -437,7 +445,8 @@ fn sixty_four_hosts_of_ibsim_hold_what_was_planned() {
 #[test]
 fn a_listing_that_is_cut_off_is_told_with_its_line() {
     let place = Place::new("infiniband-broken");
-    let listing = "switchguid=0x1(1)\nSwitch\t2 \"S-0000000000000001\"\t\t# \"leaf\" base port 0 lid 1 lmc 0\n[1]\t\"H-00000000000000";
+    let listing = "switchguid=0x1(1)\nSwitch\t2 \"S-0000000000000001\"\t\t# \"leaf\" base port 0 \
+        lid 1 lmc 0\n[1]\t\"H-00000000000000";
     place.file("nd.txt", listing);
     let told = place
         .run(&["site", "import", "nd.txt", "-o", "site"])
@@ -520,7 +529,8 @@ fn tables_that_exist_are_judged() {
 #[test]
 fn what_nccl_documents_is_answered() {
     let place = Place::new("infiniband-nccl");
-    let recipe = "qos TRUE\nqos_max_vls 2\nqos_high_limit 255\nqos_vlarb_high 1:4\nqos_vlarb_low 0:1,1:4\nqos_sl2vl 0,1\nmax_op_vls 2\n";
+    let recipe = "qos TRUE\nqos_max_vls 2\nqos_high_limit 255\nqos_vlarb_high 1:4\n\
+        qos_vlarb_low 0:1,1:4\nqos_sl2vl 0,1\nmax_op_vls 2\n";
     place.file("opensm.conf", recipe);
     let found = place
         .run(&["site", "lint", "opensm", "opensm.conf"])

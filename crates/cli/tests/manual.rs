@@ -123,7 +123,8 @@ fn params(params: &[Param]) -> String {
 fn keys(sections: &[SectionInfo], concepts: &[Concept]) -> String {
     let mut text = "# Keys of an experiment\n\n\
         Every section of an experiment file, with its keys. A key is named by its path, such as \
-        `measure.warmup`: so `netloom explain` and `--set` take it. Quantities are texts with a unit: \
+        `measure.warmup`: so `netloom explain` and `--set` take it. Quantities are texts with a \
+        unit: \
         `\"100 Gbps\"`, `\"20 ns\"`, `\"4 KiB\"`, `\"5 m\"`.\n"
         .to_owned();
     for section in sections {
@@ -156,7 +157,8 @@ fn keys(sections: &[SectionInfo], concepts: &[Concept]) -> String {
 
 fn all_kinds(concepts: &[Concept]) -> String {
     let mut text = "# All kinds\n\n\
-        Everything that comes in kinds. `netloom explain` prints the same, `netloom explain NAME` tells about one of them.\n\n\
+        Everything that comes in kinds. `netloom explain` prints the same, `netloom explain NAME` \
+        tells about one of them.\n\n\
         | concept | in a file | kinds |\n|---|---|---|\n"
         .to_owned();
     for concept in concepts {
@@ -216,12 +218,17 @@ fn about(concept: &Concept, kind: &KindInfo) -> String {
 
 fn results() -> String {
     let mut text = "# Tables of results\n\n\
-        The tables that a run or a study leaves in its folder, as `.csv` and `.parquet`. Units are part of the \
-        names of columns. A cell is empty where there is no value. `netloom explain COLUMN` says the same about \
-        one of them. The merged tables of a study begin with the column `point`, then `variant` where there are \
+        The tables that a run or a study leaves in its folder, as `.csv` and `.parquet`. Units are \
+        part of the \
+        names of columns. A cell is empty where there is no value. `netloom explain COLUMN` says \
+        the same about \
+        one of them. The merged tables of a study begin with the column `point`, then `variant` \
+        where there are \
         variants, and one column for each axis, named by its path.\n\n\
-        The tables of a run that was interrupted are called `results.partial.csv`, `results.partial.parquet` and so \
-        on; so are those of a study that was merged with runs missing. Nothing takes them for the whole by mistake.\n"
+        The tables of a run that was interrupted are called `results.partial.csv`, \
+        `results.partial.parquet` and so \
+        on; so are those of a study that was merged with runs missing. Nothing takes them for the \
+        whole by mistake.\n"
         .to_owned();
     for (file, parts) in TABLES {
         text.push_str(&format!(
@@ -246,8 +253,10 @@ fn results() -> String {
 
 fn error_codes() -> String {
     let mut text = "# Error codes\n\n\
-        A message about an experiment has a code. Codes are never given a new meaning. `E` is an error, which \
-        stops a command; `W` a warning, which does not. `netloom explain CODE` prints the text of one.\n"
+        A message about an experiment has a code. Codes are never given a new meaning. `E` is an \
+        error, which \
+        stops a command; `W` a warning, which does not. `netloom explain CODE` prints the text of \
+        one.\n"
         .to_owned();
     for (code, title, long) in codes() {
         text.push_str(&format!("\n## {code}\n\n*{}*\n", cell(title)));
@@ -334,6 +343,7 @@ fn netloom(arguments: &[&str]) -> String {
 
 #[test]
 fn commands_are_found_in_a_help() {
-    let help = "Usage: x\n\nCommands:\n  one    First, which takes\n         two lines\n  two  Second\n  help  Print\n\nOptions:\n  -q\n";
+    let help = "Usage: x\n\nCommands:\n  one    First, which takes\n         two \
+        lines\n  two  Second\n  help  Print\n\nOptions:\n  -q\n";
     assert_eq!(subcommands(help), ["one", "two"]);
 }

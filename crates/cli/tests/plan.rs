@@ -214,7 +214,8 @@ fn hops_of_a_plan_count_the_failures() {
     let ring = "netloom = 1\n[topology]\nkind = \"torus\"\nsides = [5]\nhosts = 1\n\
                 [routing]\nkind = \"up-down\"\n\
                 [plan]\nrate = \"100 Gbps\"\nentries = 8\npacket = \"2 KiB\"\n\
-                [[plan.class]]\nname = \"a\"\nshare = 0.5\n[[plan.class]]\nname = \"b\"\nshare = 0.5\n";
+                [[plan.class]]\nname = \"a\"\nshare = 0.5\n[[plan.class]]\nname = \"b\"\n\
+                share = 0.5\n";
     let hops = |failures: &str| {
         place.file("ring.toml", &format!("{ring}{failures}"));
         let planned = place
@@ -361,10 +362,12 @@ fn one_slow_cable_does_not_decide_for_a_fabric() {
         ));
         hosts.push_str(&format!(
             "\ncaguid=0x{guid:x}\nCa\t1 \"H-{guid:016x}\"\t\t# \"n{host} mlx5_0\"\n\
-             [1]({guid:x}) \t\"S-0000000000000001\"[{host}]\t\t# lid {lid} lmc 0 \"leaf\" lid 1 {rate}\n"
+             [1]({guid:x}) \t\"S-0000000000000001\"[{host}]\t\t# lid {lid} lmc 0 \"leaf\" lid 1 \
+             {rate}\n"
         ));
     }
-    let switch = "switchguid=0x1(1)\nSwitch\t120 \"S-0000000000000001\"\t\t# \"leaf\" enhanced port 0 lid 1 lmc 0\n";
+    let switch = "switchguid=0x1(1)\nSwitch\t120 \"S-0000000000000001\"\t\t# \"leaf\" enhanced \
+        port 0 lid 1 lmc 0\n";
     place.file("nd.txt", &format!("{switch}{ports}{hosts}"));
     place.file(
         "site.toml",

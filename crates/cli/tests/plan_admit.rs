@@ -14,7 +14,8 @@ const CABLES: &str = "link a b\nnic n0 a\nnic n1 a\nnic n2 b\nnic n3 b\n";
 /// Seven times 300 Mbit/s over the one cable, of which six fit.
 const SEVEN: &str = "source,destination,bandwidth,sl\n\
     # Both hosts of the left side to both of the right.\n\
-    n0,n2,300 Mbps,\nn1,n3,300 Mbps,\nn0,n3,300 Mbps,\nn1,n2,300 Mbps,\n0,2,300 Mbps,3\n1,3,300 Mbps,3\n\
+    n0,n2,300 Mbps,\nn1,n3,300 Mbps,\nn0,n3,300 Mbps,\nn1,n2,300 Mbps,\n0,2,300 Mbps,3\n\
+    1,3,300 Mbps,3\n\
     n0,n2,300 Mbps,\nn2,n0,64 kbps,\n";
 
 /// A folder with a fabric.
@@ -232,7 +233,8 @@ fn a_slow_crossbar_is_named() {
 #[test]
 fn waits_know_the_limit_of_the_file_and_of_the_command() {
     let folder = Folder::new("limit");
-    let tables = "[qos]\nvls = 10\n[qos.arbiter]\nkind = \"ib-two-table\"\nhigh = [[4, 1]]\nlow = [[0, 1]]\nlimit = 7\n";
+    let tables = "[qos]\nvls = 10\n[qos.arbiter]\nkind = \"ib-two-table\"\nhigh = [[4, 1]]\n\
+        low = [[0, 1]]\nlimit = 7\n";
     folder.file("fabric.toml", &format!("{FABRIC}{tables}"));
     let list = "source,destination,bandwidth,deadline\nn0,n1,100 Mbps,1 ms\n";
     assert_eq!(folder.json(list, &[])["ports"][0]["limit"], 7);
@@ -337,7 +339,8 @@ fn mistakes_of_the_experiment_come_first() {
 #[test]
 fn random_paths_guarantee_nothing() {
     let folder = Folder::new("random");
-    let tree = "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 2\nlevels = 2\n[routing]\nkind = \"random-up\"\n";
+    let tree = "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 2\nlevels = 2\n[routing]\n\
+        kind = \"random-up\"\n";
     folder.file("fabric.toml", tree);
     let (code, data, said) = folder.plan(SEVEN, &[]);
     assert_eq!((code, data.as_str()), (3, ""));

@@ -143,7 +143,8 @@ fn what_cannot_be_drawn_is_said() {
     assert_eq!(
         wrong.stderr,
         "error: small.out has no figure \"latency-cfd\"; did you mean \"latency-cdf\"?\n\
-         error: small.out has no figure \"heatmap\"; `netloom plot small.out --list` lists the figures\n"
+         error: small.out has no figure \"heatmap\"; `netloom plot small.out --list` lists the \
+         figures\n"
     );
     assert!(!place.0.join("small.out/figures").exists());
     let nothing = place.run(&["plot", "elsewhere"]).with(1);

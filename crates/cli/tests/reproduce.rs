@@ -315,6 +315,7 @@ fn a_paper_is_run_in_parts() {
 
     let unknown = place.run(&[&tiny[..], &["--scenario", "S000-9"]].concat());
     let unknown = unknown.with(1);
-    let message = "paper 000 has no scenario `S000-9` at size tiny; expected one of S000-1, S000-2, S000-5, S000-6";
+    let message = "paper 000 has no scenario `S000-9` at size tiny; expected one of S000-1, \
+        S000-2, S000-5, S000-6";
     assert!(unknown.stderr.contains(message), "{}", unknown.stderr);
 }

@@ -446,7 +446,8 @@ length = \"1 ms\"
 fn a_flow_list_goes_with_the_study() {
     let place = Place::new("study-inputs");
     let text = "netloom = 1\n[topology]\nkind = \"single-switch\"\nports = 4\n\
-        [[traffic]]\nflows = \"lists/flows.csv\"\n[measure]\nlength = \"20 us\"\nwarmup = \"1 us\"\n\
+        [[traffic]]\nflows = \"lists/flows.csv\"\n[measure]\nlength = \"20 us\"\n\
+        warmup = \"1 us\"\n\
         [study.axes]\n\"link.rate\" = [\"100 Gbps\", \"200 Gbps\"]\n";
     std::fs::create_dir(place.0.join("lists")).unwrap();
     place.file(

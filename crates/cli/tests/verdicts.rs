@@ -411,7 +411,8 @@ fn one_unfinished_seed_makes_the_point_unfinished() {
         .json();
     assert_eq!(ended["over_seeds"]["status"], "unfinished");
     let study = format!(
-        "{drawn}[measure]\nrepeat = 3\nlength = \"{until}\"\n[study.axes]\n\"measure.epochs\" = [200]\n"
+        "{drawn}[measure]\nrepeat = 3\nlength = \"{until}\"\n\
+         [study.axes]\n\"measure.epochs\" = [200]\n"
     );
     place.file("study.toml", &study);
     let table = place

@@ -375,7 +375,8 @@ const FAMILY: &str =
 /// affect a page.
 fn sheet(layout: &Layout, style: &Style) -> String {
     let mut text = String::from(
-        ".netloom-fabric text{pointer-events:none}.netloom-fabric .edge:hover .line{stroke-width:4}",
+        ".netloom-fabric text{pointer-events:none}.netloom-fabric .edge:hover \
+         .line{stroke-width:4}",
     );
     if style.scheme != Scheme::Auto {
         return text;

@@ -94,7 +94,8 @@ fn fabrics() -> Vec<(String, Topology)> {
         })
     };
     let spine = "link spine-a leaf-1\nlink spine-a leaf-2\nlink spine-b leaf-1 class long\n\
-        link spine-b leaf-1 class short\nlink spine-b leaf-2\nnic h1 leaf-1\nnic h2 leaf-2\nnic h3 leaf-2";
+        link spine-b leaf-1 class short\nlink spine-b leaf-2\nnic h1 leaf-1\nnic h2 leaf-2\n\
+        nic h3 leaf-2";
     for (name, topology) in [
         ("4-ary 3-tree", tree(4, 3)),
         ("8-ary 3-tree", tree(8, 3)),

@@ -69,7 +69,8 @@ impl<M: Model, Q: EventQueue<M::Event>> Partition<M, Q> {
                 self.model.decide(component, now, &mut self.outbox);
                 debug_assert!(
                     self.outbox.marked.is_empty(),
-                    "component {component} marked one while deciding at {now}: decisions come first, \
+                    "component {component} marked one while deciding at {now}: decisions come \
+                     first, \
                      effects at least one tick later"
                 );
             }

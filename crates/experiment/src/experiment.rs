@@ -29,7 +29,8 @@ pub struct Experiment {
     pub plan: Option<Arc<Plan>>,
     /// Length, number and precision of runs.
     pub measure: Measure,
-    /// SHA-256 of the messages of every class that lists them in a file, in the order of the classes.
+    /// SHA-256 of the messages of every class that lists them in a file, in the order of the
+    /// classes.
     pub inputs: Vec<String>,
     /// Every value of the file, including defaults.
     pub resolved: Resolved,

@@ -179,7 +179,8 @@ mod tests {
         let twice = kinds.check().unwrap_err();
         let said = "two kinds of arbiter have the name \"round-robin\"";
         assert_eq!(twice.to_string(), said);
-        let text = "netloom = 1\ntopology = { kind = \"single-switch\", ports = 4 }\ntraffic = [{ load = 0.5 }]\n";
+        let text = "netloom = 1\ntopology = { kind = \"single-switch\", ports = 4 }\n\
+            traffic = [{ load = 0.5 }]\n";
         let request = Request {
             kinds: &kinds,
             ..Request::new("twice.toml", text)

@@ -160,7 +160,8 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_one_machine_may_fit_several() {
-        // Two classes of which one alone nearly fills the links: messages wait at the NICs by the million.
+        // Two classes of which one alone nearly fills the links: messages wait at the NICs by the
+        // million.
         let crowded = ROW.replace("load = 0.5", "load = 0.9\n[[traffic]]\nload = 0.9");
         let crowded = crowded.replace("100 us", "20 ms");
         let is_refused = |ranks: usize, memory: Option<u64>| {

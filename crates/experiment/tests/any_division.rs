@@ -3,8 +3,8 @@
 //! wide sets. The same holds for a run that stops and resumes from its checkpoint with other
 //! threads and ranks.
 //!
-//! `NETLOOM_DRAWS=2000 cargo nextest run -p netloom-experiment --test any_division` draws more than CI does, and
-//! `NETLOOM_DRAWN_TO=FOLDER` keeps the drawn experiments.
+//! `NETLOOM_DRAWS=2000 cargo nextest run -p netloom-experiment --test any_division` draws more than
+//! CI does, and `NETLOOM_DRAWN_TO=FOLDER` keeps the drawn experiments.
 
 mod drawn;
 
@@ -373,7 +373,8 @@ fn a_fabric_delivers_the_same_as_a_site_with_the_same_routes() {
     ];
     let switches = [
         "kind = \"cioq\"\nspeedup = 2",
-        "kind = \"cioq\"\ninput-buffer = { pool = \"8 KiB\" }\noutput-buffer = { pool = \"6 KiB\" }",
+        "kind = \"cioq\"\ninput-buffer = { pool = \"8 KiB\" }\n\
+         output-buffer = { pool = \"6 KiB\" }",
         "kind = \"iq\"\nqueues = \"voq\"\nallocator = \"islip\"",
     ];
     // Two levels that share a lane, with and without management, and two lanes. The level of VL1
@@ -387,9 +388,11 @@ fn a_fabric_delivers_the_same_as_a_site_with_the_same_routes() {
         .flat_map(|f| machines.clone().map(move |m| (f, m)))
     {
         let text = format!(
-            "netloom = 1\n[topology]\n{topology}\n[routing]\nkind = \"{routing}\"\n[switch]\n{switch}\n\
+            "netloom = 1\n[topology]\n{topology}\n[routing]\nkind = \"{routing}\"\n[switch]\n\
+             {switch}\n\
              [qos]\nvls = {vls}\n[[traffic]]\nload = 0.4\nsl = 0\nmessage = \"300 B\"\n\
-             [[traffic]]\nload = 0.5\nsl = 1\nmessage = \"2 KiB\"\n{more}[measure]\nlength = \"8 us\"\n"
+             [[traffic]]\nload = 0.5\nsl = 1\nmessage = \"2 KiB\"\n{more}[measure]\n\
+             length = \"8 us\"\n"
         );
         let native = load(&request(&text)).experiment.expect("a sound file");
         let Some(site) = drawn::site::as_site(&text, &native) else {
@@ -440,21 +443,28 @@ fn service_channels_and_classes_that_share_them() {
 #[test]
 fn programs_that_compute_on_drawn_nics_beside_pause() {
     same(
-        "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 4\nlevels = 2\n[link]\nmtu = \"512 B\"\nflow-control = \"pause\"\n\
+        "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 4\nlevels = 2\n[link]\n\
+         mtu = \"512 B\"\nflow-control = \"pause\"\n\
          [switch]\ninput-buffer = \"16 KiB\"\n[nic]\nbuffer = \"2 KiB\"\n[qos]\nvls = 2\n\
-         [[traffic]]\nname = \"solver\"\nsl = 1\nmapping = \"random\"\ncompute = \"120 ns\"\ncompute-law = \"exponential\"\n\
+         [[traffic]]\nname = \"solver\"\nsl = 1\nmapping = \"random\"\ncompute = \"120 ns\"\n\
+         compute-law = \"exponential\"\n\
          workload = { kind = \"minife\", grid = [3, 2, 2], rounds = 4, size-divisor = 4 }\n\
-         [[traffic]]\nname = \"others\"\nsl = 0\nload = 0.5\nmessage = \"1300 B\"\n[measure]\nlength = \"10 us\"\n",
+         [[traffic]]\nname = \"others\"\nsl = 0\nload = 0.5\nmessage = \"1300 B\"\n[measure]\n\
+         length = \"10 us\"\n",
     );
 }
 
 /// Interrupted jobs: the waits of ranks are results like all others.
 #[test]
 fn ranks_of_unfinished_jobs_wait_for_the_same_ranks() {
-    let text = "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 4\nlevels = 2\n[groups]\na = \"random 8\"\nb = \"rest\"\n\
-         [[traffic]]\nname = \"ring\"\nworkload = { kind = \"all-reduce\", bytes = \"96 KiB\", nics = \"a\" }\n\
-         [[traffic]]\nname = \"solver\"\nsl = 1\nmapping = \"random\"\ncompute = \"900 ns\"\ncompute-law = \"exponential\"\n\
-         workload = { kind = \"minife\", grid = [2, 2, 2], rounds = 9, nics = \"b\" }\n[measure]\nlength = \"9 us\"\n";
+    let text = "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 4\nlevels = 2\n[groups]\n\
+        a = \"random 8\"\nb = \"rest\"\n\
+         [[traffic]]\nname = \"ring\"\nworkload = \
+         { kind = \"all-reduce\", bytes = \"96 KiB\", nics = \"a\" }\n\
+         [[traffic]]\nname = \"solver\"\nsl = 1\nmapping = \"random\"\ncompute = \"900 ns\"\n\
+         compute-law = \"exponential\"\n\
+         workload = { kind = \"minife\", grid = [2, 2, 2], rounds = 9, nics = \"b\" }\n[measure]\n\
+         length = \"9 us\"\n";
     same(text);
     let result = results(text, USUAL).expect("a sound file").remove(0);
     let jobs = &result.document.run.jobs;
@@ -467,18 +477,22 @@ fn ranks_of_unfinished_jobs_wait_for_the_same_ranks() {
 #[test]
 fn connections_with_deadlines() {
     same(
-        "netloom = 1\n[topology]\nkind = \"mesh\"\nsides = [3, 2]\nhosts = 2\n[link]\nmtu = \"512 B\"\n\
+        "netloom = 1\n[topology]\nkind = \"mesh\"\nsides = [3, 2]\nhosts = 2\n[link]\n\
+         mtu = \"512 B\"\n\
          [connections]\ntarget = 24\n\
-         [[connections.class]]\nsl = 3\nleast = \"1 Gbps\"\nmost = \"9 Gbps\"\ndeadline = \"20 us\"\n\
+         [[connections.class]]\nsl = 3\nleast = \"1 Gbps\"\nmost = \"9 Gbps\"\n\
+         deadline = \"20 us\"\n\
          [[connections.class]]\nsl = 2\nleast = \"500 Mbps\"\nmost = \"5 Gbps\"\n\
-         [[traffic]]\nname = \"best-effort\"\nsl = 8\nload = 0.4\nmessage = \"512 B\"\n[measure]\nlength = \"10 us\"\n",
+         [[traffic]]\nname = \"best-effort\"\nsl = 8\nload = 0.4\nmessage = \"512 B\"\n[measure]\n\
+         length = \"10 us\"\n",
     );
 }
 
 /// A checkpoint can be saved between any two ticks, not only at the end of an epoch.
 #[test]
 fn a_run_that_is_stopped_within_an_epoch_goes_on() {
-    let text = "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 4\nlevels = 2\n[[traffic]]\nload = 0.7\n\
+    let text = "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 4\nlevels = 2\n[[traffic]]\n\
+        load = 0.7\n\
                 [measure]\nlength = \"20 us\"\nepochs = 2\nrepeat = 2\nwaits = true\n";
     let usual = results(text, USUAL).unwrap().remove(0);
     let experiment = load(&request(text)).experiment.unwrap();
@@ -521,7 +535,8 @@ fn a_run_that_is_stopped_within_an_epoch_goes_on() {
 fn a_checkpoint_of_something_else_is_refused() {
     let text = |arity: u32| {
         format!(
-            "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = {arity}\nlevels = 2\n[[traffic]]\nload = 0.7\n\
+            "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = {arity}\nlevels = 2\n\
+             [[traffic]]\nload = 0.7\n\
              [measure]\nlength = \"20 us\"\n"
         )
     };

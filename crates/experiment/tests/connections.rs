@@ -128,9 +128,9 @@ fn thresholds_by_hand_on_one_switch() {
     let result = finished(&experiment);
     let connections = &table(&result, "connections");
     let delay = numbers(connections, "delay_max_ns");
-    // The head is received after 25.6 + 10 ns and routed at edge 12 + 31 of 3.2 ns. The crossbar starts at once. One
-    // edge later the head is at the output, whose decision takes 7, which are 51 edges; then 33 flits go out and travel
-    // 10 ns.
+    // The head is received after 25.6 + 10 ns and routed at edge 12 + 31 of 3.2 ns. The crossbar
+    // starts at once. One edge later the head is at the output, whose decision takes 7, which are
+    // 51 edges; then 33 flits go out and travel 10 ns.
     let out = 163.2;
     assert_eq!(delay[0], out + 33.0 * 25.6 + 10.0);
     assert_eq!(numbers(connections, "delay_mean_ns")[0], delay[0]);
@@ -197,8 +197,8 @@ fn new_entries_are_where_the_file_says() {
     assert_ne!(first, digest("placement = \"spread\""));
 }
 
-/// 264 bytes are charged as 5 units. By 255 an entry sends 51 packets, by 174 (of 1959 slots) 35, by 163
-/// (of 418) 33, and by 204 (of best effort) 41.
+/// 264 bytes are charged as 5 units. By 255 an entry sends 51 packets, by 174 (of 1959 slots) 35,
+/// by 163 (of 418) 33, and by 204 (of best effort) 41.
 #[test]
 fn admission_tables_are_at_the_ports() {
     let folder = Folder::new(
@@ -282,7 +282,8 @@ fn a_level_is_measured_by_its_mean() {
     let (packets, delay) = (of(&own, "packets"), of(&own, "delay_max_ns"));
     assert_eq!(delay, of(&level, "delay_max_ns"));
     assert_eq!(of(&level, "inter_arrival_ns"), [32_000.0, 8_000.0, 8_000.0]);
-    // Alone, a packet takes 1018 ns: more than 1/8 of 8 us and than 1/16 of 16 us, and less than 1/16 of 32 us.
+    // Alone, a packet takes 1018 ns: more than 1/8 of 8 us and than 1/16 of 16 us, and less than
+    // 1/16 of 32 us.
     assert_eq!(delay, [1018.0; 3]);
     assert_eq!(of(&own, "in_time_1_16"), [packets[0], 0.0, 0.0]);
     assert_eq!(of(&level, "in_time_1_16"), [0.0; 3]);
@@ -296,7 +297,8 @@ fn a_level_is_measured_by_its_mean() {
 fn mesh(more: &str) -> String {
     format!(
         "netloom = 1\n[topology]\nkind = \"mesh\"\nsides = [3, 2]\nhosts = 2\n{PAPER}\
-         [connections]\n{more}\n[measure]\nwarmup = \"1000 packets\"\nlength = \"8 ms\"\nepochs = 80\npatience = \"10 ms\"\n"
+         [connections]\n{more}\n[measure]\nwarmup = \"1000 packets\"\nlength = \"8 ms\"\n\
+         epochs = 80\npatience = \"10 ms\"\n"
     )
 }
 
@@ -434,7 +436,8 @@ fn a_warm_up_of_packets_that_never_come_is_not_found() {
 
 #[test]
 fn refusals_are_told_all_at_once_with_line_port_and_slots() {
-    let list = "source,destination,bandwidth\n0,1,1.9 Gbps\n0,2,300 Mbps\n2,1,100 Mbps\n2,3,64 kbps\n2,1,101 Mbps\n";
+    let list = "source,destination,bandwidth\n0,1,1.9 Gbps\n0,2,300 Mbps\n2,1,100 Mbps\n\
+        2,3,64 kbps\n2,1,101 Mbps\n";
     let folder = Folder::new("refusals", list);
     let text = star(4, "[connections]\nlist = \"connections.csv\"");
     insta::assert_snapshot!(said(&folder.load(&text)));
@@ -489,7 +492,8 @@ fn mistakes_of_a_list_and_of_the_section_are_told() {
 #[test]
 fn a_seed_that_draws_too_many_connections_loses_none_of_the_seeds_before() {
     // 480 connections of each level between two NICs: some draws give one of them more than 256.
-    let text = "netloom = 1\n[topology]\nkind = \"single-switch\"\nports = 2\n[link]\nrate = \"100 Gbps\"\n\
+    let text = "netloom = 1\n[topology]\nkind = \"single-switch\"\nports = 2\n[link]\n\
+        rate = \"100 Gbps\"\n\
         [connections]\ntarget = 1920\n[measure]\nlength = \"1 us\"\nepochs = 1\n";
     let seeds = 1..200u64;
     let sound = |seed: u64| {
@@ -551,7 +555,8 @@ fn a_resolved_file_is_the_same_experiment() {
 
 #[test]
 fn tables_beyond_64_entries_are_warned_of_and_simulated() {
-    // 80 % in pieces of all levels: 51.2 full entries, four of them partly filled, and 14 of others.
+    // 80 % in pieces of all levels: 51.2 full entries, four of them partly filled, and 14 of
+    // others.
     let list = "source,destination,bandwidth,sl\n\
                 0,3,1 Gbps,3\n1,3,400 Mbps,2\n2,3,300 Mbps,1\n4,3,299 Mbps,0\n";
     let folder = Folder::new("virtual", list);
@@ -625,7 +630,8 @@ fn service_levels_of_connections_share_a_lane() {
     );
 }
 
-/// The longest wait of a service level at NICs and of its lane at switches, in ns: never more than these.
+/// The longest wait of a service level at NICs and of its lane at switches, in ns: never more than
+/// these.
 fn longest_waits(result: &RunResult, sl: u8) -> [f64; 2] {
     let waits = result
         .document
@@ -639,7 +645,8 @@ fn longest_waits(result: &RunResult, sl: u8) -> [f64; 2] {
     })
 }
 
-/// Connections of 300 Mb/s from NICs 0 and 1 to NIC 3, and best effort that fills the same links with packets of 2 KiB.
+/// Connections of 300 Mb/s from NICs 0 and 1 to NIC 3, and best effort that fills the same links
+/// with packets of 2 KiB.
 fn contested(name: &str, lines: &str) -> (Folder, String) {
     let folder = Folder::new(
         name,
@@ -660,8 +667,9 @@ fn contested(name: &str, lines: &str) -> (Folder, String) {
 /// without a deadline do.
 #[test]
 fn deadlines_are_kept_at_every_output() {
-    // Two outputs on the way, so 30 us at each. In the high table SL7 has 131 slots (8,384 B, 26.8 us) and SL6 66 (4,224 B,
-    // 13.5 us): each waits for the other, for a packet of the low table and for one of management.
+    // Two outputs on the way, so 30 us at each. In the high table SL7 has 131 slots (8,384 B, 26.8
+    // us) and SL6 66 (4,224 B, 13.5 us): each waits for the other, for a packet of the low table
+    // and for one of management.
     let (folder, text) = contested(
         "deadlines",
         "0,3,20 Mbps,3,60 us\n1,3,300 Mbps,3,\n1,3,10 Mbps,2,100 us\n",
@@ -755,7 +763,8 @@ fn classes_of_connections_are_keys() {
             .digest
     };
     assert_eq!(digest(""), digest(paper));
-    let two = "[[connections.class]]\nsl = 3\nleast = \"20 Mbps\"\nmost = \"21 Mbps\"\ndeadline = \"5 ms\"\n\
+    let two = "[[connections.class]]\nsl = 3\nleast = \"20 Mbps\"\nmost = \"21 Mbps\"\n\
+        deadline = \"5 ms\"\n\
         [[connections.class]]\nsl = 1\nleast = \"10 Mbps\"\nmost = \"10 Mbps\"\n";
     let text = mesh(&format!("target = 40\nretries = 10\n{two}"));
     let experiment = drawn(&text);

@@ -114,7 +114,8 @@ fn run(experiment: &Experiment, shelf: &Shelf, stop_after: u32) -> Result<Status
     Ok(done.document.status())
 }
 
-/// Changes bytes: whole words to numbers that an index or a counter may be, single bits, or words of other places.
+/// Changes bytes: whole words to numbers that an index or a counter may be, single bits, or words
+/// of other places.
 fn forge(numbers: &mut Numbers, bytes: &mut [u8]) -> String {
     let width = [1, 2, 4, 4, 4, 8][numbers.below(6)].min(bytes.len());
     let at = numbers.below(bytes.len() - width + 1);

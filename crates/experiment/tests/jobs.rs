@@ -126,8 +126,10 @@ length = \"20 us\"
 fn s002_7_half_of_the_hosts_disturb_the_other_half() {
     let text = format!(
         "{TREE}[groups]\nvictims = \"random 8\"\naggressors = \"rest\"\n\
-         [[traffic]]\nname = \"victim\"\nload = 0.3\nsources = \"victims\"\ndestinations = \"victims\"\n\
-         [[traffic]]\nname = \"aggressor\"\nload = 0.5\nsources = \"aggressors\"\ndestinations = \"aggressors\"\n"
+         [[traffic]]\nname = \"victim\"\nload = 0.3\nsources = \"victims\"\n\
+         destinations = \"victims\"\n\
+         [[traffic]]\nname = \"aggressor\"\nload = 0.5\nsources = \"aggressors\"\n\
+         destinations = \"aggressors\"\n"
     );
     let loaded = read(&text);
     let words = said(&loaded);
@@ -307,10 +309,12 @@ fn the_shown_experiment_is_sound() {
 
 #[test]
 fn a_program_ends_although_other_messages_leave_its_nics() {
-    let text = "netloom = 1\n[topology]\nkind = \"dragonfly\"\nhosts = 2\nswitches = 3\nglobals = 1\nports = 6\n\
+    let text = "netloom = 1\n[topology]\nkind = \"dragonfly\"\nhosts = 2\nswitches = 3\n\
+        globals = 1\nports = 6\n\
          [switch]\nkind = \"tiled\"\nrows = 2\ncolumns = 2\n\
          [[traffic]]\nname = \"others\"\nload = 0.2\n\
-         [[traffic]]\nname = \"solver\"\nworkload = { kind = \"minife\", grid = [3, 2, 2], rounds = 3, size-divisor = 8 }\n\
+         [[traffic]]\nname = \"solver\"\nworkload = \
+         { kind = \"minife\", grid = [3, 2, 2], rounds = 3, size-divisor = 8 }\n\
          [measure]\nlength = \"60 us\"\nwarmup = \"0 ns\"\n";
     let loaded = read(text);
     let sent = fact(&loaded, "program").join(" ");
@@ -333,7 +337,8 @@ fn ring(n: u32, chunk: u32, rounds: u32, keys: &str) -> f64 {
          [switch]\nkind = \"tiled\"\nrows = 2\ncolumns = 2\nclock = \"1 ns\"\n\
          [link]\nrate = \"80 Gbps\"\nflit = \"10 B\"\nmtu = \"240 B\"\nheader = \"0 B\"\n\
          [[traffic]]\nname = \"ring\"\n\
-         workload = {{ kind = \"all-reduce\", nics = \"0-{}\", bytes = \"{} B\", rounds = {rounds} }}\n{keys}\
+         workload = {{ kind = \"all-reduce\", nics = \"0-{}\", bytes = \"{} B\", rounds = {rounds} \
+         }}\n{keys}\
          [measure]\nlength = \"200 us\"\nwarmup = \"0 ns\"\n",
         n - 1,
         n * chunk,
@@ -431,7 +436,8 @@ fn what_is_said_of_ranks_is_for_programs() {
     let text = format!(
         "{TREE}[[traffic]]\nload = 0.1\nmapping = \"random\"\n\
          [[traffic]]\nname = \"san\"\nworkload = \"san\"\ncompute = \"1 us\"\n\
-         [[traffic]]\nname = \"solver\"\nworkload = {{ kind = \"minife\", grid = [2, 2, 2] }}\ncompute-law = \"uniform\"\n"
+         [[traffic]]\nname = \"solver\"\nworkload = {{ kind = \"minife\", grid = [2, 2, 2] }}\n\
+         compute-law = \"uniform\"\n"
     );
     insta::assert_snapshot!(said(&read(&text)), @r#"
     error[E0604]: `mapping` applies only to programs of ranks
@@ -464,7 +470,8 @@ fn what_is_said_of_ranks_is_for_programs() {
     "#);
     // If NICs are drawn, some seed puts two jobs on the same NIC.
     let text = format!(
-        "{TREE}[[traffic]]\nname = \"a\"\nmapping = \"random\"\nworkload = {{ kind = \"amr\", ranks = 4 }}\n\
+        "{TREE}[[traffic]]\nname = \"a\"\nmapping = \"random\"\n\
+         workload = {{ kind = \"amr\", ranks = 4 }}\n\
          [[traffic]]\nname = \"b\"\nworkload = {{ kind = \"amr\", ranks = 4, nics = \"12-15\" }}\n"
     );
     insta::assert_snapshot!(said(&read(&text)), @r#"

@@ -69,13 +69,16 @@ fn a_resolved_file_loads_to_itself() {
         MINIMAL,
         "netloom = 1\nname = \"x\"\n[topology]\nkind = \"torus\"\nsides = [4, 4]\nhosts = 2\n\
          [link]\ncable = \"7.5 m\"\nmtu = \"message\"\n[link.class.host]\nrate = \"200 Gbps\"\n\
-         [switch]\nspeedup = 1.5\nclock = \"1.3 GHz\"\nallocator = { kind = \"islip\", iterations = 2 }\n\
+         [switch]\nspeedup = 1.5\nclock = \"1.3 GHz\"\n\
+         allocator = { kind = \"islip\", iterations = 2 }\n\
          queues = \"voq\"\ninput-buffer = { pool = \"64 KiB\", min = \"4 KiB\" }\n\
          [routing]\ndeadlock = \"dateline\"\n\
          [qos]\nsl2vl = [0, 1]\narbiter = \"oldest-first\"\n\
          [[qos.sl2vl-exception]]\nswitch = 1\ninput = 0\noutput = 2\nrow = [1, 0]\n\
-         [[traffic]]\nsl = [0, 1]\nload = 0.3\nsize = { kind = \"uniform\", min = \"64 B\", max = \"1 KiB\", step = \"64 B\" }\n\
-         [[traffic]]\nload = 0.1\npattern = { kind = \"pairs\", pairs = [[0, 4], [1, 5]] }\nsources = [0, 1]\n\
+         [[traffic]]\nsl = [0, 1]\nload = 0.3\nsize = \
+         { kind = \"uniform\", min = \"64 B\", max = \"1 KiB\", step = \"64 B\" }\n\
+         [[traffic]]\nload = 0.1\npattern = { kind = \"pairs\", pairs = [[0, 4], [1, 5]] }\n\
+         sources = [0, 1]\n\
          [measure]\nwarmup = \"10 us\"\nrepeat = 3\n",
         bench::bench_fabric("torus512").unwrap(),
     ];
@@ -168,8 +171,8 @@ fn values_of_the_command_line_are_shown_as_such() {
 
 #[test]
 fn buffers_are_compared_with_the_round_trip_in_bytes() {
-    // A flit (1), two wires (2 x 20), input and routing (2), allocation, its flit, credit and output (4):
-    // 46 flits until the credit of the first is back, and a packet of 32.
+    // A flit (1), two wires (2 x 20), input and routing (2), allocation, its flit, credit and
+    // output (4): 46 flits until the credit of the first is back, and a packet of 32.
     let file = |input: &str| {
         format!("{MINIMAL}[link]\ndelay = \"102.4 ns\"\n[switch]\ninput-buffer = \"{input}\"\n")
     };
@@ -185,7 +188,8 @@ fn buffers_are_compared_with_the_round_trip_in_bytes() {
 fn the_bubble_rule_needs_two_slots() {
     let file = |output: &str| {
         format!(
-            "netloom = 1\n[topology]\nkind = \"torus\"\nsides = [4, 4]\n[switch]\noutput-buffer = \"{output}\"\n\
+            "netloom = 1\n[topology]\nkind = \"torus\"\nsides = [4, 4]\n[switch]\n\
+             output-buffer = \"{output}\"\n\
              [[traffic]]\nload = 0.5\n"
         )
     };
@@ -195,7 +199,8 @@ fn the_bubble_rule_needs_two_slots() {
 
 #[test]
 fn a_deadlock_can_be_run_on_purpose() {
-    let text = "netloom = 1\n[topology]\nkind = \"torus\"\nsides = [4, 4]\n[routing]\ndeadlock = \"none\"\n\
+    let text = "netloom = 1\n[topology]\nkind = \"torus\"\nsides = [4, 4]\n[routing]\n\
+        deadlock = \"none\"\n\
                 [[traffic]]\nload = 0.5\n";
     assert_eq!(codes(text), ["E0501"]);
     let forced = load(&Request {
@@ -353,7 +358,8 @@ fn a_table_of_sizes_is_part_of_what_is_run() {
 fn a_dateline_doubles_the_lanes() {
     let file = |vls: u8| {
         format!(
-            "netloom = 1\n[topology]\nkind = \"torus\"\nsides = [4, 4]\n[routing]\ndeadlock = \"dateline\"\n\
+            "netloom = 1\n[topology]\nkind = \"torus\"\nsides = [4, 4]\n[routing]\n\
+             deadlock = \"dateline\"\n\
              [qos]\nvls = {vls}\n[[traffic]]\nload = 0.5\nsl = [0, 1]\n"
         )
     };

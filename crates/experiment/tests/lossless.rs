@@ -104,13 +104,16 @@ impl Draw {
         let size_law = match self.is_fixed {
             true => format!("message = \"{mtu} B\""),
             false => format!(
-                "size = {{ kind = \"uniform\", min = \"64 B\", max = \"{mtu} B\", step = \"64 B\" }}"
+                "size = {{ kind = \"uniform\", min = \"64 B\", max = \"{mtu} B\", step = \"64 B\" \
+                 }}"
             ),
         };
         format!(
             "netloom = 1\n[topology]\nkind = \"graph\"\n\
-             text = \"link a b\\nnic n0 a\\nnic n1 a\\nnic n2 a\\nnic n3 a\\nnic n4 b\\nnic n5 b\"\n\
-             [link]\nrate = \"{gbps} Gbps\"\nmtu = \"{mtu} B\"\ncable = \"{between} m\"\nflow-control = {control}\n\
+             text = \"link a b\\nnic n0 a\\nnic n1 a\\nnic n2 a\\nnic n3 a\\nnic n4 b\\nnic n5 \
+             b\"\n\
+             [link]\nrate = \"{gbps} Gbps\"\nmtu = \"{mtu} B\"\ncable = \"{between} m\"\n\
+             flow-control = {control}\n\
              [link.class.host]\ncable = \"{host} m\"\n\
              [switch]\nkind = \"{kind}\"\n{clock}{speedup}input-buffer = \"{buffer} B\"\n\
              [switch.pipeline]\ninput = {input}\nrouting = {routing}\nallocation = {allocation}\n\

@@ -132,7 +132,8 @@ fn a_resolved_input_queued_switch_loads_to_itself() {
 #[test]
 fn a_hierarchical_switch_divides_the_central_buffer_among_links() {
     let plan = plan(
-        "[switch]\nkind = \"hierarchical\"\ncentral-buffer = { pool = \"229376 B\", min = \"2048 B\" }\n",
+        "[switch]\nkind = \"hierarchical\"\ncentral-buffer = \
+         { pool = \"229376 B\", min = \"2048 B\" }\n",
     );
     let Architecture::Hierarchical(hierarchy) = &plan.switch.crossbar().architecture else {
         panic!("{:?}", plan.switch.crossbar().architecture);
@@ -164,7 +165,8 @@ fn a_hierarchical_switch_divides_the_central_buffer_among_links() {
 fn g003_2_thresholds_of_the_paper() {
     let text = TREE.replace("512 B", "9216 B");
     let text = format!(
-        "{text}[link]\nrate = \"400 Gbps\"\ndelay = \"25 ns\"\nmtu = \"9216 B\"\nflow-control = \"pfc\"\n\
+        "{text}[link]\nrate = \"400 Gbps\"\ndelay = \"25 ns\"\nmtu = \"9216 B\"\n\
+         flow-control = \"pfc\"\n\
          [switch]\ninput-buffer = \"49152 B\"\noutput-buffer = \"49152 B\"\nspeedup = 2\n"
     );
     let loaded = read(&text);
@@ -214,7 +216,8 @@ fn g003_2_thresholds_of_the_paper() {
 fn pfc_says_what_a_cable_needs() {
     let file = |size: u64| {
         format!(
-            "{TREE}[link]\ncable = \"5 m\"\nflow-control = \"pfc\"\n[link.class.host]\ncable = \"100 m\"\n\
+            "{TREE}[link]\ncable = \"5 m\"\nflow-control = \"pfc\"\n[link.class.host]\n\
+             cable = \"100 m\"\n\
              [switch]\ninput-buffer = \"{size} B\"\n"
         )
     };
@@ -242,7 +245,8 @@ fn pfc_says_what_a_cable_needs() {
 fn headroom_of_short_packets_counts_the_stages() {
     let text = TREE.replace("512 B", "64 B");
     let text = format!(
-        "{text}[link]\ndelay = \"0 ns\"\nflow-control = \"pfc\"\n[switch]\nclock = \"51.2 ns\"\nspeedup = 20\n"
+        "{text}[link]\ndelay = \"0 ns\"\nflow-control = \"pfc\"\n[switch]\nclock = \"51.2 ns\"\n\
+         speedup = 20\n"
     );
     // A flit, credit and output of a cycle of 10 flits each, and 9 until the edge: the last start
     // is at most 29 flits after the first, followed by that packet.
@@ -256,7 +260,8 @@ fn machines_that_do_not_go_together_are_told_at_once() {
     let text = "netloom = 1\n[topology]\nkind = \"torus\"\nsides = [4, 4]\n\
                 [link]\nflow-control = \"pfc\"\n[link.class.host]\nrate = \"200 Gbps\"\n\
                 [switch]\nkind = \"iq\"\nspeedup = 2\ninput-buffer = { pool = \"64 KiB\" }\n\
-                [routing]\ndeadlock = \"bubble\"\n[qos]\narbiter = \"scfq\"\n[nic]\nqueues = \"per-destination\"\n\
+                [routing]\ndeadlock = \"bubble\"\n[qos]\narbiter = \"scfq\"\n[nic]\n\
+                queues = \"per-destination\"\n\
                 [[traffic]]\nload = 0.5\n";
     insta::assert_snapshot!(said(&read(text)), @r#"
     error[E0323]: the bubble rule needs credits per lane, but flow control is `pfc`
@@ -370,16 +375,19 @@ fn checks_of_machines_have_their_codes() {
             &["E0323"],
         ),
         (
-            "[link]\nflow-control = \"queue-credits\"\n[switch]\nqueues = \"voq-net\"\ninput-buffer = \"4 KiB\"\n",
+            "[link]\nflow-control = \"queue-credits\"\n[switch]\nqueues = \"voq-net\"\n\
+             input-buffer = \"4 KiB\"\n",
             &["E0324"],
         ),
         (
-            "[link]\nflow-control = \"queue-credits\"\n[switch]\ninput-buffer = { pool = \"4 KiB\" }\n",
+            "[link]\nflow-control = \"queue-credits\"\n[switch]\n\
+             input-buffer = { pool = \"4 KiB\" }\n",
             &["E0324"],
         ),
         // A packet fits into a queue, but the round trip does not.
         (
-            "[link]\nflow-control = \"queue-credits\"\n[switch]\nqueues = \"voq-net\"\ninput-buffer = \"8 KiB\"\n",
+            "[link]\nflow-control = \"queue-credits\"\n[switch]\nqueues = \"voq-net\"\n\
+             input-buffer = \"8 KiB\"\n",
             &["W0312"],
         ),
         (
@@ -419,7 +427,8 @@ fn checks_of_machines_have_their_codes() {
             &["E0330"],
         ),
         (
-            "[nic]\nqueues = \"per-destination\"\n[switch]\nqueues = \"voq-net\"\ninput-buffer = \"4 KiB\"\n",
+            "[nic]\nqueues = \"per-destination\"\n[switch]\nqueues = \"voq-net\"\n\
+             input-buffer = \"4 KiB\"\n",
             &["E0324"],
         ),
         (
@@ -427,7 +436,8 @@ fn checks_of_machines_have_their_codes() {
             &["E0102"],
         ),
         (
-            "[switch]\nqueues = { kind = \"dbbm\", queues = 8192 }\ninput-buffer = \"64 KiB\"\n[qos]\nvls = 2\n",
+            "[switch]\nqueues = { kind = \"dbbm\", queues = 8192 }\ninput-buffer = \"64 KiB\"\n\
+             [qos]\nvls = 2\n",
             &["E0313"],
         ),
         ("[switch]\nqueues = \"1q\"\n[qos]\nvls = 2\n", &[]),
@@ -486,7 +496,8 @@ fn trees_with_a_centre_are_free() {
 fn a_centre_that_mixes_dimensions_can_deadlock() {
     let text = |rule: &str, ports: u32| {
         format!(
-            "netloom = 1\n[topology]\nkind = \"torus\"\nsides = [4, 4]\n[routing]\ndeadlock = \"{rule}\"\n[switch]\n\
+            "netloom = 1\n[topology]\nkind = \"torus\"\nsides = [4, 4]\n[routing]\n\
+             deadlock = \"{rule}\"\n[switch]\n\
              kind = \"hierarchical\"\nports-per-mport = {ports}\n[[traffic]]\nload = 0.5\n"
         )
     };
@@ -512,7 +523,8 @@ fn a_centre_that_mixes_dimensions_can_deadlock() {
 #[test]
 fn machines_are_swapped_by_one_value() {
     let text = format!(
-        "{TREE}[link]\ndelay = \"20 ns\"\n[switch]\nqueues = \"voq\"\nspeedup = 2\ninput-buffer = \"32 KiB\"\n\
+        "{TREE}[link]\ndelay = \"20 ns\"\n[switch]\nqueues = \"voq\"\nspeedup = 2\n\
+         input-buffer = \"32 KiB\"\n\
          [measure]\nlength = \"20 us\"\n"
     );
     let mut digests = BTreeMap::new();
@@ -550,7 +562,8 @@ fn a_routing_that_looks_at_queues_cannot_be_forced_upon_credits_per_queue() {
     let with = |queues: &str| {
         let more = format!(
             "[link]\nflow-control = \"queue-credits\"\n[switch]\nqueues = \"{queues}\"\n\
-             input-buffer = {{ per-queue = \"4 KiB\" }}\n[routing]\nkind = \"ecmp\"\nchoice = \"least\"\n"
+             input-buffer = {{ per-queue = \"4 KiB\" }}\n[routing]\nkind = \"ecmp\"\n\
+             choice = \"least\"\n"
         );
         let text = format!("{TREE}{more}");
         let loaded = load(&Request {
@@ -571,21 +584,24 @@ fn v001_12_check_tells_the_memory_of_a_queue_scheme() {
     // A tree of 64 hosts with switches of 8 ports and packets of one flit, 64 bytes.
     let text = |queues: &str| {
         format!(
-            "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 4\nlevels = 3\n[link]\nmtu = \"64 B\"\n\
+            "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 4\nlevels = 3\n[link]\n\
+             mtu = \"64 B\"\n\
              [switch]\nqueues = {queues}\n[[traffic]]\nload = 0.5\nmessage = \"64 B\"\n"
         )
     };
     assert_eq!(
         facts(&text("\"obqa\""), "queues"),
         [
-            "4 per input, 16 KiB together; two packets per queue need: OBQA-4 512 B (0.00647 mm2); 1Q 128 B, \
+            "4 per input, 16 KiB together; two packets per queue need: OBQA-4 512 B (0.00647 mm2); \
+             1Q 128 B, \
           VOQsw-8 1 KiB (0.01412 mm2), VOQnet-64 8 KiB (0.07877 mm2)"
         ]
     );
     assert_eq!(
         facts(&text("\"voq\""), "queues"),
         [
-            "8 per input, 16 KiB together; two packets per queue need: VOQsw-8 1 KiB (0.01412 mm2); 1Q 128 B, \
+            "8 per input, 16 KiB together; two packets per queue need: VOQsw-8 1 KiB (0.01412 \
+             mm2); 1Q 128 B, \
           VOQnet-64 8 KiB (0.07877 mm2)"
         ]
     );
@@ -661,8 +677,10 @@ fn what_does_not_fit_into_a_nic_waits_in_the_application() {
 fn levels_share_a_nic_and_none_is_shut_out() {
     let text = |nic: &str| {
         format!(
-            "{BARE}{nic}[qos]\nvls = 2\n[[traffic]]\nname = \"flood\"\nsl = 0\nload = 1.0\nmessage = \"4 KiB\"\n\
-             [[traffic]]\nname = \"seldom\"\nsl = 1\nload = 0.05\nmessage = \"256 B\"\n[measure]\nlength = \"30 us\"\n"
+            "{BARE}{nic}[qos]\nvls = 2\n[[traffic]]\nname = \"flood\"\nsl = 0\nload = 1.0\n\
+             message = \"4 KiB\"\n\
+             [[traffic]]\nname = \"seldom\"\nsl = 1\nload = 0.05\nmessage = \"256 B\"\n[measure]\n\
+             length = \"30 us\"\n"
         )
     };
     let results = |nic: &str| {
@@ -697,7 +715,8 @@ fn levels_share_a_nic_and_none_is_shut_out() {
 fn a_bounded_nic_needs_room_for_every_level_and_queues_by_level() {
     let with = |nic: &str, more: &str| {
         let text = format!(
-            "{BARE}[nic]\n{nic}\n{more}[qos]\nvls = 2\n[[traffic]]\nname = \"a\"\nsl = 0\nload = 0.1\n\
+            "{BARE}[nic]\n{nic}\n{more}[qos]\nvls = 2\n[[traffic]]\nname = \"a\"\nsl = 0\n\
+             load = 0.1\n\
              [[traffic]]\nname = \"b\"\nsl = 1\nload = 0.1\n"
         );
         said(&load(&Request::new("test.toml", &text)))
@@ -713,7 +732,8 @@ fn a_bounded_nic_needs_room_for_every_level_and_queues_by_level() {
 
     1 error
     "#);
-    insta::assert_snapshot!(with("buffer = \"64 KiB\"\nqueues = \"per-destination\"", "[routing]\nkind = \"d-mod-k\"\n"), @r#"
+    insta::assert_snapshot!(with("buffer = \"64 KiB\"\nqueues = \"per-destination\"", "[routing]\n\
+        kind = \"d-mod-k\"\n"), @r#"
     error[E0346]: a bounded NIC needs queues per service level, but this one has queues per destination
      --> test.toml:7:10
       |
@@ -734,9 +754,14 @@ fn a_bounded_nic_needs_room_for_every_level_and_queues_by_level() {
 fn pause_of_a_link_stops_the_other_lanes_too() {
     let delivered = |control: &str| {
         let text = format!(
-            "{BARE}[link]\nflow-control = \"{control}\"\n[switch]\ninput-buffer = \"32 KiB\"\nqueues = \"voq\"\nspeedup = 2\n[qos]\nvls = 2\n\
-             [[traffic]]\nname = \"incast\"\nsl = 0\nload = 0.9\nsources = \"4-15\"\npattern = {{ kind = \"pairs\", pairs = [[4, 0], [5, 0], [6, 0], [8, 0], [9, 0], [12, 0]] }}\n\
-             [[traffic]]\nname = \"victim\"\nsl = 1\nload = 0.5\nsources = \"4-15\"\npattern = {{ kind = \"pairs\", pairs = [[4, 1], [5, 2], [6, 3], [8, 1], [9, 2], [12, 3]] }}\n\
+            "{BARE}[link]\nflow-control = \"{control}\"\n[switch]\ninput-buffer = \"32 KiB\"\n\
+             queues = \"voq\"\nspeedup = 2\n[qos]\nvls = 2\n\
+             [[traffic]]\nname = \"incast\"\nsl = 0\nload = 0.9\nsources = \"4-15\"\n\
+             pattern = {{ kind = \"pairs\", pairs = [[4, 0], [5, 0], [6, 0], [8, 0], [9, 0], [12, \
+             0]] }}\n\
+             [[traffic]]\nname = \"victim\"\nsl = 1\nload = 0.5\nsources = \"4-15\"\n\
+             pattern = {{ kind = \"pairs\", pairs = [[4, 1], [5, 2], [6, 3], [8, 1], [9, 2], [12, \
+             3]] }}\n\
              [measure]\nlength = \"60 us\"\n"
         );
         let loaded = load(&Request::new("test.toml", &text));
@@ -757,7 +782,8 @@ fn pause_of_a_link_stops_the_other_lanes_too() {
 fn mistakes_with_pause_are_told() {
     let with = |topology: &str, control: &str, more: &str| {
         let text = format!(
-            "netloom = 1\n[topology]\n{topology}\n[link]\nflow-control = {control}\n{more}[[traffic]]\nload = 0.1\n"
+            "netloom = 1\n[topology]\n{topology}\n[link]\nflow-control = {control}\n\
+             {more}[[traffic]]\nload = 0.1\n"
         );
         said(&load(&Request::new("test.toml", &text)))
     };
@@ -773,7 +799,8 @@ fn mistakes_with_pause_are_told() {
 
     1 error
     "#);
-    insta::assert_snapshot!(with(tree, "{ kind = \"pause\", xoff = \"30 KiB\" }", "[switch]\ninput-buffer = \"32 KiB\"\n"), @r#"
+    insta::assert_snapshot!(with(tree, "{ kind = \"pause\", xoff = \"30 KiB\" }", "[switch]\n\
+        input-buffer = \"32 KiB\"\n"), @r#"
     error[E0320]: `xoff` leaves too little space for data in flight
      --> test.toml:7:41
       |

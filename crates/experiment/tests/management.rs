@@ -84,7 +84,8 @@ fn management_goes_before_data_of_both_tables() {
 
 #[test]
 fn connections_and_management_share_a_fabric() {
-    let text = "netloom = 1\n[topology]\nkind = \"mesh\"\nsides = [2, 2]\nhosts = 2\n[link]\nmtu = \"256 B\"\n\
+    let text = "netloom = 1\n[topology]\nkind = \"mesh\"\nsides = [2, 2]\nhosts = 2\n[link]\n\
+        mtu = \"256 B\"\n\
                 [connections]\ntarget = 20\nretries = 100\n\
                 [[traffic]]\nmanagement = true\nload = 0.02\nmessage = \"256 B\"\n\
                 [measure]\nlength = \"40 us\"\nwarmup = \"5 us\"\n";
@@ -107,7 +108,8 @@ fn what_has_no_lane_for_management_is_refused() {
             "a routing of several lanes",
             FILE.replace(
                 "kind = \"fat-tree\"\narity = 4\nlevels = 2\n",
-                "kind = \"torus\"\nsides = [4, 4]\nhosts = 1\n[routing]\nkind = \"dimension-order\"\ndeadlock = \"dateline\"\n",
+                "kind = \"torus\"\nsides = [4, 4]\nhosts = 1\n[routing]\n\
+                 kind = \"dimension-order\"\ndeadlock = \"dateline\"\n",
             ),
         ),
         (
@@ -132,7 +134,8 @@ fn what_has_no_lane_for_management_is_refused() {
 /// The numbers between the lanes of data and VL15 have no lanes, and no part of a buffer.
 #[test]
 fn buffers_have_the_lanes_that_there_are() {
-    let pool = "[switch]\ninput-buffer = { pool = \"16 KiB\", min = \"4 KiB\" }\noutput-buffer = \"8 KiB\"\n[qos]";
+    let pool = "[switch]\ninput-buffer = { pool = \"16 KiB\", min = \"4 KiB\" }\n\
+        output-buffer = \"8 KiB\"\n[qos]";
     let loaded = read(&FILE.replace("[qos]", pool));
     let words = render(&loaded.document, &loaded.notes, false);
     let experiment = loaded.experiment.unwrap_or_else(|| panic!("{words}"));

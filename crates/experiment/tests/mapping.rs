@@ -59,9 +59,11 @@ fn fact(loaded: &Loaded, word: &str) -> String {
 fn sl2vl_is_one_channel_per_level() {
     let arbiter = "arbiter = { kind = \"dtable\", table = [[0, 40], [1, 20], [2, 20]] }";
     let direct = with(&format!("sl2vl = [1, 0, 1]\n{arbiter}"));
-    // Other numbers of channels in the same order, so that NICs have their queues in the same order.
+    // Other numbers of channels in the same order, so that NICs have their queues in the same
+    // order.
     let channels = with(&format!(
-        "sl2sc = [3, 4, 20]\nsc2vl = [0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]\n{arbiter}"
+        "sl2sc = [3, 4, 20]\nsc2vl = [0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+         1]\n{arbiter}"
     ));
     let lanes = with(&format!("sc2vl = [1, 0, 1]\n{arbiter}"));
     assert_eq!(digest(&direct), digest(&channels));

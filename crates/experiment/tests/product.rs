@@ -3,7 +3,8 @@
 //! with all laws held and the same digest for any number of partitions, or is refused for a reason
 //! that the book lists.
 //!
-//! `NETLOOM_DRAWS=5000 cargo nextest run -p netloom-experiment --test product` draws more than CI does.
+//! `NETLOOM_DRAWS=5000 cargo nextest run -p netloom-experiment --test product` draws more than CI
+//! does.
 
 #[path = "drawn/site.rs"]
 mod site;
@@ -72,7 +73,8 @@ const SWITCHES: &[&str] = &[
     "kind = \"cioq\"\noutput-buffer = \"4 KiB\"\nspeedup = 2",
     "kind = \"cioq\"\noutput-buffer = \"4 KiB\"\nspeedup = 2\ncrossbar-start = \"stored\"",
     "kind = \"cioq\"\noutput-buffer = \"4 KiB\"\ninput-ports = \"per-lane\"",
-    "kind = \"hierarchical\"\nports-per-mport = 2\ncentral-links = 1\noutput-buffer = \"4 KiB\"\ninput-ports = \"per-lane\"",
+    "kind = \"hierarchical\"\nports-per-mport = 2\ncentral-links = 1\noutput-buffer = \"4 KiB\"\n\
+     input-ports = \"per-lane\"",
     "kind = \"iq\"",
     "kind = \"hierarchical\"\nports-per-mport = 2\ncentral-links = 1\noutput-buffer = \"4 KiB\"",
     "kind = \"tiled\"\nrows = 2\ncolumns = 2\nports = 12",
@@ -95,9 +97,12 @@ const CONTROLS: &[&str] = &[
 ];
 
 const WORKLOADS: &[&str] = &[
-    "[[traffic]]\nname = \"open\"\nload = 0.6\nsize = { kind = \"mix\", sizes = [[\"64 B\", 2], [\"1300 B\", 1]] }\n",
-    "[[traffic]]\nname = \"program\"\nworkload = { kind = \"all-reduce\", nics = \"0-7\", bytes = \"20 KiB\", rounds = 2 }\n",
-    "[[traffic]]\nname = \"program\"\nworkload = { kind = \"all-reduce\", nics = \"0-7\", bytes = \"20 KiB\" }\n\
+    "[[traffic]]\nname = \"open\"\nload = 0.6\nsize = \
+     { kind = \"mix\", sizes = [[\"64 B\", 2], [\"1300 B\", 1]] }\n",
+    "[[traffic]]\nname = \"program\"\nworkload = \
+     { kind = \"all-reduce\", nics = \"0-7\", bytes = \"20 KiB\", rounds = 2 }\n",
+    "[[traffic]]\nname = \"program\"\nworkload = \
+     { kind = \"all-reduce\", nics = \"0-7\", bytes = \"20 KiB\" }\n\
      [[traffic]]\nname = \"open\"\nload = 0.3\nsize = { kind = \"fixed\", bytes = \"1300 B\" }\n",
 ];
 
@@ -132,7 +137,8 @@ fn experiment(draw: &[usize; 8]) -> String {
     }
     write!(
         text,
-        "[link]\nrate = \"100 Gbps\"\nmtu = \"512 B\"\nflow-control = \"{flow_control}\"\n{control}{workload}\
+        "[link]\nrate = \"100 Gbps\"\nmtu = \"512 B\"\nflow-control = \"{flow_control}\"\n\
+         {control}{workload}\
          [measure]\nlength = \"6 us\"\n"
     )
     .unwrap();

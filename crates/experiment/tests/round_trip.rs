@@ -9,7 +9,8 @@ use netloom_experiment::spec::{Request, load};
 fn delivered(more: &str, input_flits: u64) -> (u64, Vec<&'static str>) {
     let text = format!(
         "netloom = 1\n[topology]\nkind = \"graph\"\ntext = \"link a b\\nnic n0 a\\nnic n1 b\"\n\
-         [[traffic]]\nload = 1.0\narrival = \"constant\"\npattern = {{ kind = \"pairs\", pairs = [[0, 1]] }}\n\
+         [[traffic]]\nload = 1.0\narrival = \"constant\"\n\
+         pattern = {{ kind = \"pairs\", pairs = [[0, 1]] }}\n\
          sources = [0]\n[measure]\nlength = \"400 us\"\nwarmup = \"100 us\"\n\
          [link]\ndelay = \"102.4 ns\"\n[link.class.host]\ndelay = \"5.12 ns\"\n{more}"
     );
@@ -37,8 +38,8 @@ fn check(more: &str, need: u64) {
 
 #[test]
 fn the_round_trip_is_what_the_simulator_needs() {
-    // A flit, two wires of 20, input and routing 2, allocation, its flit, credit and output 4: 47 cycles, in
-    // which 46 flits are sent before the credit of the first counts. A packet has 32.
+    // A flit, two wires of 20, input and routing 2, allocation, its flit, credit and output 4: 47
+    // cycles, in which 46 flits are sent before the credit of the first counts. A packet has 32.
     check("", 46 + 32);
     check(
         "[switch.pipeline]\nrouting = 5\ncredit = 3\noutput = 0\n",

@@ -126,7 +126,8 @@ fn lanes_and_tables_are_those_of_the_site() {
 fn what_a_file_writes_goes_before_what_the_site_has() {
     let files = format!("{FT8}, \"ft8/opensm-sl2vl.dump\", \"ft8/smpquery_vlarb_all.txt\"");
     let traffic = "[[traffic]]\nsl = 8\nload = 0.3\nmessage = \"4 KiB\"\n";
-    let qos = "[qos]\nsl2vl = [0, 0, 0, 0, 0, 0, 0, 0, 1]\narbiter = { kind = \"ib-two-table\", low = [[0, 64], [1, 64]] }\n";
+    let qos = "[qos]\nsl2vl = [0, 0, 0, 0, 0, 0, 0, 0, 1]\n\
+        arbiter = { kind = \"ib-two-table\", low = [[0, 64], [1, 64]] }\n";
     let made = experiment(&files, &format!("{traffic}{qos}{SHORT}"));
     assert!(made.fabric.channels.own.is_none() && made.fabric.own_policies.is_empty());
     assert_eq!(made.fabric.n_vls, 2);
@@ -148,7 +149,8 @@ fn an_entry_that_is_missing_is_told_with_the_place_where_the_way_ends() {
     let cut: Vec<&str> = cut.flatten().collect();
     std::fs::write(folder.join("lfts"), cut.join("\n")).unwrap();
     let text = format!(
-        "netloom = 1\n[topology]\nkind = \"infiniband\"\nfiles = [\"nd.txt\", \"lfts\"]\n{TRAFFIC}{SHORT}"
+        "netloom = 1\n[topology]\nkind = \"infiniband\"\nfiles = [\"nd.txt\", \"lfts\"]\n\
+         {TRAFFIC}{SHORT}"
     );
     let loaded = load(&Request {
         directory: &folder,

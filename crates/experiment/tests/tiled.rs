@@ -74,7 +74,8 @@ fn shapes_that_do_not_divide_the_ports_are_told_both_at_once() {
 
 #[test]
 fn seven_ports_and_four_columns_are_told_and_not_proved_first() {
-    let text = "netloom = 1\n[topology]\nkind = \"dragonfly\"\nhosts = 2\nswitches = 4\nglobals = 2\n\
+    let text = "netloom = 1\n[topology]\nkind = \"dragonfly\"\nhosts = 2\nswitches = 4\n\
+        globals = 2\n\
         [switch]\nkind = \"tiled\"\n[[traffic]]\nload = 0.5\n";
     let loaded = load(&Request::new("test.toml", text));
     let codes: Vec<&str> = loaded.notes.iter().map(|note| note.code).collect();
@@ -189,7 +190,8 @@ fn lanes_have_a_reserve_and_a_limit() {
         (1000, vec![0, 0, 24, 0, 24, 0], vec![1000; 6])
     );
     assert_eq!(plan.retransmission, Retransmission::Packet);
-    let keys = "lane-reserve = 3\nlane-most = 0.05\nretransmission = \"per-flit\"\npriority = \"transit-first\"\n";
+    let keys = "lane-reserve = 3\nlane-most = 0.05\nretransmission = \"per-flit\"\n\
+        priority = \"transit-first\"\n";
     let plan = tiled(&read(&format!(
         "[switch]\nkind = \"tiled\"\nrows = 2\ncolumns = 2\n{keys}"
     )));
@@ -216,14 +218,16 @@ fn lanes_have_a_reserve_and_a_limit() {
 #[test]
 fn buffers_that_links_leave_idle_are_told() {
     let loaded = read(
-        "delay = \"5 ns\"\n[link.class.local]\ndelay = \"40 ns\"\n[link.class.global]\ndelay = \"500 ns\"\n\
+        "delay = \"5 ns\"\n[link.class.local]\ndelay = \"40 ns\"\n[link.class.global]\n\
+         delay = \"500 ns\"\n\
          [switch]\nkind = \"tiled\"\nrows = 2\ncolumns = 2\n",
     );
     let fact = loaded.facts.iter().find(|(word, _)| word == "idle");
     assert_eq!(
         fact.map(|(_, words)| words.as_str()),
         Some(
-            "links leave 67.7 % of the port buffers of the first switch unused: 99.0 % of 2 `host`, 92.0 % of 3 \
+            "links leave 67.7 % of the port buffers of the first switch unused: 99.0 % of 2 \
+             `host`, 92.0 % of 3 \
              `local`, 0.0 % of 2 `global`"
         )
     );

@@ -337,7 +337,8 @@ fn captioned(mut figure: Figure, curve: &Curve, study: &Study<'_>) -> Figure {
     if figure.has_mark(Mark::Saturated) {
         caption += match (curve.ends_at_saturation, study.is_load) {
             (true, true) => {
-                " Lines end at the first saturated load (hollow), where latency grows with the length of the run."
+                " Lines end at the first saturated load (hollow), where latency grows with the \
+                 length of the run."
             }
             (true, false) => statistics::SATURATED,
             (false, _) => " Hollow points are saturated.",

@@ -249,10 +249,14 @@ mod tests {
     #[test]
     fn keys_that_follow_from_a_kind_are_one_difference() {
         let pair = |a: &str, b: &str| vec![a.to_owned(), b.to_owned()];
-        let tree = "[topology]\nkind = \"fat-tree\"\narity = 4\nlevels = 3\n[qos.arbiter]\nkind = \"wfq\"\n\
-                    [qos.nic-arbiter]\nkind = \"wfq\"\n[switch]\nkind = \"crossbar\"\nspeedup = 1\n";
-        let torus = "[topology]\nkind = \"torus\"\nsize = [4, 4]\n[qos.arbiter]\nkind = \"dtable\"\n\
-                     [qos.nic-arbiter]\nkind = \"dtable\"\n[switch]\nkind = \"tiled\"\nspeedup = 2\n";
+        let tree = "[topology]\nkind = \"fat-tree\"\narity = 4\nlevels = 3\n[qos.arbiter]\n\
+            kind = \"wfq\"\n\
+                    [qos.nic-arbiter]\nkind = \"wfq\"\n[switch]\nkind = \"crossbar\"\n\
+                    speedup = 1\n";
+        let torus = "[topology]\nkind = \"torus\"\nsize = [4, 4]\n[qos.arbiter]\n\
+            kind = \"dtable\"\n\
+                     [qos.nic-arbiter]\nkind = \"dtable\"\n[switch]\nkind = \"tiled\"\n\
+                     speedup = 2\n";
         assert_eq!(
             told(&[tree, torus]),
             [

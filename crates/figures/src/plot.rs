@@ -585,7 +585,8 @@ panels = [{ title = "small", of = ["S1 *"], printed = "large" }]
         let plot = &plots(FIGURE).unwrap()[0];
         let csv = "series,class,share\nS1 RR,0,0.2\nS1 RR,0,0.4\nS1 WFQ,0,0.5\nS2 RR,0,0.9\n";
         let printed = printed(
-            "figure,panel,series,x,y,unit,place\nshares,large,level 0,WFQ,0.25,,Table 1\nshares,large,level 0,FIFO,1,%,Table 1\n",
+            "figure,panel,series,x,y,unit,place\nshares,large,level 0,WFQ,0.25,,Table 1\n\
+             shares,large,level 0,FIFO,1,%,Table 1\n",
         );
         let figure = plot.figure(csv, &printed.unwrap()).unwrap();
         assert_eq!(figure.x.categories(), ["RR", "WFQ"]);
@@ -609,7 +610,8 @@ panels = [{ title = "small", of = ["S1 *"], printed = "large" }]
     fn columns_beside_each_other_are_places() {
         let toml = FIGURE.replace(
             "x = {",
-            "across = [{ column = \"p50\", name = \"50 %\" }, { column = \"p99\", name = \"99 %\" }]\nx = {",
+            "across = [{ column = \"p50\", name = \"50 %\" }, \
+             { column = \"p99\", name = \"99 %\" }]\nx = {",
         );
         let plot = &plots(&toml).unwrap()[0];
         let figure = plot.figure("series,class,p50,p99\nS1 RR,0,0.1,0.2\n", &[]);

@@ -70,7 +70,8 @@ fn a_study_of_classes_loads_and_arbiters() {
     for panel in 0..7 {
         assert_eq!(names(lines(latency, panel)), study.arbiters);
     }
-    // Saturated at 0.97, 0.9 and 0.83: of thirteen loads, 12, 10 and 9 below, and the first that is saturated.
+    // Saturated at 0.97, 0.9 and 0.83: of thirteen loads, 12, 10 and 9 below, and the first that is
+    // saturated.
     let points: Vec<usize> = lines(latency, 0)
         .iter()
         .map(|line| line.points.len())

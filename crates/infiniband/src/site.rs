@@ -199,7 +199,8 @@ mod tests {
 
     #[test]
     fn descriptions_of_nodes_hold_nothing_that_a_terminal_obeys() {
-        let listing = "switchguid=0x10(10)\nSwitch\t2 \"S-10\"\t\t# \"=1+1\u{1b}[2J\u{202e}\" enhanced port 0 lid 1 lmc 0\n\
+        let listing = "switchguid=0x10(10)\nSwitch\t2 \"S-10\"\t\t# \"=1+1\u{1b}[2J\u{202e}\" \
+            enhanced port 0 lid 1 lmc 0\n\
             [1]\t\"H-20\"[1](21) \t\t# \"node\u{9b}2J\" lid 2 4xHDR\n\n\
             caguid=0x20\nCa\t1 \"H-20\"\t\t# \"node\u{9b}2J\"\n\
             [1](21) \t\"S-10\"[1]\t\t# lid 2 lmc 0 \"=1+1\u{1b}[2J\u{202e}\" lid 1 4xHDR\n";

@@ -194,7 +194,8 @@ fn hostile_lengths_reserve_nothing() {
 
 #[test]
 fn lines_of_nothing_known() {
-    let strange = "Switch 2 \"a\"\n[1 \"b\"[1]\nwhat is this\ncaguid=0xzz\ncaguid=0x12345678901234567\n[2] \"b\"\nmagic=7\n";
+    let strange = "Switch 2 \"a\"\n[1 \"b\"[1]\nwhat is this\ncaguid=0xzz\n\
+        caguid=0x12345678901234567\n[2] \"b\"\nmagic=7\n";
     assert_eq!(
         listing(strange),
         [
@@ -429,7 +430,8 @@ fn answers_of_smpquery_with_mistakes() {
 
 #[test]
 fn files_of_ibdmchk_with_mistakes() {
-    let levels = "0x98039b0300100000 3 0\n0x98039b0300100000 3 16\n0x1 3 0\n0x98039b0300100000 0 1\n0x98039b0300100000 3";
+    let levels = "0x98039b0300100000 3 0\n0x98039b0300100000 3 16\n0x1 3 0\n\
+        0x98039b0300100000 0 1\n0x98039b0300100000 3";
     assert_eq!(
         tables(levels, read_path_levels),
         [

@@ -81,10 +81,24 @@ impl Tree {
                 let guid = 0xb859_9f03_0020_0000 + 64 * at;
                 let lid = self.switch_lid(at);
                 let ports = 2 * self.k;
-                write!(text, "\nvendid=0x2c9\ndevid=0xd2f0\nsysimgguid={guid:#x}\nswitchguid={guid:#x}({guid:x})\nSwitch\t{ports} \"{}\"\t\t# \"MF0;s{level}_{at}:MQM8700/U1\" enhanced port 0 lid {lid} lmc 0\n", switch_name(at)).unwrap();
+                write!(
+                    text,
+                    "\nvendid=0x2c9\ndevid=0xd2f0\nsysimgguid={guid:#x}\n\
+                    switchguid={guid:#x}({guid:x})\n\
+                    Switch\t{ports} \"{}\"\t\t# \"MF0;s{level}_{at}:MQM8700/U1\" enhanced port 0 \
+                    lid {lid} lmc 0\n",
+                    switch_name(at)
+                )
+                .unwrap();
                 for (port, peer) in self.ports(level, word).into_iter().enumerate() {
                     if let Some((name, peer, lid)) = peer {
-                        writeln!(text, "[{}]\t\"{name}\"[{peer}]\t\t# \"some node of the tree\" lid {lid} 4xHDR", port + 1).unwrap();
+                        writeln!(
+                            text,
+                            "[{}]\t\"{name}\"[{peer}]\t\t# \"some node of the tree\" \
+                            lid {lid} 4xHDR",
+                            port + 1
+                        )
+                        .unwrap();
                     }
                 }
             }
@@ -93,7 +107,18 @@ impl Tree {
             let guid = 0x9803_9b03_0010_0000 + 16 * host;
             let leaf = host / self.k;
             let (lid, up) = (self.host_lid(host), self.switch_lid(leaf));
-            writeln!(text, "\nvendid=0x2c9\ndevid=0x101b\nsysimgguid={guid:#x}\ncaguid={guid:#x}\nCa\t1 \"{}\"\t\t# \"node{host:04} mlx5_0\"\n[1]({:x}) \t\"{}\"[{}]\t\t# lid {lid} lmc 0 \"MF0;s0_{leaf}:MQM8700/U1\" lid {up} 4xHDR", host_name(host), guid + 1, switch_name(leaf), host % self.k + 1).unwrap();
+            writeln!(
+                text,
+                "\nvendid=0x2c9\ndevid=0x101b\nsysimgguid={guid:#x}\ncaguid={guid:#x}\n\
+                Ca\t1 \"{}\"\t\t# \"node{host:04} mlx5_0\"\n\
+                [1]({:x}) \t\"{}\"[{}]\t\t# lid {lid} lmc 0 \"MF0;s0_{leaf}:MQM8700/U1\" lid {up} \
+                4xHDR",
+                host_name(host),
+                guid + 1,
+                switch_name(leaf),
+                host % self.k + 1
+            )
+            .unwrap();
         }
         text
     }

@@ -68,7 +68,8 @@ fn the_checker_of_omni_path_accepts_exported_groups() {
     }
     assert!(
         Path::new(CHECKER).exists(),
-        "config_check is not installed: install the package opa-fm, or set NETLOOM_WITHOUT_INFINIBAND_TOOLS"
+        "config_check is not installed: install the package opa-fm, or set \
+         NETLOOM_WITHOUT_INFINIBAND_TOOLS"
     );
     let class = |name: &str, share, number, is_lossless| TrafficClass {
         name: name.to_owned(),

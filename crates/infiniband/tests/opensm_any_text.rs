@@ -9,7 +9,8 @@ const LINE: &str = "(qos|max_op_vls|qos_high_limit|qos_ca_vlarb_low|qos_swe_vlar
     routing_engine)[ \t]{0,3}[-0-9:, \"x#é]{0,60}(TRUE|torus-2QoS)?";
 
 /// A line of a policy.
-const POLICY_LINE: &str = "(qos-ulps|end-qos-ulps|port-groups|port-group|name: a|default : 1|any, pkey 0x1 : 2|\
+const POLICY_LINE: &str = "(qos-ulps|end-qos-ulps|port-groups|port-group|name: a|default : 1|any, \
+    pkey 0x1 : 2|\
      sl: 3|end-port-group|qos-levels|qos-level|end-qos-level|port-name: a b/P1|port-guid: 0x1-é)";
 
 fn check(text: &str, policy_text: &str, log: &str) {

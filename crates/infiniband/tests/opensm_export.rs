@@ -92,7 +92,8 @@ fn tree() -> Subnet {
     subnet
 }
 
-/// Switches in a ring of rings, with a host each: ports 1 and 2 along x, 3 and 4 along y, 5 to the host.
+/// Switches in a ring of rings, with a host each: ports 1 and 2 along x, 3 and 4 along y, 5 to the
+/// host.
 fn torus(width: usize, height: usize) -> Subnet {
     let n = width * height;
     let mut nodes = hosts(n);

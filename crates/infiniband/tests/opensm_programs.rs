@@ -46,7 +46,8 @@ impl Tree {
             let _ = writeln!(net, "switchguid=0x{:x}", FIRST_SWITCH + leaf);
             let _ = writeln!(
                 net,
-                "Switch\t{N_LEAF_PORTS} \"leaf{leaf}\"\t\t# \"leaf{leaf}\" {port_0} port 0 lid 0 lmc 0"
+                "Switch\t{N_LEAF_PORTS} \"leaf{leaf}\"\t\t# \"leaf{leaf}\" {port_0} port 0 lid 0 \
+                 lmc 0"
             );
             for port in 1..=4 {
                 let _ = writeln!(net, "[{port}]\t\"h{}\"[1]", leaf * 4 + port - 1);
@@ -60,7 +61,8 @@ impl Tree {
             let _ = writeln!(net, "switchguid=0x{:x}", FIRST_SWITCH + 2 + spine);
             let _ = writeln!(
                 net,
-                "Switch\t{N_SPINE_PORTS} \"spine{spine}\"\t\t# \"spine{spine}\" {port_0} port 0 lid 0 lmc 0"
+                "Switch\t{N_SPINE_PORTS} \"spine{spine}\"\t\t# \"spine{spine}\" {port_0} port 0 \
+                 lid 0 lmc 0"
             );
             for leaf in 0..2 {
                 let _ = writeln!(net, "[{}]\t\"leaf{leaf}\"[{}]", leaf + 1, 5 + spine);
@@ -194,7 +196,9 @@ const ODD: [(&str, &str); 16] = [
     ("defaults", "qos TRUE\n"),
     (
         "max_op_vls 3",
-        "qos TRUE\nmax_op_vls 3\nqos_vlarb_high 4:100,5:50\nqos_vlarb_low 0:1,1:2,2:3,3:4,4:5,5:6,6:7,7:8\nqos_sl2vl 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n",
+        "qos TRUE\nmax_op_vls 3\nqos_vlarb_high 4:100,5:50\n\
+         qos_vlarb_low 0:1,1:2,2:3,3:4,4:5,5:6,6:7,7:8\n\
+         qos_sl2vl 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n",
     ),
     (
         "max_op_vls 1",
@@ -210,7 +214,8 @@ const ODD: [(&str, &str); 16] = [
     ),
     (
         "out of range",
-        "qos TRUE\nqos_vlarb_low 0:10,21:11,15:300,1:256,-1:-1\nqos_sl2vl 0,1,2,3,16,31,-1\nqos_high_limit 300\n",
+        "qos TRUE\nqos_vlarb_low 0:10,21:11,15:300,1:256,-1:-1\nqos_sl2vl 0,1,2,3,16,31,-1\n\
+         qos_high_limit 300\n",
     ),
     (
         "spaces before commas",
@@ -234,11 +239,13 @@ const ODD: [(&str, &str); 16] = [
     ),
     (
         "null",
-        "qos TRUE\nqos_vlarb_low 0:9\nqos_ca_vlarb_low 1:9\nqos_ca_vlarb_low (null)\nqos_swe_sl2vl (null)\n",
+        "qos TRUE\nqos_vlarb_low 0:9\nqos_ca_vlarb_low 1:9\nqos_ca_vlarb_low (null)\n\
+         qos_swe_sl2vl (null)\n",
     ),
     (
         "quotes and comments",
-        "# first\nqos TRUE # yes\nqos_vlarb_low \"0:9,1:8\"\nqos_vlarb_high '2:7' # '3:6'\nqos_sl2vl 0,1 # ,2,3\n",
+        "# first\nqos TRUE # yes\nqos_vlarb_low \"0:9,1:8\"\nqos_vlarb_high '2:7' # '3:6'\n\
+         qos_sl2vl 0,1 # ,2,3\n",
     ),
     (
         "again",

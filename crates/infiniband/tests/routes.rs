@@ -35,7 +35,8 @@ fn a_fat_tree_is_sound_and_even() {
     assert_eq!(check.hops, [0, 24, 0, 32]);
     assert_eq!(check.longer.routes, 0);
     assert_eq!((check.levels, check.lanes), (1, 1));
-    // Four links up from each leaf, one for each host of the other; all four senders of a leaf use it.
+    // Four links up from each leaf, one for each host of the other; all four senders of a leaf use
+    // it.
     assert_eq!(check.links.len(), 16);
     for link in &check.links {
         assert_eq!((link.addresses, link.routes), (1, 4), "{link:?}");
@@ -169,7 +170,8 @@ fn ways_around_are_counted() {
     clockwise(&subnet, &mut programmed);
     let check = check_routes(&subnet, &programmed);
     assert_eq!(check.failures.routes, 0);
-    // Two hosts at each of 8 switches. Distances 5, 6 and 7 are longer than 3, 2 and 1: 8 * 3 pairs of switches.
+    // Two hosts at each of 8 switches. Distances 5, 6 and 7 are longer than 3, 2 and 1: 8 * 3 pairs
+    // of switches.
     assert_eq!(check.longer.routes, 8 * 3 * 4);
     let worst = check.longer.worst.expect("one is the worst");
     assert_eq!((worst.hops, worst.shortest), (8, 2));
@@ -225,7 +227,8 @@ fn a_loop_over_the_last_ports_of_large_switches_is_found() {
              [1] \"h{at}\"[1] # \"h{at}\" lid {host} 4xHDR\n\
              [199] \"s{before}\"[200] # \"s{before}\" lid {} 4xHDR\n\
              [200] \"s{next}\"[199] # \"s{next}\" lid {} 4xHDR\n\n\
-             Ca 1 \"h{at}\" # \"h{at}\"\n[1] \"s{at}\"[1] # lid {host} lmc 0 \"s{at}\" lid {lid} 4xHDR\n\n",
+             Ca 1 \"h{at}\" # \"h{at}\"\n[1] \"s{at}\"[1] # lid {host} lmc 0 \"s{at}\" lid {lid} \
+             4xHDR\n\n",
             10 + before,
             10 + next,
         );
@@ -336,8 +339,10 @@ fn loads_are_those_of_walking_every_route() {
 
 #[test]
 fn hosts_without_a_switch_reach_each_other_only() {
-    let listing = "Hca 1 \"a\"\n[1] \"b\"[1] # lid 1 lmc 0 \"b\" lid 2 4xHDR\n\nHca 1 \"b\"\n[1] \"a\"[1] # lid 2 lmc 0 \"a\" lid 1 4xHDR\n\n\
-                   Hca 2 \"c\"\n[1] \"d\"[1] # lid 3 lmc 0 \"d\" lid 4 4xHDR\n\nHca 1 \"d\"\n[1] \"c\"[1] # lid 4 lmc 0 \"c\" lid 3 4xHDR\n";
+    let listing = "Hca 1 \"a\"\n[1] \"b\"[1] # lid 1 lmc 0 \"b\" lid 2 4xHDR\n\nHca 1 \"b\"\n\
+        [1] \"a\"[1] # lid 2 lmc 0 \"a\" lid 1 4xHDR\n\n\
+                   Hca 2 \"c\"\n[1] \"d\"[1] # lid 3 lmc 0 \"d\" lid 4 4xHDR\n\nHca 1 \"d\"\n\
+                   [1] \"c\"[1] # lid 4 lmc 0 \"c\" lid 3 4xHDR\n";
     let mut notes = netloom_catalog::Notes::new();
     let subnet = netloom_infiniband::reading::read_subnet(listing, 0, &mut notes);
     assert!(notes.is_empty(), "{notes:?}");

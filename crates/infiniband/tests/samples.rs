@@ -116,12 +116,15 @@ fn a_listing_says_where_it_began() {
 
 #[test]
 fn a_description_may_hold_every_mark() {
-    let listing = "Switch\t36 \"S-0008f105006015d4\"\t\t# \"Voltaire 4036 # \"4036\"-8C5C; a/b\" enhanced port 0 lid 9 lmc 0\n\
-                   [12][ext 7]\t\"H-0002c90300017860\"[2][ext 1](2c90300017862) \t\t# \"x\" lid 3 lmc 0 \"y\" lid 77 ?????\n\
+    let listing = "Switch\t36 \"S-0008f105006015d4\"\t\t# \"Voltaire 4036 # \"4036\"-8C5C; a/b\" \
+        enhanced port 0 lid 9 lmc 0\n\
+                   [12][ext 7]\t\"H-0002c90300017860\"[2][ext 1](2c90300017862) \t\t# \"x\" lid 3 \
+                   lmc 0 \"y\" lid 77 ?????\n\
                    \n\
                    rtguid=0x2c90300017860\n\
                    Rt\t2 \"H-0002c90300017860\"\t\t# \"it's a \"router\"\" (scp)\n\
-                   [2](2c90300017862) \t\"S-0008f105006015d4\"[12]\t\t# lid 76 lmc 2 \"Voltaire\" lid 9 4xXDR s=8 w=2 v=4\n";
+                   [2](2c90300017862) \t\"S-0008f105006015d4\"[12]\t\t# lid 76 lmc 2 \"Voltaire\" \
+                   lid 9 4xXDR s=8 w=2 v=4\n";
     let mut notes = Notes::new();
     let read = read_ibnetdiscover(listing, 0, &mut notes);
     // The other end gives LID 77. It is in the range of the port, but not its LID.
@@ -158,7 +161,8 @@ fn old_listings_have_addresses_at_the_other_end_only() {
 
 #[test]
 fn speeds_of_net_files_are_the_fastest_of_their_masks() {
-    let net = "width=3\nspeed=7\nextspeed=1\n\nHca 1 \"a\"\n[1] \"b\"[1] s=7 w=18 e=6\n\nHca 1 \"b\"\n[1] \"a\"[1]\n";
+    let net = "width=3\nspeed=7\nextspeed=1\n\nHca 1 \"a\"\n[1] \"b\"[1] s=7 w=18 e=6\n\n\
+        Hca 1 \"b\"\n[1] \"a\"[1]\n";
     let mut notes = Notes::new();
     let read = read_ibnetdiscover(net, 0, &mut notes);
     assert!(notes.is_empty(), "{notes:#?}");
@@ -172,9 +176,11 @@ fn speeds_of_net_files_are_the_fastest_of_their_masks() {
 #[test]
 fn aggregation_nodes_are_told_from_hosts() {
     let listing = "Ca\t1 \"H-0000000000000100\"\t\t# \"Mellanox Technologies Aggregation Node\"\n\
-                   [1](101) \t\"H-0000000000000200\"[1] (201) \t\t# lid 1 lmc 0 \"node1 mlx5_0\" lid 2 4xNDR\n\n\
+                   [1](101) \t\"H-0000000000000200\"[1] (201) \t\t# lid 1 lmc 0 \"node1 mlx5_0\" \
+                   lid 2 4xNDR\n\n\
                    Ca\t1 \"H-0000000000000200\"\t\t# \"node1 mlx5_0\"\n\
-                   [1](201) \t\"H-0000000000000100\"[1] (101) \t\t# lid 2 lmc 0 \"Mellanox Technologies Aggregation Node\" lid 1 4xNDR\n";
+                   [1](201) \t\"H-0000000000000100\"[1] (101) \t\t# lid 2 lmc 0 \"Mellanox \
+                   Technologies Aggregation Node\" lid 1 4xNDR\n";
     let mut notes = Notes::new();
     let read = read_ibnetdiscover(listing, 0, &mut notes);
     assert!(notes.is_empty(), "{notes:#?}");

@@ -4,11 +4,11 @@
 //! the start where the rest gives the most precise mean, and reports if there is no such point.
 //!
 //! K. P. White, "An effective truncation heuristic for bias reduction in simulation output",
-//! Simulation 69(6), 1997; in batches of five: K. P. White, M. J. Cobb and S. C. Spratt, "A comparison
-//! of five steady-state truncation heuristics for simulation", Winter Simulation Conference 2000; when
-//! to reject the cut: W. W. Franklin and K. P. White, "Stationarity tests and MSER-5: exploring
-//! the intuition behind mean-squared-error-reduction in detecting and correcting initialization
-//! bias", Winter Simulation Conference 2008.
+//! Simulation 69(6), 1997; in batches of five: K. P. White, M. J. Cobb and S. C. Spratt, "A
+//! comparison of five steady-state truncation heuristics for simulation", Winter Simulation
+//! Conference 2000; when to reject the cut: W. W. Franklin and K. P. White, "Stationarity tests and
+//! MSER-5: exploring the intuition behind mean-squared-error-reduction in detecting and correcting
+//! initialization bias", Winter Simulation Conference 2008.
 
 /// Observations per batch: the 5 of MSER-5, which smooths noise that would truncate at an
 /// accidental value.

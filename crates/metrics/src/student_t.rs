@@ -125,7 +125,8 @@ mod tests {
 
     #[test]
     fn tails_of_the_textbooks() {
-        // One degree of freedom is the Cauchy distribution: half lies beyond 1; two: 1 - t / sqrt(2 + t^2).
+        // One degree of freedom is the Cauchy distribution: half lies beyond 1; two: 1 - t / sqrt(2
+        // + t^2).
         assert!((student_t_beyond(1.0, 1) - 0.5).abs() < 1e-15);
         assert!((student_t_beyond(-2.0, 2) - (1.0 - 2.0 / 6f64.sqrt())).abs() < 1e-15);
         for (t, dof, tail) in [(3.365, 5, 0.02), (4.587, 10, 0.001), (2.750, 30, 0.01)] {

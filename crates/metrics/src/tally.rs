@@ -129,7 +129,7 @@ impl Tally {
             return None;
         }
         // With sum = n*m + r (m the mean rounded down, r < n), the squared deviations from the true
-        // mean add up to  squares - n*m^2 - 2*m*r - r^2/n.  Everything before the last division is an
+        // mean add up to squares - n*m^2 - 2*m*r - r^2/n. Everything before the last division is an
         // integer below `squares`, so nothing cancels in floating point, however large the mean.
         let n = u128::from(self.count);
         let (m, r) = (self.sum / n, self.sum % n);

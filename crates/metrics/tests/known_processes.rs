@@ -55,9 +55,9 @@ fn ninety_five_percent_of_batch_means_intervals_contain_the_mean() {
 
 #[test]
 fn weights_that_vary_keep_the_coverage() {
-    // An epoch delivers between 10 and 50 packets, more of them when their latency is high: the mean
-    // over packets is then not the mean over epochs. With weight 30 + 20 u and latency 100 + 10 u + e,
-    // u uniform in -1..1, it is 100 + 10 * 20 * E(u^2) / 30 = 100 + 200 / 90.
+    // An epoch delivers between 10 and 50 packets, more of them when their latency is high: the
+    // mean over packets is then not the mean over epochs. With weight 30 + 20 u and latency 100 +
+    // 10 u + e, u uniform in -1..1, it is 100 + 10 * 20 * E(u^2) / 30 = 100 + 200 / 90.
     let truth = 100.0 + 200.0 / 90.0;
     let covered = share_of_trials(|generator| {
         let noise = generator.autoregressive(1000, 0.0, 0.5);
@@ -105,8 +105,9 @@ fn batches_shorter_than_the_memory_are_called_correlated() {
 
 #[test]
 fn mser5_finds_the_end_of_a_known_transient() {
-    // 200 values come down from 60 above the level in a straight line; noise of variance 4/3. The last
-    // 20 of them are less than 6 above it and may be taken for noise, and a few more may be dropped.
+    // 200 values come down from 60 above the level in a straight line; noise of variance 4/3. The
+    // last 20 of them are less than 6 above it and may be taken for noise, and a few more may be
+    // dropped.
     for seed in 0..100 {
         let mut values = Generator(seed).autoregressive(2000, 100.0, 0.5);
         for (i, value) in values.iter_mut().take(200).enumerate() {

@@ -1,6 +1,7 @@
 //! The text of the project: plain phrases, one line width, imperative commit titles.
 //!
-//! `tidy/phrases.txt` lists phrases to avoid with what to write instead, and how to allow a good use.
+//! `tidy/phrases.txt` lists phrases to avoid with what to write instead, and how to allow a good
+//! use.
 
 use std::fs;
 use std::path::{Path, PathBuf};

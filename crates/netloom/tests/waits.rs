@@ -24,7 +24,8 @@ fn measured(arbiter: &str, seed: u64) -> Waits {
     let classes: String = BYTES.into_iter().enumerate().map(class).collect();
     let text = format!(
         "netloom = 1\nname = \"waits\"\n[topology]\nkind = \"single-switch\"\nports = 4\n\
-         [switch]\nspeedup = 2\n[link]\nheader = \"0 B\"\n[qos]\nvls = 4\n[qos.arbiter]\n{arbiter}\n\
+         [switch]\nspeedup = 2\n[link]\nheader = \"0 B\"\n[qos]\nvls = 4\n[qos.arbiter]\n\
+         {arbiter}\n\
          {classes}[measure]\nlength = \"20 us\"\nwarmup = \"0 ns\"\nwaits = true\nseed = {seed}\n"
     );
     let loaded = load(&Request::new("waits.toml", &text));

@@ -59,7 +59,8 @@ pub(crate) fn table(study: &Study) -> Table {
     for point in &study.points {
         let (sign, style, words) = sign(point.verdict);
         let state = format!(
-            "<span class=\"{style}\" title=\"{words}\"><span class=\"sign\">{sign}</span><span class=\"unseen\"> {words}</span></span>"
+            "<span class=\"{style}\" title=\"{words}\"><span class=\"sign\">{sign}</span><span \
+             class=\"unseen\"> {words}</span></span>"
         );
         let mut add = |line: &Line, class: Cell| {
             let mut cells = vec![Cell::Name(study.series[point.series].clone())];

@@ -44,7 +44,10 @@ pub(crate) fn html(collections: &[Collection]) -> String {
     table.push_str("</tbody></table></div>\n");
     html.push_str(&match found.len() {
         n if n > MOST => {
-            format!("<details><summary>{n} keys</summary><div class=\"inside\">{table}</div></details>\n")
+            format!(
+                "<details><summary>{n} keys</summary><div \
+                class=\"inside\">{table}</div></details>\n"
+            )
         }
         _ => table,
     });

@@ -99,15 +99,18 @@ fn section(layout: &Layout, study: &Study, points: &[&Point], first: usize, high
     };
     html.push_str(&format!(
         "<figcaption>{structure}A line represents all cables between two nodes, coloured by the \
-         busiest cable and direction; mean over seeds. <span id=\"fabric-words\"></span></figcaption>\n\
-         <div class=\"tools\"><button type=\"button\" data-take=\"fabric\">SVG</button></div></figure></section>\n"
+         busiest cable and direction; mean over seeds. <span \
+         id=\"fabric-words\"></span></figcaption>\n\
+         <div class=\"tools\"><button type=\"button\" \
+         data-take=\"fabric\">SVG</button></div></figure></section>\n"
     ));
     html
 }
 
 fn svg(layout: &Layout) -> String {
     let mut svg = format!(
-        "<svg viewBox=\"0 0 {:.0} {:.0}\" width=\"{:.0}\" role=\"img\" aria-label=\"The fabric with its links coloured by use; the table of busiest links has the numbers.\">\n",
+        "<svg viewBox=\"0 0 {:.0} {:.0}\" width=\"{:.0}\" role=\"img\" aria-label=\"The fabric \
+         with its links coloured by use; the table of busiest links has the numbers.\">\n",
         layout.width_px, layout.height_px, layout.width_px
     );
     svg.push_str("<g>\n");
@@ -120,7 +123,8 @@ fn svg(layout: &Layout) -> String {
             }
         }
         svg.push_str(&format!(
-            "<path class=\"edge\" data-edge=\"{at}\" fill=\"none\" stroke=\"#9aa3ad\" d=\"{path}\"/>\n"
+            "<path class=\"edge\" data-edge=\"{at}\" fill=\"none\" stroke=\"#9aa3ad\" \
+             d=\"{path}\"/>\n"
         ));
     }
     svg.push_str("</g>\n");
@@ -130,7 +134,8 @@ fn svg(layout: &Layout) -> String {
             NodeKind::Switch | NodeKind::SwitchGroup => "node",
         };
         svg.push_str(&format!(
-            "<rect class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"2\"><title>{}</title></rect>\n",
+            "<rect class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" \
+             rx=\"2\"><title>{}</title></rect>\n",
             node.x_px - node.width_px / 2.0,
             node.y_px - node.height_px / 2.0,
             node.width_px,
@@ -161,7 +166,8 @@ fn written(label: &Label, class: &str) -> String {
         String::new()
     };
     format!(
-        "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" dy=\"0.35em\" font-size=\"{:.1}\" text-anchor=\"{anchor}\"{turned}>{}</text>\n",
+        "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" dy=\"0.35em\" font-size=\"{:.1}\" \
+         text-anchor=\"{anchor}\"{turned}>{}</text>\n",
         label.size_px,
         escape::text(&label.text)
     )

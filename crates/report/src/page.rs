@@ -13,7 +13,8 @@ use crate::{
 
 /// Forbids all network access: scripts and styles are inline. Vega compiles its expressions, which
 /// needs `eval`.
-const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'";
+const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src \
+    'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'";
 
 /// Returns a report on some folders, with figures.
 pub(crate) fn html(collections: &[Collection], figures: &[Figure], made_by: &str) -> String {
@@ -161,7 +162,8 @@ fn figures_html(figures: &[&Figure]) -> String {
 fn figure_html(at: usize, figure: &Figure) -> String {
     let id = escape::id(&figure.id);
     let mut html = format!(
-        "<figure id=\"figure-{id}\" data-figure=\"{at}\" aria-labelledby=\"title-{id}\">\n<h3 id=\"title-{id}\">{}</h3>\n",
+        "<figure id=\"figure-{id}\" data-figure=\"{at}\" aria-labelledby=\"title-{id}\">\n\
+         <h3 id=\"title-{id}\">{}</h3>\n",
         escape::text(&figure.title)
     );
     let legend = figure.legend();
@@ -170,7 +172,9 @@ fn figure_html(at: usize, figure: &Figure) -> String {
         for (number, entry) in legend.iter().enumerate() {
             let name = escape::text(&entry.name);
             html.push_str(&format!(
-                "<li><button type=\"button\" data-series=\"{number}\" aria-pressed=\"true\" title=\"{name}&#10;Press to hide or show, with Shift to show only this\"><span>{}</span></button></li>",
+                "<li><button type=\"button\" data-series=\"{number}\" aria-pressed=\"true\" \
+                 title=\"{name}&#10;Press to hide or show, with Shift to show only \
+                 this\"><span>{}</span></button></li>",
                 escape::name(&entry.name)
             ));
         }
@@ -208,7 +212,8 @@ fn figure_html(at: usize, figure: &Figure) -> String {
         ),
     ] {
         html.push_str(&format!(
-            "<button type=\"button\" data-take=\"{what}\" aria-label=\"Save {words}\">{title}</button>"
+            "<button type=\"button\" data-take=\"{what}\" aria-label=\"Save \
+             {words}\">{title}</button>"
         ));
     }
     html.push_str("</div>\n</figure>\n");
@@ -227,14 +232,16 @@ fn shell(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"generator\" content=\"{}\">\n<title>{shown}</title>\n<style>\n{}</style>\n</head>\n<body>\n",
+         <meta name=\"generator\" content=\"{}\">\n<title>{shown}</title>\n<style>\n{}</style>\n\
+         </head>\n<body>\n",
         escape::text(made_by),
         assets::STYLE
     );
     html.push_str("<a class=\"skip\" href=\"#main\">Skip to the results</a>\n");
     html.push_str(&format!(
         "<header class=\"bar\"><div class=\"brand\">netloom <span>report · {shown}</span></div>\
-         <button type=\"button\" id=\"theme\" aria-label=\"Change between light and dark\">Dark</button>\
+         <button type=\"button\" id=\"theme\" aria-label=\"Change between light and \
+         dark\">Dark</button>\
          <button type=\"button\" id=\"print\">Print</button></header>\n<div class=\"frame\">\n"
     ));
     html.push_str("<nav class=\"contents\" aria-label=\"Contents\"><ol>");

@@ -34,7 +34,8 @@ pub(crate) fn experiments(collections: &[Collection]) -> String {
         };
         html.push_str(&format!(
             "<details><summary>{} as TOML, {} lines</summary><div class=\"inside\">\
-             <div class=\"copied\"><button type=\"button\" data-copy=\"experiment-{at}\">Copy</button>\
+             <div class=\"copied\"><button type=\"button\" \
+             data-copy=\"experiment-{at}\">Copy</button>\
              <pre id=\"experiment-{at}\" tabindex=\"0\"><code>{}</code></pre></div></div></details>\n",
             escape::name(&name),
             collection.experiment.lines().count(),
@@ -72,7 +73,9 @@ pub(crate) fn reproduce(collections: &[Collection], studies: &[Study]) -> String
             "# the experiment above, saved as {file}\nnetloom run {file}\n"
         ));
         html.push_str(&format!(
-            "<div class=\"copied\"><button type=\"button\" data-copy=\"commands-{at}\">Copy</button><pre id=\"commands-{at}\" class=\"wrap\"><code>{}</code></pre></div>\n",
+            "<div class=\"copied\"><button type=\"button\" \
+             data-copy=\"commands-{at}\">Copy</button><pre id=\"commands-{at}\" \
+             class=\"wrap\"><code>{}</code></pre></div>\n",
             escape::text(&commands)
         ));
         if let Some(words) = collection.manifest["command_line"].as_array() {
@@ -178,7 +181,8 @@ fn facts(manifest: &Value) -> String {
         }
     }
     format!(
-        "<details><summary>Version, machine, digests</summary><div class=\"inside\"><div class=\"scroll short\"><table class=\"data\"><tbody>{html}</tbody></table></div></div></details>\n"
+        "<details><summary>Version, machine, digests</summary><div class=\"inside\"><div \
+         class=\"scroll short\"><table class=\"data\"><tbody>{html}</tbody></table></div></div></details>\n"
     )
 }
 
@@ -261,7 +265,8 @@ fn runs(collection: &Collection, study: &Study, at: usize) -> String {
         return String::new();
     }
     format!(
-        "<details class=\"screen\"><summary>{} runs and their ids</summary><div class=\"inside\">{}</div></details>\n",
+        "<details class=\"screen\"><summary>{} runs and their ids</summary><div \
+         class=\"inside\">{}</div></details>\n",
         table.lines.len(),
         table.html()
     )

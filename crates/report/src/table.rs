@@ -123,16 +123,21 @@ impl Table {
         let mut html = String::new();
         if is_long {
             html.push_str(&format!(
-                "<div class=\"filter screen\"><label class=\"small\"><span class=\"unseen\">Show only lines with these words</span>\
-                 <input type=\"search\" data-table=\"{id}\" placeholder=\"Filter by words\"></label>\
-                 <span class=\"quiet small\" id=\"{id}-count\" aria-live=\"polite\">{} lines</span></div>\n",
+                "<div class=\"filter screen\"><label class=\"small\"><span class=\"unseen\">Show \
+                 only lines with these words</span>\
+                 <input type=\"search\" data-table=\"{id}\" placeholder=\"Filter by \
+                 words\"></label>\
+                 <span class=\"quiet small\" id=\"{id}-count\" aria-live=\"polite\">{} \
+                 lines</span></div>\n",
                 self.lines.len()
             ));
         }
         let short = if is_long { "" } else { " short" };
         html.push_str(&format!(
-            "<div class=\"scroll{short}\" tabindex=\"0\" role=\"region\" aria-labelledby=\"{id}-caption\">\
-             <table class=\"data\" id=\"{id}\"><caption id=\"{id}-caption\">{}</caption>\n<thead><tr>",
+            "<div class=\"scroll{short}\" tabindex=\"0\" role=\"region\" \
+             aria-labelledby=\"{id}-caption\">\
+             <table class=\"data\" id=\"{id}\"><caption id=\"{id}-caption\">{}</caption>\n\
+             <thead><tr>",
             escape::text(&self.caption)
         ));
         for head in &self.heads {
@@ -151,7 +156,8 @@ impl Table {
             html.push_str("</tr>\n");
         }
         html.push_str(&format!(
-            "</tbody></table></div>\n<div class=\"tools\"><button type=\"button\" data-take-table=\"{id}\">CSV</button></div>\n"
+            "</tbody></table></div>\n<div class=\"tools\"><button type=\"button\" \
+             data-take-table=\"{id}\">CSV</button></div>\n"
         ));
         html
     }

@@ -124,7 +124,8 @@ fn least_width(figure: &Figure) -> usize {
     (60 + names + figure.x.categories().len() * per_category).clamp(least, 620)
 }
 
-// ---- Channels ---------------------------------------------------------------------------------------------
+// ---- Channels
+// ---------------------------------------------------------------------------------------------
 
 /// Returns a position channel.
 fn position(axis: &Axis, field: &str) -> Value {
@@ -226,7 +227,8 @@ fn said(field: &str) -> String {
 
 const NOT_HIDDEN: &str = "indexof(hidden, datum.series) < 0";
 
-// ---- Lines and steps --------------------------------------------------------------------------------------
+// ---- Lines and steps
+// --------------------------------------------------------------------------------------
 
 fn lines_spec(
     figure: &Figure,
@@ -357,7 +359,8 @@ fn lines_spec(
             { "calculate": "isValid(datum.state) ? datum.state : ''", "as": "state_said" },
             { "calculate": x_said, "as": "x_said" },
             { "calculate": said("y"), "as": "y_said" },
-            { "calculate": "isValid(datum.low) ? format(datum.low, ',.4~r') + ' – ' + format(datum.high, ',.4~r') : ''", "as": "interval" },
+            { "calculate": "isValid(datum.low) ? format(datum.low, ',.4~r') + ' – ' + \
+                format(datum.high, ',.4~r') : ''", "as": "interval" },
         ],
         "layer": layers,
     });
@@ -411,7 +414,8 @@ fn extend(object: &mut Value, more: Value) {
     object.extend(more);
 }
 
-// ---- Boxes ------------------------------------------------------------------------------------------------
+// ---- Boxes
+// ------------------------------------------------------------------------------------------------
 
 fn boxes_spec(figure: &Figure, panel: &Panel) -> (Value, Dataset) {
     let mut data = Dataset::new(&["series", "x", "min", "q1", "median", "q3", "max", "count"]);
@@ -487,7 +491,8 @@ fn has_neighbours(figure: &Figure) -> bool {
     })
 }
 
-// ---- Heat maps --------------------------------------------------------------------------------------------
+// ---- Heat maps
+// --------------------------------------------------------------------------------------------
 
 fn heat_spec(figure: &Figure, panel: &Panel) -> (Value, Dataset) {
     let mut data = Dataset::new(&["column", "row", "value"]);
@@ -529,7 +534,8 @@ fn heat_spec(figure: &Figure, panel: &Panel) -> (Value, Dataset) {
     (spec, data)
 }
 
-// ---- In words ---------------------------------------------------------------------------------------------
+// ---- In words
+// ---------------------------------------------------------------------------------------------
 
 /// Describes a panel for screen readers.
 fn summary(figure: &Figure, panel: &Panel) -> String {

@@ -150,7 +150,8 @@ fn saturation(study: &Study) -> Option<String> {
         loads.clear();
     }
     let mut html = String::from(
-        "<div class=\"whole\"><h3>Saturation</h3><div class=\"statesbox\"><table class=\"states\"><thead><tr><th scope=\"col\"><span class=\"unseen\">Series</span></th>",
+        "<div class=\"whole\"><h3>Saturation</h3><div class=\"statesbox\"><table \
+         class=\"states\"><thead><tr><th scope=\"col\"><span class=\"unseen\">Series</span></th>",
     );
     for load in &loads {
         html.push_str(&format!("<th scope=\"col\">{}</th>", tight(*load)));
@@ -216,7 +217,8 @@ fn state_cell(study: &Study, point: &Point) -> String {
         point.unsure_seeds
     ));
     format!(
-        "<td class=\"{style}\" title=\"{title}\"><span class=\"sign\" aria-hidden=\"true\">{sign}</span><span class=\"unseen\">{words}</span></td>"
+        "<td class=\"{style}\" title=\"{title}\"><span class=\"sign\" \
+         aria-hidden=\"true\">{sign}</span><span class=\"unseen\">{words}</span></td>"
     )
 }
 
@@ -250,9 +252,14 @@ fn quickest(study: &Study) -> Option<String> {
         "<div class=\"scroll\"><table class=\"data\"><thead><tr><th scope=\"col\">Class</th>",
     );
     html.push_str(if is_compared {
-        "<th scope=\"col\" class=\"n\">Lowest</th><th scope=\"col\">with</th><th scope=\"col\" class=\"n\">Highest</th><th scope=\"col\">with</th><th scope=\"col\" class=\"n\">Factor</th>"
+        "<th scope=\"col\" class=\"n\">Lowest</th><th scope=\"col\">with</th><th scope=\"col\" \
+         class=\"n\">Highest</th><th scope=\"col\">with</th><th scope=\"col\" \
+         class=\"n\">Factor</th>"
     } else {
-        "<th scope=\"col\" class=\"n\">Mean</th><th scope=\"col\" class=\"n\">p50</th><th scope=\"col\" class=\"n\">p99</th><th scope=\"col\" class=\"n\">p99.9</th><th scope=\"col\" class=\"n\">Offered load</th><th scope=\"col\" class=\"n\">Delivered load</th>"
+        "<th scope=\"col\" class=\"n\">Mean</th><th scope=\"col\" class=\"n\">p50</th><th \
+         scope=\"col\" class=\"n\">p99</th><th scope=\"col\" class=\"n\">p99.9</th><th \
+         scope=\"col\" class=\"n\">Offered load</th><th scope=\"col\" class=\"n\">Delivered \
+         load</th>"
     });
     html.push_str("</tr></thead><tbody>");
     for class in classes {
@@ -341,7 +348,8 @@ fn warnings(study: &Study, collections: &[Collection]) -> String {
         .map(|item| format!("<li>{item}</li>"))
         .collect();
     format!(
-        "<section id=\"warnings\" class=\"warnings\"><h2>Warnings</h2>\n<ul class=\"small\">{list}</ul>\n\
+        "<section id=\"warnings\" class=\"warnings\"><h2>Warnings</h2>\n\
+         <ul class=\"small\">{list}</ul>\n\
          <p class=\"small quiet\">Beyond saturation, queues grow throughout a run: latencies then \
          depend on its length, but delivered loads are valid. Run a point longer if it is \
          unfinished, too short to tell, not stationary or not converged. The verdict of a point is \

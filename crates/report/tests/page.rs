@@ -256,7 +256,8 @@ fn hostile() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// A page has as many tags with hostile names as with harmless ones, and its data holds the very names.
+    /// A page has as many tags with hostile names as with harmless ones, and its data holds the
+    /// very names.
     #[test]
     fn hostile_names_stay_names(a in hostile(), b in hostile(), c in hostile(), about in hostile()) {
         let of = |a: &str, b: &str, c: &str, about: &str| {

@@ -107,7 +107,8 @@ mod tests {
         ] {
             csv.line([name.to_owned(), "x".to_owned()]);
         }
-        let expected = "name,'=cmd|' /C calc'!A0\n-1.5,x\n-,x\n-inf,x\n1e-9,x\n,x\n'@SUM(A1),x\n'-2+3,x\n\
+        let expected = "name,'=cmd|' /C calc'!A0\n-1.5,x\n-,x\n-inf,x\n1e-9,x\n,x\n'@SUM(A1),x\n\
+            '-2+3,x\n\
             \"'+a,b\",x\n\u{fffd}=1,x\na\u{fffd}[2Jb\u{fffd},x\n";
         assert_eq!(csv.finish(), expected);
     }

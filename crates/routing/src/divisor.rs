@@ -3,7 +3,8 @@
 /// Divides numbers below 2^31 exactly.
 ///
 /// With 2^(b-1) < d <= 2^b, the quotient is `n * (2^(31+b) / d + 1) >> (31 + b)`: the error of the
-/// reciprocal is below d / 2^(31+b), so that of the product is below 2^31 * 2^b / 2^(31+b) / d = 1/d.
+/// reciprocal is below d / 2^(31+b), so that of the product is below 2^31 * 2^b / 2^(31+b) / d =
+/// 1/d.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Divisor {
     reciprocal: u64,

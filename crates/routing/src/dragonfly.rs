@@ -81,7 +81,8 @@ params! {
         for (key, percent) in all {
             if percent > 100 {
                 let place = section.place_of(key);
-                section.notes.error("E0102", place, format!("expected a percentage, found {percent}")).help("use 0 to 100");
+                section.notes.error("E0102", place, format!("expected a percentage, found \
+                    {percent}")).help("use 0 to 100");
             }
         }
     }
@@ -154,7 +155,8 @@ impl Described for Minimal {
     const NAME: &'static str = "minimal";
     const SUMMARY: &'static str = "The direct path to the destination's group on dragonflies.";
     const PAPER: Option<&'static str> = Some(
-        "J. Kim, W. Dally, S. Scott, D. Abts, \"Technology-driven, highly-scalable dragonfly topology\", \
+        "J. Kim, W. Dally, S. Scott, D. Abts, \"Technology-driven, highly-scalable dragonfly \
+         topology\", \
          ISCA 2008",
     );
     const EXAMPLE: &'static str = "";
@@ -176,7 +178,8 @@ impl Described for Ugal {
     const SUMMARY: &'static str = "Minimal or through a random group on dragonflies, chosen at \
          the first switch by its queues (UGAL-L) or those of its group (UGAL-G).";
     const PAPER: Option<&'static str> = Some(
-        "A. Singh, \"Load-balanced routing in interconnection networks\", PhD thesis, Stanford 2005; on \
+        "A. Singh, \"Load-balanced routing in interconnection networks\", PhD thesis, Stanford \
+         2005; on \
          dragonflies: J. Kim et al., ISCA 2008",
     );
     const EXAMPLE: &'static str = "threshold = 24\nknowledge = \"global\"\nevery = 32";
@@ -187,8 +190,10 @@ impl Described for Par {
     const SUMMARY: &'static str = "Off the minimal path on dragonflies wherever its output is \
          blocked, through another group or another switch of a group (PAR-6/2).";
     const PAPER: Option<&'static str> = Some(
-        "M. Garcia, E. Vallejo, R. Beivide, M. Odriozola, M. Valero, \"Efficient routing mechanisms for dragonfly \
-         networks\", ICPP 2013; policies: M. Garcia et al., \"Global misrouting policies in two-level hierarchical \
+        "M. Garcia, E. Vallejo, R. Beivide, M. Odriozola, M. Valero, \"Efficient routing \
+         mechanisms for dragonfly \
+         networks\", ICPP 2013; policies: M. Garcia et al., \"Global misrouting policies in \
+         two-level hierarchical \
          networks\", INA-OCMC 2013",
     );
     const EXAMPLE: &'static str = "threshold-min = 30\npolicy = \"mixed\"";
@@ -199,7 +204,8 @@ impl Described for ParUgal {
     const SUMMARY: &'static str = "Minimal or through a random group on dragonflies, by the UGAL \
          test at every switch of the first group.";
     const PAPER: Option<&'static str> = Some(
-        "N. Jiang, J. Kim, W. Dally, \"Indirect adaptive routing on large scale interconnection networks\", \
+        "N. Jiang, J. Kim, W. Dally, \"Indirect adaptive routing on large scale interconnection \
+         networks\", \
          ISCA 2009",
     );
     const EXAMPLE: &'static str = "threshold = 24";

@@ -47,8 +47,10 @@ impl Described for Ecmp {
     const SUMMARY: &'static str = "Any up port on fat trees, then down; chosen by a hash, at \
          random per packet, or by the shortest queue.";
     const PAPER: Option<&'static str> = Some(
-        "C. Hopps, \"Analysis of an equal-cost multi-path algorithm\", RFC 2992, 2000; spray: A. Dixit et al., INFOCOM \
-         2013; least: C. Gomez et al., CAC (IPDPS) 2007; least-of-2: M. Mitzenmacher, IEEE TPDS 12, 2001",
+        "C. Hopps, \"Analysis of an equal-cost multi-path algorithm\", RFC 2992, 2000; spray: A. \
+         Dixit et al., INFOCOM \
+         2013; least: C. Gomez et al., CAC (IPDPS) 2007; least-of-2: M. Mitzenmacher, IEEE TPDS \
+         12, 2001",
     );
     const EXAMPLE: &'static str = "choice = \"least\"\ngranularity = 8";
 }

@@ -70,7 +70,8 @@ impl Described for DimensionOrder {
     const SUMMARY: &'static str =
         "Dimension by dimension on meshes, tori and hypercubes, in the shorter direction.";
     const PAPER: Option<&'static str> = Some(
-        "W. Dally, C. Seitz, \"Deadlock-free message routing in multiprocessor interconnection networks\", \
+        "W. Dally, C. Seitz, \"Deadlock-free message routing in multiprocessor interconnection \
+         networks\", \
          IEEE Trans. Computers 36, 1987; bubble: C. Carrion et al., HiPC 1997",
     );
     const EXAMPLE: &'static str = "deadlock = \"bubble\"\ntie = \"random\"\ntrunk = \"flow\"";

@@ -100,7 +100,8 @@ impl Described for DModK {
     const SUMMARY: &'static str =
         "Deterministic on fat trees: the destination modulo the up ports, level by level.";
     const PAPER: Option<&'static str> = Some(
-        "E. Zahavi, \"D-Mod-K routing providing non-blocking traffic for shift permutations on real life \
+        "E. Zahavi, \"D-Mod-K routing providing non-blocking traffic for shift permutations on \
+         real life \
          fat trees\", 2010",
     );
     const EXAMPLE: &'static str = "";

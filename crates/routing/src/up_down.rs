@@ -160,7 +160,8 @@ impl Described for UpDown {
     const NAME: &'static str = "up-down";
     const SUMMARY: &'static str = "Up*/down* on any fabric: shortest legal paths without deadlock.";
     const PAPER: Option<&'static str> = Some(
-        "M. Schroeder et al., \"Autonet: a high-speed, self-configuring local area network\", IEEE JSAC 9, \
+        "M. Schroeder et al., \"Autonet: a high-speed, self-configuring local area network\", IEEE \
+         JSAC 9, \
          1991",
     );
     const EXAMPLE: &'static str = "root = 0\npaths = \"all\"";

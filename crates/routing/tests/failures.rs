@@ -103,7 +103,8 @@ fn tables_of_an_exported_tree_are_d_mod_k() {
 #[test]
 fn parallel_cables_next_to_each_other_are_shared_evenly() {
     // Two leaves with four hosts, two cables to each of two spines, cable by cable.
-    let text = "switch a ports 8\nswitch b ports 8\nlink a:4 c:0\nlink a:5 c:1\nlink a:6 d:0\nlink a:7 d:1\n\
+    let text = "switch a ports 8\nswitch b ports 8\nlink a:4 c:0\nlink a:5 c:1\nlink a:6 d:0\n\
+        link a:7 d:1\n\
                 link b:4 c:2\nlink b:5 c:3\nlink b:6 d:2\nlink b:7 d:3\n";
     let nics: String = (0..8)
         .map(|n| format!("nic n{n} {}:{}\n", if n < 4 { "a" } else { "b" }, n % 4))
@@ -286,7 +287,8 @@ proptest! {
             let forwarding = match routing.compile(&left, 3) {
                 Ok(forwarding) => forwarding,
                 Err(reason) => {
-                    let words = reason.strip_prefix("no path leads up and then down the tree from ").unwrap();
+                    let words = reason.strip_prefix("no path leads up and then down the tree \
+                        from ").unwrap();
                     let (from, to) = words.split_once(" to ").unwrap();
                     let leaf = |words: &str| {
                         let name = words.split(['(', ')']).nth(1).unwrap();

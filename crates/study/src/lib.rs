@@ -6,10 +6,10 @@
 //!                                                    outcomes ──┴──────┘ rising.rs, seeds.rs: choose the next
 //! ```
 //!
-//! An **axis** is a key with several values, a **point** has one value for every axis, a **run** is a point with one
-//! seed. A **unit** is the work of one process: a run; a point, if a rule adds seeds; or a whole
-//! series along an axis whose values a rule selects. Rules use only the outcomes of their own unit,
-//! so that any number of processes on any machines run the same runs.
+//! An **axis** is a key with several values, a **point** has one value for every axis, a **run** is
+//! a point with one seed. A **unit** is the work of one process: a run; a point, if a rule adds
+//! seeds; or a whole series along an axis whose values a rule selects. Rules use only the outcomes
+//! of their own unit, so that any number of processes on any machines run the same runs.
 
 mod axis;
 mod check;

@@ -260,8 +260,8 @@ impl Study {
     }
 
     /// Loads the experiment of one run: the file with the values of the point, `measure.seed =
-    /// seed` and
-    /// `measure.repeat = 1`, as `netloom run FILE --set … --seed N --set measure.repeat=1` would load it.
+    /// seed` and `measure.repeat = 1`, as `netloom run FILE --set … --seed N --set
+    /// measure.repeat=1` would load it.
     ///
     /// Other seeds of the same point are derived from it without loading:
     /// [`netloom_experiment::Experiment::alone`].

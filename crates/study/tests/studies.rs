@@ -377,7 +377,8 @@ fn tells(section: &str, expected: &[&str]) {
 #[test]
 fn paths_that_are_none() {
     tells(
-        "[study.axes]\n\"trafic.load\" = [1]\n\"measure.seed\" = [1]\n\"measure.repeat\" = [1]\n\"study.interval\" = [1]\nload = [1]\n",
+        "[study.axes]\n\"trafic.load\" = [1]\n\"measure.seed\" = [1]\n\"measure.repeat\" = \
+         [1]\n\"study.interval\" = [1]\nload = [1]\n",
         &[
             "E1001 no key has the path `trafic.load` | did you mean \"traffic.load\"?",
             "E1008 `measure.seed` cannot be an axis | every point has consecutive seeds from \
@@ -437,8 +438,10 @@ fn zips_and_variants_that_do_not_fit() {
     tells(
         "[[study.zip]]\n\"link.rate\" = [\"1 Gbps\", \"2 Gbps\"]\n\"link.delay\" = [\"1 ns\"]\n\
          [[study.zip]]\n\"link.mtu\" = { from = 1, to = 2, step = 1 }\n[[study.zip]]\n\
-         [[study.variant]]\nname = \"a\"\nset = {}\n[[study.variant]]\nname = \"a\"\nset = { \"link.flit\" = \"64 B\" }\n\
-         [[study.variant]]\nname = \"b\"\n[[study.variant]]\nset = { \"lnk.flit\" = 1 }\nset-too = 1\n",
+         [[study.variant]]\nname = \"a\"\nset = {}\n[[study.variant]]\nname = \"a\"\n\
+         set = { \"link.flit\" = \"64 B\" }\n\
+         [[study.variant]]\nname = \"b\"\n[[study.variant]]\nset = { \"lnk.flit\" = 1 }\n\
+         set-too = 1\n",
         &[
             "E1003 `link.delay` and `link.rate` have lists of different lengths | use lists of \
              equal length: these axes step together",
@@ -508,7 +511,8 @@ fn rules_without_what_they_need() {
         )],
     );
     tells(
-        "[study]\nstop-after-saturation = 2\n[study.axes]\n\"traffic.0.load\" = [0.1]\n\"traffic.1.load\" = [0.1]\n",
+        "[study]\nstop-after-saturation = 2\n[study.axes]\n\"traffic.0.load\" = \
+         [0.1]\n\"traffic.1.load\" = [0.1]\n",
         &[&format!(
             "E1006 `stop-after-saturation` needs one axis of loads, found 2 | {help}"
         )],
@@ -585,7 +589,8 @@ fn what_the_command_line_sets_is_not_lost_silently() {
 
 #[test]
 fn a_message_shows_the_line() {
-    insta::assert_snapshot!(mistakes("[[study.zip]]\n\"link.rate\" = [\"1 Gbps\", \"2 Gbps\"]\n\"link.delay\" = [\"1 ns\"]\n"), @r#"
+    insta::assert_snapshot!(mistakes("[[study.zip]]\n\"link.rate\" = [\"1 Gbps\", \"2 \
+        Gbps\"]\n\"link.delay\" = [\"1 ns\"]\n"), @r#"
     error[E1003]: `link.delay` and `link.rate` have lists of different lengths
       --> small.toml:21:1
        |
@@ -662,7 +667,8 @@ fn check_looks_at_every_value_and_tells_a_mistake_once() {
     assert_eq!(notes.len(), 1, "{notes:?}");
     assert_eq!(
         notes[0].message,
-        "unknown arbiter \"wqf\" (at 2 of 4 points: traffic.load = 0.2, qos.arbiter = wqf, link.delay = 20 ns)"
+        "unknown arbiter \"wqf\" (at 2 of 4 points: traffic.load = 0.2, qos.arbiter = wqf, \
+         link.delay = 20 ns)"
     );
     // The place is that in the axis.
     let told = render(&checked.document, &checked.notes, false);

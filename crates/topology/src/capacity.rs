@@ -193,7 +193,8 @@ mod tests {
             (Rate(3_200_000_000_000), 1.0)
         );
         let facts = tree.facts();
-        let levels = "not oversubscribed: 1:1 between levels 1 and 2 (64 cables), 1:1 between levels 2 and \
+        let levels = "not oversubscribed: 1:1 between levels 1 and 2 (64 cables), 1:1 between \
+            levels 2 and \
              3 (64 cables)";
         assert_eq!(facts[0].1, levels);
     }

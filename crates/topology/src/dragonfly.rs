@@ -253,7 +253,8 @@ impl Described for Dragonfly {
     const SUMMARY: &'static str =
         "Groups of fully connected switches, with cables between every two groups.";
     const PAPER: Option<&'static str> = Some(
-        "J. Kim, W. Dally, S. Scott, D. Abts, \"Technology-driven, highly-scalable dragonfly topology\", \
+        "J. Kim, W. Dally, S. Scott, D. Abts, \"Technology-driven, highly-scalable dragonfly \
+         topology\", \
          ISCA 2008",
     );
     const EXAMPLE: &'static str = "hosts = 2\nswitches = 4\nglobals = 2";

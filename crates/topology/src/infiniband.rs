@@ -33,11 +33,13 @@ params! {
     check |it, section| {
         if it.files.names.is_empty() == it.text.is_none() {
             let place = section.place_of("files");
-            section.notes.error("E0200", place, "expected either `files` or `text`").help("set files = [\"ibnetdiscover.txt\", \"opensm-lfts.dump\"]");
+            section.notes.error("E0200", place, "expected either `files` or `text`").help("set \
+                files = [\"ibnetdiscover.txt\", \"opensm-lfts.dump\"]");
         }
         if it.text.is_none() && !it.tables.is_empty() {
             let place = section.place_of("tables");
-            section.notes.error("E0200", place, "`tables` requires `text`").help("set `files` to the names of all files");
+            section.notes.error("E0200", place, "`tables` requires `text`").help("set `files` to \
+                the names of all files");
         }
     }
 }

@@ -207,7 +207,8 @@ impl Described for Megafly {
     const SUMMARY: &'static str = "Groups of leaves and spines, with cables between the spines of \
          every two groups (dragonfly+).";
     const PAPER: Option<&'static str> = Some(
-        "M. Flajslik, E. Borch, M. Parker, \"Megafly: a topology for exascale systems\", ISC 2018; A. Shpiner et \
+        "M. Flajslik, E. Borch, M. Parker, \"Megafly: a topology for exascale systems\", ISC 2018; \
+         A. Shpiner et \
          al., \"Dragonfly+: low cost topology for scaling datacenters\", HiPINEB 2017",
     );
     const EXAMPLE: &'static str = "hosts = 2\nleaves = 2\nspines = 2\nglobals = 2";

@@ -201,7 +201,8 @@ impl Described for RandomRegular {
     const SUMMARY: &'static str =
         "A random simple connected graph in which every switch has the same number of neighbours.";
     const PAPER: Option<&'static str> = Some(
-        "A. Steger, N. Wormald, \"Generating random regular graphs quickly\", Combinatorics, Probability \
+        "A. Steger, N. Wormald, \"Generating random regular graphs quickly\", Combinatorics, \
+         Probability \
          and Computing 8, 1999",
     );
     const EXAMPLE: &'static str = "switches = 16\ndegree = 4\nhosts = 4";

@@ -67,7 +67,8 @@ impl Described for FatTree {
     const SUMMARY: &'static str =
         "A k-ary n-tree of equal switches with as many parents as children.";
     const PAPER: Option<&'static str> = Some(
-        "F. Petrini, M. Vanneschi, \"k-ary n-trees: high performance networks for massively parallel \
+        "F. Petrini, M. Vanneschi, \"k-ary n-trees: high performance networks for massively \
+         parallel \
          architectures\", IPPS 1997",
     );
     const EXAMPLE: &'static str = "arity = 4\nlevels = 3";
@@ -195,7 +196,8 @@ impl Described for ParallelFatTree {
     const SUMMARY: &'static str =
         "A generalised fat tree with the children, parents and parallel links of each level.";
     const PAPER: Option<&'static str> = Some(
-        "E. Zahavi, \"D-Mod-K routing providing non-blocking traffic for shift permutations on real life \
+        "E. Zahavi, \"D-Mod-K routing providing non-blocking traffic for shift permutations on \
+         real life \
          fat trees\", 2010",
     );
     const EXAMPLE: &'static str = "children = [8, 4]\nparents = [1, 4]\nlinks = [1, 2]";

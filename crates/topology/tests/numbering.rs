@@ -341,8 +341,8 @@ fn v002_9_size_of_the_dragonfly() {
     }
 }
 
-/// Global port j of group G, counted through its switches: palm tree to G - 1 - j, consecutive to j or j + 1,
-/// circulant to G + 1, G - 1, G + 2 and so on.
+/// Global port j of group G, counted through its switches: palm tree to G - 1 - j, consecutive to j
+/// or j + 1, circulant to G + 1, G - 1, G + 2 and so on.
 #[test]
 fn dragonflies_are_arranged_as_the_literature_says() {
     let (switches, globals, groups) = (4u32, 2u32, 9u32);

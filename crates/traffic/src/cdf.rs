@@ -85,7 +85,8 @@ impl Described for Cdf {
     const SUMMARY: &'static str =
         "Sizes from a cumulative distribution: a CSV file, or the built-in \"search-rpc\".";
     const PAPER: Option<&'static str> = Some(
-        "Montazeri et al., Homa: a receiver-driven low-latency transport protocol using network priorities, \
+        "Montazeri et al., Homa: a receiver-driven low-latency transport protocol using network \
+         priorities, \
          SIGCOMM 2018 (search-rpc)",
     );
     const EXAMPLE: &'static str = "builtin = \"search-rpc\"";

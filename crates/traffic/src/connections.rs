@@ -336,7 +336,8 @@ mod tests {
                 for (number, flow) in own.enumerate() {
                     let sent = arrivals.iter().filter(|a| usize::from(a.flow) == number).count();
                     let expected = end as f64 / setting.gap(flow.bandwidth).as_f64();
-                    prop_assert!((sent as f64 - expected).abs() <= 1.0 + 1e-6, "{sent} for {expected}");
+                    prop_assert!((sent as f64 - expected).abs() <= 1.0 + 1e-6, "{sent} for \
+                        {expected}");
                 }
             }
         }

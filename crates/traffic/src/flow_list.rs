@@ -369,7 +369,8 @@ mod tests {
 
     #[test]
     fn lines_are_counted_with_remarks_and_blank_ones() {
-        let text = "# a list\n\ntime,source,destination,bytes\n\n# first\n1 us,0,0,64\n# last\n\n1 us,9,1,64\n";
+        let text = "# a list\n\ntime,source,destination,bytes\n\n# first\n1 us,0,0,64\n# last\n\n\
+            1 us,9,1,64\n";
         let told = parse(text).unwrap_err();
         let lines: Vec<&str> = told.iter().map(|m| m.split(':').next().unwrap()).collect();
         assert_eq!(lines, ["6", "9"], "{told:?}");
@@ -407,7 +408,8 @@ mod tests {
             parse("tme,src,destination,bytes\nx,y,z,w\n").unwrap_err(),
             [
                 "1: unknown column `tme`; did you mean `time`?",
-                "1: unknown column `src`; columns are time, time_ns, source, destination, bytes, sl",
+                "1: unknown column `src`; columns are time, time_ns, source, destination, bytes, \
+                 sl",
                 "1: column `source` is missing",
                 "1: column `time` (or `time_ns`) is missing",
             ]

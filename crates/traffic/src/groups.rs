@@ -342,7 +342,8 @@ mod tests {
 
     #[test]
     fn all_mistakes_are_told_at_once() {
-        let text = "[groups]\nall = \"0-3\"\n7up = \"4\"\nmore = \"random many\"\nnone = \"next 0\"\nof = \"more\"\nwrong = 3";
+        let text = "[groups]\nall = \"0-3\"\n7up = \"4\"\nmore = \"random many\"\n\
+            none = \"next 0\"\nof = \"more\"\nwrong = 3";
         assert_eq!(
             read(text).unwrap_err(),
             [
@@ -358,7 +359,8 @@ mod tests {
             read("groups = 3").unwrap_err(),
             ["expected a table, found an integer"]
         );
-        let text = "[groups]\na = \"0-3\"\nb = \"3-4\"\nc = \"9\"\nd = \"random 4\"\ne = \"rest\"\nf = \"rest\"";
+        let text = "[groups]\na = \"0-3\"\nb = \"3-4\"\nc = \"9\"\nd = \"random 4\"\n\
+            e = \"rest\"\nf = \"rest\"";
         assert_eq!(
             problems(text, 8),
             [

@@ -310,7 +310,8 @@ fn sizes_come_from_a_file() {
     );
     assert!(mistakes(2)[0].ends_with("; use builtin = \"search-rpc\" for the built-in table"));
     let (_, said) = read(
-        "[[traffic]]\nload = 0.5\nsize = \"cdf\"\n[[traffic]]\nload = 0.5\nmessage = { kind = \"cdf\", file \
+        "[[traffic]]\nload = 0.5\nsize = \"cdf\"\n[[traffic]]\nload = 0.5\n\
+         message = { kind = \"cdf\", file \
          = \"a\", builtin = \"search-rpc\", scale = 0 }",
     );
     assert_eq!(
@@ -364,7 +365,8 @@ fn a_workload_replaces_the_law_and_keeps_its_window() {
         ["E0611 `disks`: nic 70 does not exist: the fabric has NICs 0 to 63"]
     );
     let (_, said) = read(
-        "[[traffic]]\nworkload = \"san\"\nload = 0.5\nsl = [0, 1]\nsize = \"fixed\"\n[[traffic]]\nsl = [0, \
+        "[[traffic]]\nworkload = \"san\"\nload = 0.5\nsl = [0, 1]\nsize = \"fixed\"\n[[traffic]]\n\
+         sl = [0, \
          1]\nworkload = \"san\"",
     );
     assert_eq!(
@@ -466,7 +468,8 @@ fn a_list_of_messages_replaces_the_law() {
     )
     .unwrap();
     let (classes, said) = read(
-        "[[traffic]]\nname = \"listed\"\nsl = 2\nflows = \"flows.csv\"\n[[traffic]]\nflows = \"wrong.csv\"",
+        "[[traffic]]\nname = \"listed\"\nsl = 2\nflows = \"flows.csv\"\n[[traffic]]\n\
+         flows = \"wrong.csv\"",
     );
     assert_eq!(said, [""; 0]);
     assert!(
@@ -480,7 +483,8 @@ fn a_list_of_messages_replaces_the_law() {
     assert_eq!(
         build(&classes[1], 4).err().unwrap(),
         [
-            "E0605 wrong.csv:2: destination 9 does not exist: the fabric has 4 NICs, counted from 0",
+            "E0605 wrong.csv:2: destination 9 does not exist: the fabric has 4 NICs, counted from \
+             0",
             "E0605 wrong.csv:3: `99` is not a service level; use 0 to 31",
         ]
     );

@@ -41,7 +41,8 @@ impl Described for DelayWindow {
     const SUMMARY: &'static str = "A window per destination that grows with timely \
         acknowledgements and shrinks with late ones.";
     const PAPER: Option<&'static str> = Some(
-        "after G. Kumar et al., \"Swift: delay is simple and effective for congestion control in the datacenter\", SIGCOMM 2020",
+        "after G. Kumar et al., \"Swift: delay is simple and effective for congestion control in \
+         the datacenter\", SIGCOMM 2020",
     );
     const EXAMPLE: &'static str = "window = 1024\ntarget = 1000";
 }

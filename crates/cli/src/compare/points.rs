@@ -190,8 +190,8 @@ pub(super) fn pair(a: &Runs<'_>, b: &Runs<'_>) -> Result<Pairing, String> {
         let own_axes = remarks.join(", ");
         return Err(match () {
             () if !seedless.is_empty() => format!(
-                "no common seed: {name_a} has {}, {name_b} has {}; run both with the same measure.seed and \
-                 measure.repeat",
+                "no common seed: {name_a} has {}, {name_b} has {}; run both with the same \
+                 measure.seed and measure.repeat",
                 super::words(a.seeds()),
                 super::words(b.seeds())
             ),

@@ -99,7 +99,8 @@ impl Slurm {
     fn starts(&self) -> String {
         match self.ranks {
             Some(_) => format!(
-                "srun --mpi={} --kill-on-bad-exit=1 --cpus-per-task=\"${{SLURM_CPUS_PER_TASK:-1}}\" \\\n    ",
+                "srun --mpi={} --kill-on-bad-exit=1 \
+                 --cpus-per-task=\"${{SLURM_CPUS_PER_TASK:-1}}\" \\\n    ",
                 self.mpi
             ),
             None => String::new(),

@@ -55,8 +55,8 @@ const USUAL_LEVELS: u16 = 1;
 
 /// Checks the routes between hosts and, if there are routers or aggregation nodes, all routes.
 ///
-/// A route of a router or aggregation node that does not arrive is reported, but it is not a fault of
-/// the hosts. Its packets can be part of a credit loop.
+/// A route of a router or aggregation node that does not arrive is reported, but it is not a fault
+/// of the hosts. Its packets can be part of a credit loop.
 pub(super) fn check(site: &Site, output: &Output) -> anyhow::Result<Exit> {
     let names = Names::of(&site.subnet);
     let hosts = check_host_routes(&site.subnet, &site.programmed, USUAL_LEVELS);

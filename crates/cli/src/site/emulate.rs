@@ -21,13 +21,15 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 #[command(after_help = "Examples:
   netloom site emulate nd.txt -o after -- opensm -o -F opensm.conf
   netloom site emulate nd.txt -o after --lanes 8 --entries 8 -- opensm -o -F opensm.conf -R ftree
-  netloom site emulate nd.txt -o after --device hosts:lanes=4,entries=8 --device leaf0:high=0 -- opensm -o
+  netloom site emulate nd.txt -o after --device hosts:lanes=4,entries=8 --device leaf0:high=0 -- \
+  opensm -o
   netloom site emulate nd.txt -o after -- sh -c 'opensm -o -F opensm.conf; smpquery vlarb 2 1'
 
-Every node of the file gets a subnet management agent. The program is the real one, with libumad2sim \
-preloaded (Debian: packages opensm, libumad2sim0, infiniband-diags). When it exits, the folder holds \
-what it programmed: the listing with addresses, opensm-lfts.dump, and SL2VL maps, arbitration tables and \
-limits in the format of smpquery. `site verify`, `site lint`, `site import` and topology.files read them.")]
+Every node of the file gets a subnet management agent. The program is the real one, with \
+libumad2sim preloaded (Debian: packages opensm, libumad2sim0, infiniband-diags). When it exits, \
+the folder holds what it programmed: the listing with addresses, opensm-lfts.dump, and SL2VL maps, \
+arbitration tables and limits in the format of smpquery. `site verify`, `site lint`, `site import` \
+and topology.files read them.")]
 pub(crate) struct Emulate {
     /// Nodes and cables: output of ibnetdiscover, opensm-subnet.lst, or a net file of ibsim.
     file: PathBuf,
@@ -58,7 +60,8 @@ pub(crate) struct Emulate {
     /// Node where the program runs, by name or GUID [default: the first channel adapter].
     #[arg(long, value_name = "NODE")]
     at: Option<String>,
-    /// Stop the program after this time. OpenSM can hang instead of exiting on a mistake in its files.
+    /// Stop the program after this time. OpenSM can hang instead of exiting on a mistake in its
+    /// files.
     #[arg(long, default_value_t = 600, value_name = "SECONDS")]
     patience: u64,
     /// Program that configures the subnet, with its arguments.
@@ -170,7 +173,10 @@ impl Emulate {
             );
         }
         let library = library().ok_or_else(|| {
-            anyhow!("cannot find libumad2sim, which connects programs to the subnet (Debian: package libumad2sim0)")
+            anyhow!(
+                "cannot find libumad2sim, which connects programs to the subnet (Debian: \
+                package libumad2sim0)"
+            )
         })?;
         let name = format!("netloom{}", std::process::id());
         let emulator = Emulator::start(&site.subnet, &self.profiles(&site)?, &name)?;

@@ -195,12 +195,15 @@ fn experiment(files: &[&str], has_forwarding: bool) -> String {
     let routing = match has_forwarding {
         true => "",
         false => {
-            "\n# No forwarding tables were given, so routing is up*/down*; the subnet manager may route differently.\n[routing]\nkind = \"up-down\"\n"
+            "\n# No forwarding tables were given, so routing is up*/down*; the subnet manager may \
+             route differently.\n[routing]\nkind = \"up-down\"\n"
         }
     };
     format!(
-        "# A real InfiniBand subnet, imported from the output of its tools. Rates, forwarding tables, SL2VL maps
-# and arbitration tables are those of the site, as far as the files contain them. Values below override them.
+        "# A real InfiniBand subnet, imported from the output of its tools. Rates, forwarding \
+         tables, SL2VL maps
+# and arbitration tables are those of the site, as far as the files contain them. Values below \
+override them.
 netloom = 1
 name = \"site\"
 
@@ -208,7 +211,8 @@ name = \"site\"
 kind = \"infiniband\"
 files = [{files}]
 {routing}
-# The crossbar of a real switch is faster than its links. The ratio is not public; 2 is an assumption.
+# The crossbar of a real switch is faster than its links. The ratio is not public; 2 is an \
+assumption.
 [switch]
 speedup = 2
 

@@ -30,12 +30,13 @@ impl Lint {
 #[derive(Args)]
 #[command(after_help = "Examples:
   netloom site lint opensm /etc/opensm/opensm.conf
-  netloom site lint opensm opensm.conf --policy qos-policy.conf --fabric nd.txt --fabric portinfo.txt
+  netloom site lint opensm opensm.conf --policy qos-policy.conf --fabric nd.txt --fabric \
+  portinfo.txt
   netloom site lint opensm opensm.conf --log /var/log/opensm.log
 
-Each finding has its line, what OpenSM will do, and the fix. With --fabric, lint knows the table sizes of \
-the ports; with --log, which routing OpenSM used instead of the one in the file. \
-Exit codes: 0 nothing found, 6 findings. Remarks are not findings.")]
+Each finding has its line, what OpenSM will do, and the fix. With --fabric, lint knows the table \
+sizes of the ports; with --log, which routing OpenSM used instead of the one in the file. Exit \
+codes: 0 nothing found, 6 findings. Remarks are not findings.")]
 pub(crate) struct Opensm {
     /// Configuration file of OpenSM, opensm.conf.
     conf: PathBuf,
@@ -93,8 +94,15 @@ impl Opensm {
                 ..Place::default()
             };
             notes
-                .error("E1100", place, "expected settings of quality of service, found none")
-                .help("add lines such as `qos TRUE`; without them, OpenSM does not write the tables of ports");
+                .error(
+                    "E1100",
+                    place,
+                    "expected settings of quality of service, found none",
+                )
+                .help(
+                    "add lines such as `qos TRUE`; without them, OpenSM does not write the \
+                    tables of ports",
+                );
         }
         for note in report.findings.iter() {
             notes.push(note.clone());

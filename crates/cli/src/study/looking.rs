@@ -1,4 +1,5 @@
-//! `netloom study status` and `netloom study watch`: the progress of a study, wherever its processes run.
+//! `netloom study status` and `netloom study watch`: the progress of a study, wherever its
+//! processes run.
 
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
@@ -46,8 +47,8 @@ impl Status {
 /// `netloom study watch`.
 #[derive(Args)]
 #[command(
-    after_help = "It only reads the folder, so it works over ssh and for arrays of jobs. It exits when the study is \
-complete, or on Ctrl-C."
+    after_help = "It only reads the folder, so it works over ssh and for arrays of jobs. It exits \
+        when the study is complete, or on Ctrl-C."
 )]
 pub(crate) struct Watch {
     /// Folder of the study.

@@ -36,7 +36,8 @@ pub(crate) enum StudyCommand {
     Watch(Watch),
     /// Merge the runs of a study into tables.
     Merge(Merge),
-    /// Write a job script for Slurm, GNU parallel or Kubernetes: a study in shards, or one run over MPI.
+    /// Write a job script for Slurm, GNU parallel or Kubernetes: a study in shards, or one run over
+    /// MPI.
     #[command(subcommand)]
     Emit(Emit),
 }
@@ -178,7 +179,8 @@ impl Running<'_> {
         Exit::Done
     }
 
-    /// How each run is divided: in one process not at all, because its threads have runs of their own.
+    /// How each run is divided: in one process not at all, because its threads have runs of their
+    /// own.
     fn division(&self) -> Division {
         Division {
             partitions: self.partitions,
@@ -284,7 +286,8 @@ fn opened(kinds: &Kinds, folder: StudyFolder) -> anyhow::Result<(StudyFolder, St
     };
     if study.id() != document.study_id {
         anyhow::bail!(
-            "{name} has changed since the study was started: expected study {}, found {}; run it in another folder",
+            "{name} has changed since the study was started: expected study {}, found {}; run it \
+             in another folder",
             document.study_id,
             study.id()
         );

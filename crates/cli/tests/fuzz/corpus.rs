@@ -38,11 +38,13 @@ pub(crate) struct Lists {
 }
 
 pub(crate) const GRAPHS: Lists = Lists {
-    experiment: "netloom = 1\n[topology]\nkind = \"graph\"\nfile = \"fabric.txt\"\n[[traffic]]\nload = 0.4\n\
+    experiment: "netloom = 1\n[topology]\nkind = \"graph\"\nfile = \"fabric.txt\"\n[[traffic]]\n\
+        load = 0.4\n\
         message = \"256 B\"\n[measure]\nlength = \"2 us\"\n",
     name: "fabric.txt",
     texts: &[
-        "class long\nswitch left ports 8\nlink left:6 right:0 class long\nlink left right\nnic a left:0\nnic b right\n",
+        "class long\nswitch left ports 8\nlink left:6 right:0 class long\nlink left right\n\
+         nic a left:0\nnic b right\n",
         "# a triangle\nlink a b\nlink b c\nlink c a\nnic 1 a\nnic 2 b\nnic 3 c\nnic 4 c\n",
         "nic x s\nnic y s\n",
     ],
@@ -66,7 +68,8 @@ pub(crate) const GRAPHS: Lists = Lists {
 };
 
 pub(crate) const FLOWS: Lists = Lists {
-    experiment: "netloom = 1\n[topology]\nkind = \"single-switch\"\nports = 4\n[[traffic]]\nflows = \"flows.csv\"\n\
+    experiment: "netloom = 1\n[topology]\nkind = \"single-switch\"\nports = 4\n[[traffic]]\n\
+        flows = \"flows.csv\"\n\
         [measure]\nlength = \"2 us\"\n",
     name: "flows.csv",
     texts: &[
@@ -93,7 +96,8 @@ pub(crate) const FLOWS: Lists = Lists {
 };
 
 pub(crate) const SIZES: Lists = Lists {
-    experiment: "netloom = 1\n[topology]\nkind = \"single-switch\"\nports = 4\n[[traffic]]\nload = 0.3\n\
+    experiment: "netloom = 1\n[topology]\nkind = \"single-switch\"\nports = 4\n[[traffic]]\n\
+        load = 0.3\n\
         size = { kind = \"cdf\", file = \"sizes.csv\", scale = 3 }\n[measure]\nlength = \"2 us\"\n",
     name: "sizes.csv",
     texts: &[
@@ -118,7 +122,8 @@ pub(crate) const SIZES: Lists = Lists {
 };
 
 pub(crate) const CONNECTIONS: Lists = Lists {
-    experiment: "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 2\nlevels = 2\n[connections]\n\
+    experiment: "netloom = 1\n[topology]\nkind = \"fat-tree\"\narity = 2\nlevels = 2\n\
+        [connections]\n\
         list = \"connections.csv\"\nrefused = \"skip\"\n[measure]\nlength = \"2 us\"\n",
     name: "connections.csv",
     texts: &[
@@ -141,9 +146,14 @@ pub(crate) const CONNECTIONS: Lists = Lists {
 };
 
 /// Small experiments whose folders of results are damaged: one of a single run, one of a study.
-pub(crate) const SINGLE: &str = "netloom = 1\nname = \"single\"\n[topology]\nkind = \"fat-tree\"\narity = 2\nlevels = 2\n\
-    [[traffic]]\nname = \"bulk\"\nload = 0.4\nmessage = \"256 B\"\n[[traffic]]\nname = \"control\"\nload = 0.1\nsl = 1\n\
+pub(crate) const SINGLE: &str = "netloom = 1\nname = \"single\"\n[topology]\nkind = \"fat-tree\"\n\
+    arity = 2\nlevels = 2\n\
+    [[traffic]]\nname = \"bulk\"\nload = 0.4\nmessage = \"256 B\"\n[[traffic]]\n\
+    name = \"control\"\nload = 0.1\nsl = 1\n\
     message = \"64 B\"\n[measure]\nlength = \"20 us\"\nrepeat = 2\nepochs = 20\nwaits = true\n";
-pub(crate) const STUDY: &str = "netloom = 1\nname = \"study\"\n[topology]\nkind = \"single-switch\"\nports = 3\n\
-    [[traffic]]\nname = \"bulk\"\nload = 0.4\nmessage = \"256 B\"\n[measure]\nlength = \"10 us\"\nrepeat = 2\nepochs = 10\n\
-    [study.axes]\n\"traffic.load\" = [0.2, 0.6]\n\"qos.arbiter.kind\" = [\"round-robin\", \"oldest-first\"]\n";
+pub(crate) const STUDY: &str = "netloom = 1\nname = \"study\"\n[topology]\n\
+    kind = \"single-switch\"\nports = 3\n\
+    [[traffic]]\nname = \"bulk\"\nload = 0.4\nmessage = \"256 B\"\n[measure]\nlength = \"10 us\"\n\
+    repeat = 2\nepochs = 10\n\
+    [study.axes]\n\"traffic.load\" = [0.2, 0.6]\n\"qos.arbiter.kind\" = \
+    [\"round-robin\", \"oldest-first\"]\n";

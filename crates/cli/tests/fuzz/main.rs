@@ -362,7 +362,8 @@ fn a_flipped_bit_of_a_folder_is_found() {
 #[test]
 fn mutated_configurations_are_linted() {
     let texts = [
-        "qos TRUE\nqos_sl2vl 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,7\nmax_op_vls 4\nrouting_engine ftree,updn\n",
+        "qos TRUE\nqos_sl2vl 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,7\nmax_op_vls 4\n\
+         routing_engine ftree,updn\n",
         "qos_vlarb_high 0:4,1:0\nqos_vlarb_low 0:0,1:64\nqos_high_limit 255\nqos_sw0_max_vls 8\n",
     ];
     let texts: Vec<String> = texts.map(str::to_owned).into();

@@ -28,7 +28,8 @@ share = 0.05
 deadline = "50 us"
 "#;
 
-/// Hosts with four lanes and eight entries, one of them with six; switches with more, one with the full 64.
+/// Hosts with four lanes and eight entries, one of them with six; switches with more, one with the
+/// full 64.
 const MIXED: &[&str] = &[
     "--device",
     "hosts:lanes=4,entries=8",

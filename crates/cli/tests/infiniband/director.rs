@@ -104,11 +104,13 @@ fn written(nodes: &[Node]) -> String {
         let _ = match kind {
             'S' => write!(
                 text,
-                "vendid=0x2c9\ndevid=0xd2f0\nswitchguid=0x{guid:x}({guid:x})\nSwitch\t{n_ports} \"S-{guid:016x}\"\t\t# \"{name}\" base port 0 lid 0 lmc 0\n"
+                "vendid=0x2c9\ndevid=0xd2f0\nswitchguid=0x{guid:x}({guid:x})\n\
+                 Switch\t{n_ports} \"S-{guid:016x}\"\t\t# \"{name}\" base port 0 lid 0 lmc 0\n"
             ),
             _ => write!(
                 text,
-                "vendid=0x2c9\ndevid=0x101b\ncaguid=0x{guid:x}\nCa\t{n_ports} \"H-{guid:016x}\"\t\t# \"{name}\"\n"
+                "vendid=0x2c9\ndevid=0x101b\ncaguid=0x{guid:x}\n\
+                 Ca\t{n_ports} \"H-{guid:016x}\"\t\t# \"{name}\"\n"
             ),
         };
         for (number, cable) in ports.iter().enumerate() {
@@ -185,7 +187,8 @@ fn a_director_is_imported_with_its_faults_and_its_hosts_routes_are_judged_alone(
         .stdout;
     for expected in [
         "552 routes between 24 ports with 24 addresses: 552 arrive, 0 do not\n",
-        "with 10 aggregation nodes (SHARP):\n1122 routes between 34 ports with 34 addresses: 1090 arrive, 32 do not\n",
+        "with 10 aggregation nodes (SHARP):\n1122 routes between 34 ports with 34 addresses: 1090 \
+         arrive, 32 do not\n",
     ] {
         assert!(sound.contains(expected), "{expected}\n{sound}");
     }

@@ -286,7 +286,8 @@ fn routes_with_places_where_no_packet_comes_are_exported() {
         "/../infiniband/tests/samples/ft8"
     );
     let site = format!(
-        "netloom = 1\n[topology]\nkind = \"infiniband\"\nfiles = [\"{samples}/ibnetdiscover.txt\"]\n\
+        "netloom = 1\n[topology]\nkind = \"infiniband\"\n\
+         files = [\"{samples}/ibnetdiscover.txt\"]\n\
          [routing]\nkind = \"up-down\"\n"
     );
     place.file("site.toml", &site);

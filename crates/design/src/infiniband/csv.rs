@@ -379,7 +379,8 @@ mod tests {
             "line 3: sl: `4` is not a service level of connections; use 0 to 3, or nothing",
             "line 3: nic 0 connects to itself",
             "line 5: destination: there is no NIC 4; use 0 to 3",
-            "line 5: bandwidth: expected a whole number of bits per second above zero, found `0 Mbps`; \
+            "line 5: bandwidth: expected a whole number of bits per second above zero, found `0 \
+             Mbps`; \
              use a value such as \"100 Gbps\", \"12.5 GB/s\" or \"NDR x4\"",
             "line 6: expected 4 fields as in the header, found 2",
             "line 7: a quotation mark is not closed",

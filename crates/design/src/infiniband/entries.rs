@@ -24,8 +24,8 @@ pub enum Placement {
 
 /// The entries of one table, high or low.
 ///
-/// Invariants: of the entries of a service level, all but the last opened have weight 255, and none has
-/// weight 0; the weights of a service level add up to its slots.
+/// Invariants: of the entries of a service level, all but the last opened have weight 255, and none
+/// has weight 0; the weights of a service level add up to its slots.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Entries {
     /// By index; `None` is free. The last is never free.

@@ -258,7 +258,8 @@ impl PortTable {
     /// Returns the same with a placement of new entries and a share of best effort.
     ///
     /// # Panics
-    /// If two kinds of traffic have the same lane, a lane is above 14, or best effort keeps nothing or everything.
+    /// If two kinds of traffic have the same lane, a lane is above 14, or best effort keeps nothing
+    /// or everything.
     pub fn with_reserve(lanes: Lanes, placement: Placement, best_effort: Slots) -> PortTable {
         assert!(
             (1..FRAME.0).contains(&best_effort.0),

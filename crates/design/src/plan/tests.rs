@@ -355,7 +355,8 @@ fn a_long_table_is_packed_into_a_short_one() {
 
 #[test]
 fn mistakes_are_told_all_at_once() {
-    let text = "[plan]\nentries = 65\nvls = 16\ntolerance = 0\n[[plan.class]]\nshare = 1.5\n[[plan.class]]\nsl = 3\nshare = 0.1\npacket = \"1 MiB\"";
+    let text = "[plan]\nentries = 65\nvls = 16\ntolerance = 0\n[[plan.class]]\nshare = 1.5\n\
+        [[plan.class]]\nsl = 3\nshare = 0.1\npacket = \"1 MiB\"";
     let notes = read(text).unwrap_err();
     assert_eq!(
         notes,

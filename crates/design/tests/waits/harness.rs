@@ -283,7 +283,8 @@ pub(crate) fn hold(
             let bound = bound.total().0;
             assert!(
                 longest <= bound,
-                "case {at} from seed {seed}: class {class} waited {longest} bytes, at most {bound}: {case:?}"
+                "case {at} from seed {seed}: class {class} waited {longest} bytes, at most \
+                 {bound}: {case:?}"
             );
             if is_alone {
                 continue;

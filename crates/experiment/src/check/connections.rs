@@ -309,7 +309,8 @@ pub(crate) fn facts(requests: &Requests, admitted: &Admitted, desk: &mut Desk<'_
     desk.fact(
         "tables",
         format!(
-            "{} outputs, reserved {mean:.3} of a link on average, {most:.3} at most; up to {entries} entries",
+            "{} outputs, reserved {mean:.3} of a link on average, {most:.3} at most; up to \
+             {entries} entries",
             grouped(reports.len() as u64)
         ),
     );

@@ -52,7 +52,8 @@ pub(crate) fn fits(switch: &SwitchSpec, around: &Around<'_>, desk: &mut Desk<'_>
         refuse(
             "qos.arbiter",
             "this arbiter tags packets in output buffers, but an input-queued switch has none",
-            "use an arbiter without tags (\"dtable\", \"ib-two-table\", \"round-robin\", …), or switch.kind = \"cioq\"",
+            "use an arbiter without tags (\"dtable\", \"ib-two-table\", \"round-robin\", …), or \
+             switch.kind = \"cioq\"",
             desk,
         );
     }
@@ -92,7 +93,8 @@ pub(crate) fn pace(timing: &Timing, desk: &mut Desk<'_>) -> Option<(u32, u32)> {
             .error(
                 "E0327",
                 place,
-                "the clock of this input-queued switch has no simple ratio to the flits of its links",
+                "the clock of this input-queued switch has no simple ratio to the flits of its \
+                 links",
             )
             .help("remove `clock` for one cycle per flit, or set it to a simple fraction of that");
         return None;

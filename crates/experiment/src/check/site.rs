@@ -92,7 +92,8 @@ pub(crate) fn routes(site: &Site, used: u32, desk: &mut Desk<'_>) {
         }
         n => {
             let message = format!(
-                "the routes of the site can deadlock on its lanes: {n} groups of links can wait for each other"
+                "the routes of the site can deadlock on its lanes: {n} groups of links can wait \
+                 for each other"
             );
             grave(desk, "E0501", "topology.files", message)
                 .help("run `netloom show routing` to print the cycles; --force runs it anyway");

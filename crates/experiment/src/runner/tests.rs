@@ -125,7 +125,8 @@ fn more_than_a_link_carries_saturates_and_is_no_failure() {
 #[test]
 fn the_last_delivery_is_of_the_whole_run() {
     // One message of NIC 0 at the start, and another class that continues.
-    let traffic = "name = \"once\"\nsources = [0]\narrival = { kind = \"periodic\", period = \"1 s\" }\n\
+    let traffic = "name = \"once\"\nsources = [0]\n\
+        arrival = { kind = \"periodic\", period = \"1 s\" }\n\
                    [[traffic]]\nname = \"on\"\nsources = [1, 2]\nload = 0.1";
     let summary = |more: &str| {
         let document = document(traffic, &format!("length = \"200 us\"\n{more}"));
@@ -283,7 +284,8 @@ fn a_stop_keeps_what_there_is() {
 
 #[test]
 fn a_ring_without_a_rule_ends_in_a_deadlock_with_its_circle() {
-    let ring = "netloom = 1\nname = \"ring\"\n[topology]\nkind = \"torus\"\nsides = [5]\nhosts = 2\n\
+    let ring = "netloom = 1\nname = \"ring\"\n[topology]\nkind = \"torus\"\nsides = [5]\n\
+        hosts = 2\n\
                 [switch]\ninput-buffer = \"4 KiB\"\noutput-buffer = \"4 KiB\"\n\
                 [link]\nmtu = \"2 KiB\"\n\
                 [routing]\nkind = \"dimension-order\"\ndeadlock = \"none\"\n\

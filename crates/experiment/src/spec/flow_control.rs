@@ -72,8 +72,9 @@ impl Described for QueueCredits {
                                    one hop ahead to find the queue, so a full queue blocks no \
                                    other.";
     const PAPER: Option<&'static str> = Some(
-        "J. Escudero-Sahuquillo, P. Garcia, F. Quiles, J. Flich, J. Duato, \"OBQA: smart and cost-efficient \
-         queue scheme for head-of-line blocking elimination in fat-trees\", J. Parallel and Distributed Computing 71, 2011",
+        "J. Escudero-Sahuquillo, P. Garcia, F. Quiles, J. Flich, J. Duato, \"OBQA: smart and \
+         cost-efficient queue scheme for head-of-line blocking elimination in fat-trees\", J. \
+         Parallel and Distributed Computing 71, 2011",
     );
     const EXAMPLE: &'static str = "";
 }

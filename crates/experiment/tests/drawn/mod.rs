@@ -1,5 +1,5 @@
-//! Whole experiments drawn at random: every kind of every concept, several classes on one service level, connections,
-//! programs, faults.
+//! Whole experiments drawn at random: every kind of every concept, several classes on one service
+//! level, connections, programs, faults.
 //!
 //! A draw is a list of numbers. Each choice takes the next number. Shrinking makes the numbers
 //! smaller, so the first alternative of every list below is the simplest.
@@ -151,7 +151,8 @@ fn wiring(tape: &mut Tape<'_>) -> Wiring {
             ANY,
         ),
         _ => plain(
-            "kind = \"graph\"\ntext = \"link a b\\nlink b c\\nlink c a\\nlink c d\\nnic n0 a\\nnic n1 b\\nnic n2 c\\nnic n3 d\\nnic n4 a\\nnic n5 d\"".to_owned(),
+            "kind = \"graph\"\ntext = \"link a b\\nlink b c\\nlink c a\\nlink c d\\nnic n0 a\\nnic \
+             n1 b\\nnic n2 c\\nnic n3 d\\nnic n4 a\\nnic n5 d\"".to_owned(),
             6,
             ANY,
         ),
@@ -168,7 +169,8 @@ struct Machine {
 fn stages(tape: &mut Tape<'_>) -> String {
     let mut stage = |least| tape.between(least, 3);
     format!(
-        "pipeline = {{ input = {}, routing = {}, allocation = {}, crossbar = {}, output = {}, credit = {} }}\n",
+        "pipeline = {{ input = {}, routing = {}, allocation = {}, crossbar = {}, output = {}, \
+         credit = {} }}\n",
         stage(1),
         stage(0),
         stage(0),
@@ -192,7 +194,8 @@ fn protocol(tape: &mut Tape<'_>) -> String {
     let control = match tape.below(3) {
         0 => "acknowledge = true".to_owned(),
         _ => format!(
-            "congestion-control = {{ kind = \"ecn-window\", window = {}, step = {}, mark-above = 0.2, cuts = \"{}\" }}",
+            "congestion-control = {{ kind = \"ecn-window\", window = {}, step = {}, mark-above = \
+             0.2, cuts = \"{}\" }}",
             tape.of(&[64, 512, 4096]),
             tape.of(&[1, 7, 30]),
             tape.of(&["every-mark", "once-per-window"]),
@@ -259,8 +262,13 @@ fn machine(tape: &mut Tape<'_>, wiring: &Wiring) -> Machine {
             match stash {
                 "none" | "unused" => writeln!(text, "stash = \"{stash}\"").unwrap(),
                 "reliability" => {
-                    writeln!(text, "stash = {{ kind = \"reliability\", other-share = 0.5, timeout = \"3 us\", select = \"{}\" }}", tape.of(&["room", "credits"]))
-                        .unwrap();
+                    writeln!(
+                        text,
+                        "stash = {{ kind = \"reliability\", other-share = 0.5, timeout \
+                        = \"3 us\", select = \"{}\" }}",
+                        tape.of(&["room", "credits"])
+                    )
+                    .unwrap();
                     if tape.one_in(2) {
                         let chance = |tape: &mut Tape<'_>| tape.of(&["0.0", "0.01", "0.05"]);
                         writeln!(
@@ -296,7 +304,8 @@ fn machine(tape: &mut Tape<'_>, wiring: &Wiring) -> Machine {
         "hierarchical" => {
             writeln!(
                 text,
-                "ports-per-mport = {}\ncentral-links = {}\nmport-speedup = {}\ncentral-speedup = {}\ninput-buffer = {}\noutput-buffer = {}",
+                "ports-per-mport = {}\ncentral-links = {}\nmport-speedup = {}\n\
+                 central-speedup = {}\ninput-buffer = {}\noutput-buffer = {}",
                 tape.between(1, 4),
                 tape.between(1, 2),
                 tape.between(1, 3),
@@ -448,7 +457,8 @@ pub(crate) fn experiment(tape: &mut Tape<'_>) -> String {
     let rate = tape.of(&["100 Gbps", "80 Gbps", "200 Gbps"]);
     writeln!(
         text,
-        "[link]\nrate = \"{rate}\"\nmtu = \"512 B\"\nheader = \"{} B\"\ndelay = \"{}\"\nflow-control = {}",
+        "[link]\nrate = \"{rate}\"\nmtu = \"512 B\"\nheader = \"{} B\"\ndelay = \"{}\"\n\
+         flow-control = {}",
         tape.of(&[0, 8]),
         tape.of(&["10.24 ns", "5 ns", "33 ns"]),
         machine.flow_control
@@ -492,7 +502,8 @@ pub(crate) fn experiment(tape: &mut Tape<'_>) -> String {
         text.push_str(tape.of(&[
             "",
             "[[connections.class]]\nsl = 2\nleast = \"2 Mbps\"\nmost = \"9 Gbps\"\n",
-            "[[connections.class]]\nsl = 3\nleast = \"1 Gbps\"\nmost = \"9 Gbps\"\ndeadline = \"20 us\"\n\
+            "[[connections.class]]\nsl = 3\nleast = \"1 Gbps\"\nmost = \"9 Gbps\"\n\
+             deadline = \"20 us\"\n\
              [[connections.class]]\nsl = 3\nleast = \"500 Mbps\"\nmost = \"5 Gbps\"\n",
         ]));
     } else if !machine.is_tiled {
@@ -584,7 +595,8 @@ pub(crate) fn experiment(tape: &mut Tape<'_>) -> String {
     let (seed, length) = (tape.between(1, 1000), tape.of(&["4 us", "2 us", "9 us"]));
     writeln!(
         text,
-        "[measure]\nseed = {seed}\nlength = \"{length}\"\nepochs = {}\nwarmup = {}\nwaits = {}\nrepeat = {}",
+        "[measure]\nseed = {seed}\nlength = \"{length}\"\nepochs = {}\nwarmup = {}\nwaits = {}\n\
+         repeat = {}",
         tape.of(&[20, 7]),
         tape.of(&["\"500 ns\"", "\"auto\"", "\"20 packets\""]),
         tape.one_in(4),

@@ -13,7 +13,8 @@ use crate::measured::{CYCLE, assert_near, latency, runs};
 fn flits_of_four_inputs_wait_one_and_a_half_cycles_at_an_output() {
     let more = "[topology]\nkind = \"single-switch\"\nports = 8\n[switch]\nclock = \"1.28 ns\"\n\
                 input-buffer = \"8 KiB\"\noutput-buffer = \"8 KiB\"\n\
-                [[traffic]]\nload = 0.8\nmessage = \"64 B\"\nsources = \"0-3\"\ndestinations = \"4-7\"\n";
+                [[traffic]]\nload = 0.8\nmessage = \"64 B\"\nsources = \"0-3\"\n\
+                destinations = \"4-7\"\n";
     // Two links, and two cycles of the fast clock between them.
     let unloaded = 2.0 + 2.0 * 1.28 / CYCLE;
     let runs = runs(more, 5, "1 ms");
@@ -28,13 +29,15 @@ fn flits_of_four_inputs_wait_one_and_a_half_cycles_at_an_output() {
 fn a_table_shares_four_to_two_to_one() {
     let class = |sl: u32| {
         format!(
-            "[[traffic]]\nname = \"c{sl}\"\nsl = {sl}\nload = 1.0\nmessage = \"1 KiB\"\nsources = [{sl}]\n\
+            "[[traffic]]\nname = \"c{sl}\"\nsl = {sl}\nload = 1.0\nmessage = \"1 KiB\"\n\
+             sources = [{sl}]\n\
              pattern = {{ kind = \"pairs\", pairs = [[{sl}, 3]] }}\n"
         )
     };
     let more = format!(
         "[topology]\nkind = \"single-switch\"\nports = 4\n[switch]\nspeedup = 2\n\
-         [qos]\nvls = 3\narbiter = {{ kind = \"ib-two-table\", low = [[0, 64], [1, 32], [2, 16]] }}\n{}{}{}",
+         [qos]\nvls = 3\narbiter = {{ kind = \"ib-two-table\", low = [[0, 64], [1, 32], [2, 16]] \
+         }}\n{}{}{}",
         class(0),
         class(1),
         class(2),

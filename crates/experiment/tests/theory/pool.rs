@@ -18,12 +18,16 @@ fn a_lane_keeps_its_reserve_over_the_round_trip() {
         (24, 24.0 / 44.0),
     ] {
         let more = format!(
-            "[topology]\nkind = \"mesh\"\nsides = [2]\nhosts = 5\n[link.class.x]\ndelay = \"102.4 ns\"\n\
-             [switch]\ninput-buffer = {{ pool = \"8 KiB\", min = \"{} B\" }}\noutput-buffer = \"1 KiB\"\n\
+            "[topology]\nkind = \"mesh\"\nsides = [2]\nhosts = 5\n[link.class.x]\n\
+             delay = \"102.4 ns\"\n\
+             [switch]\ninput-buffer = {{ pool = \"8 KiB\", min = \"{} B\" }}\n\
+             output-buffer = \"1 KiB\"\n\
              allocator = {{ kind = \"islip\", iterations = 2 }}\n[qos]\nvls = 2\n\
-             [[traffic]]\nname = \"blocked\"\nsl = 0\nload = 1.0\nmessage = \"64 B\"\nsources = [0, 6, 7, 8]\n\
+             [[traffic]]\nname = \"blocked\"\nsl = 0\nload = 1.0\nmessage = \"64 B\"\n\
+             sources = [0, 6, 7, 8]\n\
              pattern = {{ kind = \"pairs\", pairs = [[0, 5], [6, 5], [7, 5], [8, 5]] }}\n\
-             [[traffic]]\nname = \"passing\"\nsl = 1\nload = 1.0\nmessage = \"64 B\"\nsources = [1]\n\
+             [[traffic]]\nname = \"passing\"\nsl = 1\nload = 1.0\nmessage = \"64 B\"\n\
+             sources = [1]\n\
              pattern = {{ kind = \"pairs\", pairs = [[1, 9]] }}\n",
             64 * reserve
         );

@@ -1,7 +1,7 @@
 //! Switches in slots: a second way to the same figures, without events, links or stages.
 //!
-//! In a slot every input may take one packet of one flit in, and the matching moves at most one packet from each input and to
-//! each output. NICs do not send to themselves.
+//! In a slot every input may take one packet of one flit in, and the matching moves at most one
+//! packet from each input and to each output. NICs do not send to themselves.
 
 /// A separate generator (SplitMix64), so that nothing is shared with the tested code.
 struct Random(u64);
@@ -49,10 +49,11 @@ pub(crate) fn fifo_saturation(ports: usize, slots: u32, seed: u64) -> f64 {
     moved as f64 / f64::from(slots) / ports as f64
 }
 
-/// Mean wait in slots of a switch with virtual output queues under iSLIP (N. McKeown, IEEE/ACM Transactions on Networking 7,
-/// 1999): in each iteration every unmatched output grants the next input at or after its pointer that has something for it, every
-/// unmatched input accepts the next such output at or after its own. Pointers move one beyond a match of the first
-/// iteration, and only then.
+/// Mean wait in slots of a switch with virtual output queues under iSLIP (N. McKeown, IEEE/ACM
+/// Transactions on Networking 7, 1999): in each iteration every unmatched output grants the next
+/// input at or after its pointer that has something for it, every unmatched input accepts the next
+/// such output at or after its own. Pointers move one beyond a match of the first iteration, and
+/// only then.
 pub(crate) fn islip_wait(ports: usize, iterations: u32, load: f64, slots: u32, seed: u64) -> f64 {
     let mut random = Random(seed);
     let mut queues = vec![vec![std::collections::VecDeque::<u32>::new(); ports]; ports];

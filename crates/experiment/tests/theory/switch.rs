@@ -35,7 +35,8 @@ fn islip_waits_as_in_slots() {
             .collect();
         let theory = slots.iter().sum::<f64>() / slots.len() as f64;
         let more = format!(
-            "queues = \"voq\"\nallocator = {{ kind = \"islip\", iterations = {iterations} }}\ninput-buffer = \"128 KiB\"\n"
+            "queues = \"voq\"\nallocator = {{ kind = \"islip\", iterations = {iterations} }}\n\
+             input-buffer = \"128 KiB\"\n"
         );
         let runs = runs(&switch(ports, load, &more), 5, "600 us");
         let waits: Vec<f64> = runs.iter().map(|r| latency(r) - unloaded(1.0, 1)).collect();

@@ -172,7 +172,8 @@ impl<'f> Sheet<'f> {
         let _ = writeln!(tex, "\\begin{{groupplot}}[");
         let _ = writeln!(
             tex,
-            "  group style={{group size={} by {}, horizontal sep=0.12in, vertical sep={vertical}in}},",
+            "  group style={{group size={} by {}, horizontal sep=0.12in, vertical \
+             sep={vertical}in}},",
             self.columns, self.rows
         );
         let _ = writeln!(
@@ -200,7 +201,8 @@ impl<'f> Sheet<'f> {
             "  title style={{font=\\scriptsize, yshift=-5pt, align=center, text width={}}},",
             length(self.panel_in.0)
         );
-        *tex += "  tick align=outside, tick pos=left, tick style={black!70}, unbounded coords=discard,\n";
+        *tex += "  tick align=outside, tick pos=left, tick style={black!70}, unbounded \
+            coords=discard,\n";
         *tex += "  every axis plot/.append style={line join=round},\n]\n";
     }
 
@@ -236,7 +238,8 @@ impl<'f> Sheet<'f> {
         if !self.figure.x.label.is_empty() {
             let _ = writeln!(
                 tex,
-                "\\node[anchor=north, yshift=-13pt] at ($(group c1r{below}.south west)!0.5!(group c1r{below}.south west -| group c{right}r1.south east)$) {{{}}};",
+                "\\node[anchor=north, yshift=-13pt] at ($(group c1r{below}.south west)!0.5!(group \
+                 c1r{below}.south west -| group c{right}r1.south east)$) {{{}}};",
                 escaped(&self.figure.x.title())
             );
         }
@@ -250,7 +253,8 @@ impl<'f> Sheet<'f> {
             let above = 0.08 + 0.11 * titles as f64;
             let _ = writeln!(
                 tex,
-                "\\begin{{scope}}[shift={{($(group c1r1.north west)+(0,{above:.2}in)$)}}, x=1in, y=1in]"
+                "\\begin{{scope}}[shift={{($(group c1r1.north west)+(0,{above:.2}in)$)}}, x=1in, \
+                 y=1in]"
             );
             heat::bar(tex, gauge);
             *tex += "\\end{scope}\n";
@@ -259,7 +263,8 @@ impl<'f> Sheet<'f> {
             let last = self.columns.min(self.figure.panels.len());
             let _ = writeln!(
                 tex,
-                "\\node[anchor=south, yshift=12pt] at ($(group c1r1.north west)!0.5!(group c{last}r1.north east)$) {{\\pgfplotslegendfromname{{netloom:{}}}}};",
+                "\\node[anchor=south, yshift=12pt] at ($(group c1r1.north west)!0.5!(group \
+                 c{last}r1.north east)$) {{\\pgfplotslegendfromname{{netloom:{}}}}};",
                 self.figure.id
             );
         }

@@ -19,12 +19,14 @@ pub(super) fn lines(tex: &mut String, lines: &[Line], file: &str, is_steps: bool
             for end in ["low", "high"] {
                 let _ = writeln!(
                     tex,
-                    "\\addplot[name path={end}-{panel}-{n}, draw=none, forget plot] table[x=x{n}, y={end}{n}] {{{file}}};"
+                    "\\addplot[name path={end}-{panel}-{n}, draw=none, forget plot] table[x=x{n}, \
+                     y={end}{n}] {{{file}}};"
                 );
             }
             let _ = writeln!(
                 tex,
-                "\\addplot[{ink}, fill opacity=0.18, draw=none, forget plot] fill between[of=low-{panel}-{n} and high-{panel}-{n}];"
+                "\\addplot[{ink}, fill opacity=0.18, draw=none, forget plot] fill \
+                 between[of=low-{panel}-{n} and high-{panel}-{n}];"
             );
         }
         if line.joined {
@@ -48,7 +50,8 @@ pub(super) fn lines(tex: &mut String, lines: &[Line], file: &str, is_steps: bool
         let bars = line.points.iter().any(|point| point.low.is_some()) && !line.joined;
         let bars = match bars {
             true => format!(
-                ", y error plus expr=\\thisrow{{high{n}}}-\\thisrow{{y{n}}}, y error minus expr=\\thisrow{{y{n}}}-\\thisrow{{low{n}}}"
+                ", y error plus expr=\\thisrow{{high{n}}}-\\thisrow{{y{n}}}, y error minus \
+                 expr=\\thisrow{{y{n}}}-\\thisrow{{low{n}}}"
             ),
             false => String::new(),
         };
@@ -75,7 +78,8 @@ pub(super) fn lines(tex: &mut String, lines: &[Line], file: &str, is_steps: bool
                 let error = if mark == Mark::Saturated { "" } else { error };
                 let _ = writeln!(
                     tex,
-                    "\\addplot[only marks, {ink}, {}, forget plot{error}] table[{x}, y={column}{n}{bars}] {{{file}}};",
+                    "\\addplot[only marks, {ink}, {}, forget plot{error}] table[{x}, \
+                     y={column}{n}{bars}] {{{file}}};",
                     marker(line.style, &fill)
                 );
             }
@@ -88,7 +92,9 @@ pub(super) fn boxes(tex: &mut String, boxes: &[BoxPlot]) {
         let ink = color(b.style.color);
         let _ = writeln!(
             tex,
-            "\\addplot[{ink}, fill={ink}!25!white, boxplot/draw direction=y, boxplot prepared={{lower whisker={}, lower quartile={}, median={}, upper quartile={}, upper whisker={}, draw position={}, box extend=0.5}}, forget plot] coordinates {{}};",
+            "\\addplot[{ink}, fill={ink}!25!white, boxplot/draw direction=y, boxplot \
+             prepared={{lower whisker={}, lower quartile={}, median={}, upper quartile={}, upper \
+             whisker={}, draw position={}, box extend=0.5}}, forget plot] coordinates {{}};",
             number(b.min),
             number(b.q1),
             number(b.median),

@@ -96,7 +96,8 @@ pub(super) fn marker(style: Style, fill: &str) -> String {
     };
     let color = color(style.color);
     format!(
-        "mark={mark}, mark size=1.5pt, mark options={{solid, line width=0.6pt, draw={color}, fill={fill}{turn}}}"
+        "mark={mark}, mark size=1.5pt, mark options={{solid, line width=0.6pt, draw={color}, \
+         fill={fill}{turn}}}"
     )
 }
 

@@ -202,7 +202,8 @@ mod tests {
 
     #[test]
     fn a_line_is_a_key_and_a_value() {
-        let text = "# all of it\nqos\tTRUE   # on\n  max_op_vls 3\nqos_sl2vl \"0,1\"\nqos_vlarb_low 'x'\nlmc\n";
+        let text = "# all of it\nqos\tTRUE   # on\n  max_op_vls 3\nqos_sl2vl \"0,1\"\n\
+            qos_vlarb_low 'x'\nlmc\n";
         let conf = Conf::read(text, 0);
         assert!(conf.is_qos_on());
         assert_eq!(conf.max_op_vls(), 3);

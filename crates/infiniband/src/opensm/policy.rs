@@ -499,8 +499,10 @@ mod tests {
     #[test]
     fn both_forms_are_read() {
         let text = format!(
-            "port-groups\n port-group # ours\n  name: storage\n  port-guid: 0x1-0x2,0x5\n end-port-group\nend-port-groups\n{LEVELS}\
-             qos-match-rules\n qos-match-rule\n  source: storage\n  qos-level-name: DEFAULT\n end-qos-match-rule\nend-qos-match-rules\n\
+            "port-groups\n port-group # ours\n  name: storage\n  port-guid: 0x1-0x2,0x5\n \
+             end-port-group\nend-port-groups\n{LEVELS}\
+             qos-match-rules\n qos-match-rule\n  source: storage\n  qos-level-name: DEFAULT\n \
+             end-qos-match-rule\nend-qos-match-rules\n\
              qos-ulps\n default : 0\n any, service-id 0x10-0x1f,7 : 3\nend-qos-ulps\n"
         );
         let policy = Policy::read(&text, 1);
@@ -521,7 +523,8 @@ mod tests {
     fn what_opensm_refuses_is_told() {
         let rule = |lines: &str| {
             format!(
-                "{LEVELS}qos-match-rules\nqos-match-rule\n{lines}end-qos-match-rule\nend-qos-match-rules\n"
+                "{LEVELS}qos-match-rules\nqos-match-rule\n{lines}end-qos-match-rule\n\
+                 end-qos-match-rules\n"
             )
         };
         let cases = [

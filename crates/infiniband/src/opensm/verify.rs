@@ -357,7 +357,8 @@ mod tests {
     fn another_order_is_a_difference() {
         let verified = check(&read(vec![entry(1, 128), entry(0, 64)], 2));
         let text = verified.differences[0].to_string();
-        let expected = "0x0000000000000010 port 1 (node): low table: planned 0:64,1:128, found 1:128,0:64 (the same \
+        let expected = "0x0000000000000010 port 1 (node): low table: planned 0:64,1:128, found \
+            1:128,0:64 (the same \
                         entries, rotated)";
         assert_eq!(text, expected);
     }

@@ -90,7 +90,8 @@ pub fn tc_ets_command(
         })
         .collect();
     Ok(format!(
-        "tc qdisc replace dev {device} root handle 1: ets bands {} strict {} quanta{quanta} priomap {}",
+        "tc qdisc replace dev {device} root handle 1: ets bands {} strict {} quanta{quanta} \
+         priomap {}",
         bands.len(),
         strict.len(),
         priomap.join(" ")

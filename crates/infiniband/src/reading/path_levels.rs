@@ -1,7 +1,7 @@
 //! Service levels of paths, as `ibdmchk -c` reads them: `0x0000000000100018 39 0`.
 //!
-//! The GUID is that of the sending node, the LID that of the receiving port. No tool of OpenSM writes this file; path
-//! records (`saquery PR`) hold its numbers.
+//! The GUID is that of the sending node, the LID that of the receiving port. No tool of OpenSM
+//! writes this file; path records (`saquery PR`) hold its numbers.
 
 use netloom_catalog::Notes;
 use netloom_units::Sl;

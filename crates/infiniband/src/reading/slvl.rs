@@ -1,6 +1,8 @@
-//! Lanes of switches, as `ibdmchk -d` reads them: `0x0000000000200000 0 1 0x01 0x23 0x45 0x67 0x01 0x23 0x45 0x67`.
+//! Lanes of switches, as `ibdmchk -d` reads them: `0x0000000000200000 0 1 0x01 0x23 0x45 0x67 0x01
+//! 0x23 0x45 0x67`.
 //!
-//! A GUID, an input, an output, and two lanes in each of eight bytes: SL 0 in the upper half of the first.
+//! A GUID, an input, an output, and two lanes in each of eight bytes: SL 0 in the upper half of the
+//! first.
 
 use netloom_catalog::Notes;
 use netloom_units::Vl;

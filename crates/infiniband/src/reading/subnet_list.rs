@@ -1,7 +1,7 @@
 //! `opensm-subnet.lst`, which OpenSM always writes: one line for each end of each cable.
 //!
 //! ```text
-//! { SW Ports:08 SystemGUID:… NodeGUID:… PortGUID:… VenID:0002C9 DevID:D2F0 Rev:… {leaf0} LID:0002 PN:01 }
+//! { SW Ports:08 SystemGUID:… NodeGUID:… PortGUID:… VenID:0002C9 DevID:… {leaf0} LID:0002 PN:01 }
 //! { CA Ports:01 …} PHY=2x LOG=ACT SPD=50
 //! ```
 //!

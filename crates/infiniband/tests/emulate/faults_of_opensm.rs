@@ -14,7 +14,8 @@ fn conf_of_64_entries() -> String {
         (0..64).map(entry).collect::<Vec<_>>().join(",")
     };
     format!(
-        "qos TRUE\nmax_op_vls 5\nqos_swe_high_limit 200\nqos_swe_vlarb_low {}\nqos_swe_vlarb_high {}\n\
+        "qos TRUE\nmax_op_vls 5\nqos_swe_high_limit 200\nqos_swe_vlarb_low {}\n\
+         qos_swe_vlarb_high {}\n\
          qos_swe_sl2vl 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n",
         entries(1),
         entries(3)

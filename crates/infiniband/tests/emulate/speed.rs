@@ -93,7 +93,8 @@ fn measure(what: &str, subnet: &Subnet) {
         let read = start.elapsed().as_secs_f64();
         drop(session);
         println!(
-            "{what}: {took:.2} s, {used:.2} s of processors, {n} packets; {tables} tables of lanes read in {read:.3} s"
+            "{what}: {took:.2} s, {used:.2} s of processors, {n} packets; {tables} tables of lanes \
+             read in {read:.3} s"
         );
         if let Some((took, used)) = with_ibsim(subnet) {
             println!("{what}: {took:.2} s, {used:.2} s of processors with ibsim");

@@ -33,7 +33,8 @@ pub(crate) fn are_installed() -> bool {
     let may_be = std::env::var_os("NETLOOM_WITHOUT_INFINIBAND_TOOLS").is_some();
     assert!(
         may_be,
-        "this test needs the Debian package {missing}; install it, or set NETLOOM_WITHOUT_INFINIBAND_TOOLS"
+        "this test needs the Debian package {missing}; install it, or set \
+         NETLOOM_WITHOUT_INFINIBAND_TOOLS"
     );
     false
 }

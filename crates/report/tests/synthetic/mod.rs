@@ -183,7 +183,8 @@ pub(crate) fn collection(name: &str, size: &Size) -> Collection {
     Collection {
         folder: format!("{name}.out"),
         name: name.to_owned(),
-        about: "Three arbiters on a 4-ary 3-tree with seven classes of traffic: which of them keeps the latency of \
+        about: "Three arbiters on a 4-ary 3-tree with seven classes of traffic: which of them \
+            keeps the latency of \
                 control traffic low while bulk transfers fill the fabric?"
             .into(),
         axes: if is_study {

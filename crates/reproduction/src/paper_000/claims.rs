@@ -354,7 +354,8 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         part: "IB QoS",
-        statement: "NC, VO, VI and CL keep their demand (the paper itself: VO and VI a little short on IB)",
+        statement: "NC, VO, VI and CL keep their demand (the paper itself: VO and VI a little \
+            short on IB)",
         paper: "VO, VI short",
         judge: |results| keeps_demand(results, &TREE_3, Ib),
         ..C000_13

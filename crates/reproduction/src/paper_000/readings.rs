@@ -5,11 +5,13 @@ use crate::Reading;
 pub(super) const READINGS: &[Reading] = &[
     Reading {
         id: "1.1.2",
-        words: "IB: one flit per cycle over each crossbar port, whole messages, one queue per lane at an input",
+        words: "IB: one flit per cycle over each crossbar port, whole messages, one queue per lane \
+            at an input",
     },
     Reading {
         id: "1.1.3",
-        words: "OPA: MPorts of four ports, two links each to the centre, 229,376 bytes there for each MPort",
+        words: "OPA: MPorts of four ports, two links each to the centre, 229,376 bytes there for \
+            each MPort",
     },
     Reading {
         id: "X000-1",
@@ -57,7 +59,8 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "G000-9",
-        words: "three flits per cycle from input to centre and from there to the output buffer, one within an MPort",
+        words: "three flits per cycle from input to centre and from there to the output buffer, \
+            one within an MPort",
     },
     Reading {
         id: "G000-10",
@@ -77,6 +80,7 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "G000-16",
-        words: "a message enters a link of three flits per cycle with its header and passes as it comes",
+        words: "a message enters a link of three flits per cycle with its header and passes as it \
+            comes",
     },
 ];

@@ -150,7 +150,8 @@ fn every_scenario_has_its_fabric_and_switch() {
 #[test]
 fn runs_cover_the_loads_of_the_paper() {
     let runs = PLAN.runs(Size::Paper, Some(3), None);
-    // By fabric: seeds, series at all its loads, and on trees two builds of internal links at three.
+    // By fabric: seeds, series at all its loads, and on trees two builds of internal links at
+    // three.
     let by_fabric = [
         3 * (3 * 15 + 2 * 3),
         3 * (2 * 15 + 2 * 3),

@@ -21,7 +21,8 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "X001-5",
-        words: "what hot sources could not send stays in their queues after 300 us and is sent later",
+        words: "what hot sources could not send stays in their queues after 300 us and is sent \
+            later",
     },
     Reading {
         id: "0.4",
@@ -45,7 +46,8 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "G001-5",
-        words: "hot are the nodes 3 modulo 4, with 122 for 123; they send nothing outside the 50 us",
+        words: "hot are the nodes 3 modulo 4, with 122 for 123; they send nothing outside the 50 \
+            us",
     },
     Reading {
         id: "G001-6",
@@ -57,6 +59,7 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "G001-9",
-        words: "storage traffic is made up; areas are means over the run, windows a twentieth of it",
+        words: "storage traffic is made up; areas are means over the run, windows a twentieth of \
+            it",
     },
 ];

@@ -479,7 +479,8 @@ fn saturated_switch(ports: u32, queues: &str) -> f64 {
 
 const S001_1_TEXT: &str = include_str!("../../papers/001/s001_1.toml");
 
-/// 58.6 % is the limit for many ports, 0.593 the exact value for 32 (Karol, Hluchyj and Morgan 1987).
+/// 58.6 % is the limit for many ports, 0.593 the exact value for 32 (Karol, Hluchyj and Morgan
+/// 1987).
 #[test]
 fn v001_14_one_queue_saturates_at_58_percent() {
     let load = saturated_switch(32, "\"1q\"");

@@ -66,7 +66,8 @@ const C002_6: Claim = Claim {
 const C002_8: Claim = Claim {
     id: "C002-8",
     tier: Tier::O,
-    statement: "aggressors begin: victims suffer most with the baseline, less with 50 %, least with 100 %",
+    statement: "aggressors begin: victims suffer most with the baseline, less with 50 %, least \
+        with 100 %",
     paper: "-",
     readings: ONSET,
     ..C002_1

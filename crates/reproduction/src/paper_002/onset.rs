@@ -361,7 +361,8 @@ pub(super) fn watched_stash(results: &Results) -> Finding {
     }))
 }
 
-/// C002-14: without congestion control. Accepted load after the onset, and latency in the last 20 us.
+/// C002-14: without congestion control. Accepted load after the onset, and latency in the last 20
+/// us.
 pub(super) fn without_ecn(results: &Results) -> Finding {
     let scenario = Scenario::either(results, ONSET);
     let is_small = scenario.machine.n_nics != S002_4.machine.n_nics;

@@ -180,9 +180,11 @@ fn the_small_machine_has_switches_of_eight_ports() {
 #[test]
 fn v002_11_acknowledgements_take_a_25th() {
     let text = "netloom = 1\n[topology]\nkind = \"single-switch\"\nports = 4\n\
-        [link]\nrate = \"80 Gb/s\"\nflit = \"10 B\"\nmtu = \"240 B\"\nheader = \"0 B\"\ndelay = \"5 ns\"\n\
+        [link]\nrate = \"80 Gb/s\"\nflit = \"10 B\"\nmtu = \"240 B\"\nheader = \"0 B\"\n\
+        delay = \"5 ns\"\n\
         [switch]\nkind = \"tiled\"\nrows = 2\ncolumns = 2\n\
-        [[traffic]]\nload = 1.0\nmessage = \"240 B\"\npattern = { kind = \"pairs\", pairs = [[0, 1], [1, 0], [2, 3], [3, 2]] }\n\
+        [[traffic]]\nload = 1.0\nmessage = \"240 B\"\n\
+        pattern = { kind = \"pairs\", pairs = [[0, 1], [1, 0], [2, 3], [3, 2]] }\n\
         [measure]\nwarmup = \"10 us\"\nlength = \"60 us\"\n";
     let loaded = load(&Request::new("test.toml", text));
     let experiment = loaded.experiment.expect("a sound experiment");
@@ -203,7 +205,8 @@ struct MadeUp {
     /// Applications.
     execution_us: f64,
     is_done: bool,
-    /// Onset: victims' latency before, at the peak and from when it is normal again; slowest packets.
+    /// Onset: victims' latency before, at the peak and from when it is normal again; slowest
+    /// packets.
     peak_ns: f64,
     back_us: f64,
     p999_us: f64,

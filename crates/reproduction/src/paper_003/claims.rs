@@ -135,7 +135,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         id: "C003-6",
         part: "",
         tier: Tier::O,
-        statement: "step: deficits are closest to 33.33/26.67/20/13.33/6.67 %; basic loses on large packets",
+        statement: "step: deficits are closest to 33.33/26.67/20/13.33/6.67 %; basic loses on \
+            large packets",
         paper: "-",
         band: "mean distance of medians: deficits < basic < RR",
         basis: Basis::Paper,
@@ -157,7 +158,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         id: "C003-7",
         part: "spread",
         tier: Tier::O,
-        statement: "step: deficits cut the spread between service levels by orders of magnitude against basic",
+        statement: "step: deficits cut the spread between service levels by orders of magnitude \
+            against basic",
         paper: "-",
         band: "largest over smallest mean drops at least 5 times",
         basis: Basis::Paper,
@@ -201,7 +203,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         id: "C003-8",
         part: "RR SL0",
         tier: Tier::O,
-        statement: "2powers: packet latency of SL0 under RR is orders of magnitude above the others",
+        statement: "2powers: packet latency of SL0 under RR is orders of magnitude above the \
+            others",
         paper: "-",
         band: "mean of SL0 at least 10 times every other",
         basis: Basis::Paper,
@@ -312,7 +315,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         part: "",
         tier: Tier::Q,
         statement: "deficits improve on basic (fair/step/2powers)",
-        paper: "exec 2.8/0.8/2.0; p50 17.6/11.4/9.4; p75 14.2/13.8/13.6; p90 6.3/9.9/7.1; p99 2.0/1.1/3.0 %",
+        paper: "exec 2.8/0.8/2.0; p50 17.6/11.4/9.4; p75 14.2/13.8/13.6; p90 6.3/9.9/7.1; p99 \
+            2.0/1.1/3.0 %",
         band: "all positive",
         basis: Basis::MadeUp,
         readings: SEARCH,
@@ -333,7 +337,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         id: "C003-17",
         part: "",
         tier: Tier::O,
-        statement: "dips of the application's efficiency come with the bursts and shrink with its share",
+        statement: "dips of the application's efficiency come with the bursts and shrink with its \
+            share",
         paper: "-",
         band: "depth RR > fair > step > 2powers",
         basis: Basis::MadeUp,

@@ -1,4 +1,5 @@
-//! Execution time and flow completion times of the application (Figures 20 and 21, Tables 9 and 10).
+//! Execution time and flow completion times of the application (Figures 20 and 21, Tables 9 and
+//! 10).
 
 use super::search::{APPLICATION, TABLES, VARIANTS, Variant};
 use crate::order::{TOO_FEW, descends, is_at_least, mean, ordered};

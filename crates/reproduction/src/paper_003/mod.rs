@@ -1,5 +1,5 @@
-//! Paper 003: M. Sánchez de la Rosa et al., "Quality-of-service provision for BXIv3-based interconnection networks",
-//! The Journal of Supercomputing, 2025.
+//! Paper 003: M. Sánchez de la Rosa et al., "Quality-of-service provision for BXIv3-based
+//! interconnection networks", The Journal of Supercomputing, 2025.
 //!
 //! ```text
 //!  scenarios: fair, step, 2powers ── five arbiters ──► S003-1  what each host injects    throughput.rs

@@ -62,7 +62,8 @@ pub(super) const READINGS: &[Reading] = &[
     Reading {
         id: "G003-9",
         // tidy: allow the text of a reading, as in claims.md
-        words: "messages of the workload's size distribution as published, to all alike, in an open loop at 60 % for 4 ms",
+        words: "messages of the workload's size distribution as published, to all alike, in an \
+            open loop at 60 % for 4 ms",
     },
     Reading {
         id: "G003-10",

@@ -506,7 +506,8 @@ pub(super) const CLAIMS: &[Claim] = &[
     Claim {
         id: "C004-16",
         tier: Tier::E,
-        statement: "at most 13,056 slots at any port; the share under full load is at least what was asked for",
+        statement: "at most 13,056 slots at any port; the share under full load is at least what \
+            was asked for",
         paper: "-",
         band: "for every admission",
         readings: &[],

@@ -1,5 +1,5 @@
-//! Paper 004: F. J. Alfaro, J. L. Sánchez and J. Duato, "A strategy to compute the InfiniBand arbitration
-//! tables", DIAB-01-02-20, 2001.
+//! Paper 004: F. J. Alfaro, J. L. Sánchez and J. Duato, "A strategy to compute the InfiniBand
+//! arbitration tables", DIAB-01-02-20, 2001.
 //!
 //! Implemented: S004-2 to S004-7, connections of constant rate at 1x on 16 switches; for 4x and 12x
 //! (S004-8, S004-9), only the admission.

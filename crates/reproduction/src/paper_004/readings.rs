@@ -9,7 +9,8 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "5.3",
-        words: "deadlines and intervals of jitter are parts of the time between packets of each connection (IAT)",
+        words: "deadlines and intervals of jitter are parts of the time between packets of each \
+            connection (IAT)",
     },
     Reading {
         id: "X004-1",
@@ -22,7 +23,8 @@ pub(super) const READINGS: &[Reading] = &[
     Reading {
         id: "X004-3",
         // tidy: allow the text of a reading, as in claims.md
-        words: "80 % of the slots limit admission; tables grow past 64 entries (strict-entries beside it)",
+        words: "80 % of the slots limit admission; tables grow past 64 entries (strict-entries \
+            beside it)",
     },
     Reading {
         id: "X004-4",
@@ -55,7 +57,8 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "G004-5",
-        words: "a run ends when the slowest connection of SL2 and SL3 has 100 packets, 10 below the maximum",
+        words: "a run ends when the slowest connection of SL2 and SL3 has 100 packets, 10 below \
+            the maximum",
     },
     Reading {
         id: "G004-6",

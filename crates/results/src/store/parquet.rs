@@ -352,7 +352,8 @@ fn can_be_read(
     let in_memory = n_lines.saturating_mul(per_line as u64);
     if n_lines > limits.lines || in_memory > limits.bytes {
         return Err(wrong(format!(
-            "expected at most {} lines and {} bytes, found {n_lines} lines of {} columns, {in_memory} bytes",
+            "expected at most {} lines and {} bytes, found {n_lines} lines of {} columns, \
+             {in_memory} bytes",
             limits.lines,
             limits.bytes,
             columns.len()

@@ -1,7 +1,7 @@
 //! Permutations of the bits of a source's number (Dally and Towles, 3.2).
 //!
-//! With `b` bits, source bit `i` becomes destination bit: reversal `b - 1 - i`; complement `i`, inverted;
-//! transpose `i + b/2` modulo `b`; shuffle `i + 1` modulo `b`.
+//! With `b` bits, source bit `i` becomes destination bit: reversal `b - 1 - i`; complement `i`,
+//! inverted; transpose `i + b/2` modulo `b`; shuffle `i + 1` modulo `b`.
 
 use netloom_catalog::{Described, params};
 
@@ -47,12 +47,14 @@ bit_pattern! {
     |place, bits| !place & ((1 << bits) - 1)
 }
 bit_pattern! {
-    /// Destination = the two halves of the source's bits exchanged; sources with equal halves send nothing.
+    /// Destination = the two halves of the source's bits exchanged; sources with equal halves send
+    /// nothing.
     Transpose, "transpose", "Destination = the two halves of the bits of the source exchanged.", 2,
     |place, bits| rotate(place, bits / 2, bits)
 }
 bit_pattern! {
-    /// Destination = the source's bits rotated left by one; the first and the last source send nothing.
+    /// Destination = the source's bits rotated left by one; the first and the last source send
+    /// nothing.
     Shuffle, "shuffle", "Destination = the bits of the source rotated left by one.", 1,
     |place, bits| rotate(place, 1, bits)
 }

@@ -89,7 +89,8 @@ impl Described for HotSpot {
     const SUMMARY: &'static str =
         "Some sources send to one destination, for a while or always; the others to any NIC.";
     const PAPER: Option<&'static str> = Some(
-        "Pfister and Norton, Hot spot contention and combining in multistage interconnection networks, \
+        "Pfister and Norton, Hot spot contention and combining in multistage interconnection \
+         networks, \
          IEEE Transactions on Computers, 1985",
     );
     const EXAMPLE: &'static str = "destination = 3\nsources = 0.25";

@@ -75,7 +75,8 @@ impl Described for AllReduce {
     const SUMMARY: &'static str =
         "An all-reduce: all NICs sum their data, in chunks that travel around a ring.";
     const PAPER: Option<&'static str> = Some(
-        "P. Patarasuk, X. Yuan, \"Bandwidth optimal all-reduce algorithms for clusters of workstations\", JPDC 69, 2009",
+        "P. Patarasuk, X. Yuan, \"Bandwidth optimal all-reduce algorithms for clusters of \
+         workstations\", JPDC 69, 2009",
     );
     const EXAMPLE: &'static str = "nics = \"0-15\"\nbytes = \"64 KiB\"";
 }

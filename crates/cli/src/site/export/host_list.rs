@@ -5,8 +5,8 @@ use anyhow::{Context, bail};
 /// Most hosts that a list may name.
 const MOST_HOSTS: usize = 65_536;
 
-/// The names and patterns of a list, with all numbers in brackets written out. A range keeps the zeros of its first
-/// number: `[08-10]` is 08, 09 and 10.
+/// The names and patterns of a list, with all numbers in brackets written out. A range keeps the
+/// zeros of its first number: `[08-10]` is 08, 09 and 10.
 pub(super) fn expanded(list: &str) -> anyhow::Result<Vec<String>> {
     let mut hosts = vec![];
     for pattern in split(list) {

@@ -32,7 +32,8 @@ pub(crate) enum Export {
     Opensm(OneFile),
     /// Write qos-policy.conf of OpenSM: the service level of each path, by the GUIDs of hosts.
     Policy(policy::PolicyFile),
-    /// Write the root switches of a tree (root_guid.conf), for `opensm -R updn -a FILE` or `-R ftree`.
+    /// Write the root switches of a tree (root_guid.conf), for `opensm -R updn -a FILE` or `-R
+    /// ftree`.
     Roots(roots::Roots),
     /// Write the shape of a torus or mesh (torus-2QoS.conf), for `opensm -R torus-2QoS`.
     Torus(torus::Torus),
@@ -114,7 +115,10 @@ impl Export {
                 .map(|wiring| {
                     let site = wiring.topology.site().cloned();
                     let site = site.ok_or_else(|| {
-                        anyhow!("expected a real site (topology.kind = \"infiniband\"), found a generated fabric")
+                        anyhow!(
+                            "expected a real site (topology.kind = \"infiniband\"), found a \
+                            generated fabric"
+                        )
                     })?;
                     routes(&wiring.topology, &wiring.forwarding, &site)
                 })
@@ -238,7 +242,8 @@ fn routes(topology: &Topology, forwarding: &Forwarding, site: &Site) -> anyhow::
         let outputs = linear_table(forwarding, topology, nic).map_err(|why| {
             let (NotLinear::SeveralWays(at) | NotLinear::ChangesLanes(at)) = why;
             anyhow!(
-                "the path to {} at {} depends on the source, which forwarding tables cannot express; use routing.kind = \"shortest\"",
+                "the path to {} at {} depends on the source, which forwarding tables cannot \
+                 express; use routing.kind = \"shortest\"",
                 topology.nic_name(nic),
                 topology.switch_name(at)
             )

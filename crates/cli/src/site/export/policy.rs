@@ -18,12 +18,14 @@ use crate::output::Output;
 #[command(after_help = "Examples:
   netloom site export policy plan.toml --group 'storage=io*' -o qos-policy.conf
   netloom site export policy plan.toml --group 'storage=node[000-003,17]' -o qos-policy.conf
-  netloom site export policy plan.toml --group storage=io1,io2 --group control=0x9803... --others compute --end destination
+  netloom site export policy plan.toml --group storage=io1,io2 --group control=0x9803... --others \
+  compute --end destination
 
-A group is a class of [plan] or a service level, and the hosts whose paths get that level. Hosts are names, \
-with * for any text and [000-003,17] for numbers, or GUIDs of nodes or ports. The device after a host name \
-can be omitted (node000 for \"node000 mlx5_0\"). The first group that matches a path applies. OpenSM reads \
-the file if opensm.conf has `qos TRUE` and `qos_policy_file FILE`. Programs get the level if they query path records.")]
+A group is a class of [plan] or a service level, and the hosts whose paths get that level. Hosts \
+are names, with * for any text and [000-003,17] for numbers, or GUIDs of nodes or ports. The \
+device after a host name can be omitted (node000 for \"node000 mlx5_0\"). The first group that \
+matches a path applies. OpenSM reads the file if opensm.conf has `qos TRUE` and `qos_policy_file \
+FILE`. Programs get the level if they query path records.")]
 pub(crate) struct PolicyFile {
     #[command(flatten)]
     pub(super) file: OneFile,
@@ -144,7 +146,8 @@ fn ports_of(hosts: &[Host], list: &str) -> anyhow::Result<Vec<Guid>> {
     };
     unknown.truncate(SHOWN);
     bail!(
-        "no host is named {}{more}; `netloom show switches` lists names, * matches any text, [0-3,7] numbers",
+        "no host is named {}{more}; `netloom show switches` lists names, * matches any text, \
+         [0-3,7] numbers",
         unknown.join(", ")
     )
 }
@@ -168,7 +171,8 @@ fn level(class: &str, wiring: &Wiring) -> anyhow::Result<u8> {
                 false => format!("the plan has {}", names.join(", ")),
             };
             Err(anyhow!(
-                "expected a class of the plan or a service level from 0 to 15, found `{class}` ({known})"
+                "expected a class of the plan or a service level from 0 to 15, found `{class}` \
+                 ({known})"
             ))
         }
     }

@@ -15,8 +15,8 @@ use super::{OneFile, matches, subnet};
   netloom site export roots site/site.toml -o root_guid.conf
   netloom site export roots site/site.toml --root 'spine*' -o root_guid.conf
 
-By default, the roots are the switches farthest from all hosts. Without a roots file, OpenSM's updn guesses them. \
-If that fails, it routes by minhop, which can deadlock.")]
+By default, the roots are the switches farthest from all hosts. Without a roots file, OpenSM's \
+updn guesses them. If that fails, it routes by minhop, which can deadlock.")]
 pub(crate) struct Roots {
     #[command(flatten)]
     pub(super) file: OneFile,

@@ -166,8 +166,8 @@ impl Described for InputQueued {
                                    output can send all of it. The crossbar is as fast as the \
                                    links.";
     const PAPER: Option<&'static str> = Some(
-        "M. Karol, M. Hluchyj, S. Morgan, \"Input versus output queueing on a space-division packet switch\", \
-         IEEE Trans. Communications 35, 1987",
+        "M. Karol, M. Hluchyj, S. Morgan, \"Input versus output queueing on a space-division \
+         packet switch\", IEEE Trans. Communications 35, 1987",
     );
     const EXAMPLE: &'static str = "queues = { kind = \"obqa\", queues = 4 }\nallocator = \"islip\"";
 }

@@ -119,8 +119,8 @@ impl Described for Hierarchical {
     const SUMMARY: &'static str = "Groups of ports (MPorts) with one crossbar each, connected by a \
                                    central crossbar with input buffers (Omni-Path).";
     const PAPER: Option<&'static str> = Some(
-        "M. Birrittella et al., \"Intel Omni-Path architecture: enabling scalable, high performance fabrics\", Hot \
-         Interconnects 23, 2015",
+        "M. Birrittella et al., \"Intel Omni-Path architecture: enabling scalable, high \
+         performance fabrics\", Hot Interconnects 23, 2015",
     );
     const EXAMPLE: &'static str = "ports-per-mport = 4\ncentral-links = 2";
 }

@@ -31,8 +31,8 @@ impl Described for OneQueue {
     const SUMMARY: &'static str = "One queue for all lanes, outputs and destinations (1Q). A \
                                    blocked head blocks the whole input.";
     const PAPER: Option<&'static str> = Some(
-        "M. Karol, M. Hluchyj, S. Morgan, \"Input versus output queueing on a space-division packet switch\", \
-         IEEE Trans. Communications 35, 1987",
+        "M. Karol, M. Hluchyj, S. Morgan, \"Input versus output queueing on a space-division \
+         packet switch\", IEEE Trans. Communications 35, 1987",
     );
     const EXAMPLE: &'static str = "";
 }
@@ -73,8 +73,8 @@ impl Described for Voq {
     const SUMMARY: &'static str = "One queue per virtual lane and output of this switch (VOQsw). \
                                    No head-of-line blocking inside the switch.";
     const PAPER: Option<&'static str> = Some(
-        "Y. Tamir, G. Frazier, \"High-performance multi-queue buffers for VLSI communication switches\", \
-         ISCA 1988",
+        "Y. Tamir, G. Frazier, \"High-performance multi-queue buffers for VLSI communication \
+         switches\", ISCA 1988",
     );
     const EXAMPLE: &'static str = "";
 }
@@ -97,7 +97,8 @@ impl Described for VoqNet {
                                    (VOQnet). No head-of-line blocking at all, but memory grows \
                                    with the fabric.";
     const PAPER: Option<&'static str> = Some(
-        "W. Dally, P. Carvey, L. Dennison, \"The Avici terabit switch/router\", Hot Interconnects 6, 1998",
+        "W. Dally, P. Carvey, L. Dennison, \"The Avici terabit switch/router\", Hot Interconnects \
+         6, 1998",
     );
     const EXAMPLE: &'static str = "";
 }
@@ -125,8 +126,8 @@ impl Described for Dbbm {
     const SUMMARY: &'static str = "`queues` queues per virtual lane. A packet joins the queue with \
                                    the number of its destination modulo `queues` (DBBM).";
     const PAPER: Option<&'static str> = Some(
-        "T. Nachiondo, J. Flich, J. Duato, \"Buffer management strategies to reduce HoL blocking\", IEEE Trans. \
-         Parallel and Distributed Systems 21, 2010",
+        "T. Nachiondo, J. Flich, J. Duato, \"Buffer management strategies to reduce HoL \
+         blocking\", IEEE Trans. Parallel and Distributed Systems 21, 2010",
     );
     const EXAMPLE: &'static str = "queues = 4";
 }
@@ -156,8 +157,9 @@ impl Described for Obqa {
     const SUMMARY: &'static str = "`queues` queues per virtual lane. A packet joins the queue with \
                                    the number of its output modulo `queues` (OBQA). Suits trees.";
     const PAPER: Option<&'static str> = Some(
-        "J. Escudero-Sahuquillo, P. Garcia, F. Quiles, J. Flich, J. Duato, \"OBQA: smart and cost-efficient \
-         queue scheme for head-of-line blocking elimination in fat-trees\", J. Parallel and Distributed Computing 71, 2011",
+        "J. Escudero-Sahuquillo, P. Garcia, F. Quiles, J. Flich, J. Duato, \"OBQA: smart and \
+         cost-efficient queue scheme for head-of-line blocking elimination in fat-trees\", J. \
+         Parallel and Distributed Computing 71, 2011",
     );
     const EXAMPLE: &'static str = "queues = 4";
 }

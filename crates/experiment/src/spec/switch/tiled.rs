@@ -253,8 +253,8 @@ impl Described for TiledSwitch {
                                    for high radix. Port buffers that short links leave idle can \
                                    stash packets.";
     const PAPER: Option<&'static str> = Some(
-        "M. Blumrich, N. Jiang, L. Dennison, \"Exploiting idle resources in a high-radix switch for supplemental \
-         storage\", SC 2018",
+        "M. Blumrich, N. Jiang, L. Dennison, \"Exploiting idle resources in a high-radix switch \
+         for supplemental storage\", SC 2018",
     );
     const EXAMPLE: &'static str = "rows = 4\ncolumns = 4\nstash = { kind = \"congestion\" }";
 }

@@ -43,8 +43,10 @@ params! {
         let ranges = [
             ("keep", it.keep, (0.01..=0.99).contains(&it.keep), "use 0.01 to 0.99"),
             ("mark-above", it.mark_above, (0.0..=1.0).contains(&it.mark_above), "use 0 to 1"),
-            ("window", f64::from(it.window), (1..=1 << 20).contains(&it.window), "use 1 to 1048576 flits"),
-            ("step", it.step as f64, (1..=1 << 20).contains(&it.step), "use 1 to 1048576 flit times"),
+            ("window", f64::from(it.window), (1..=1 << 20).contains(&it.window), "use 1 to 1048576 \
+                flits"),
+            ("step", it.step as f64, (1..=1 << 20).contains(&it.step), "use 1 to 1048576 flit \
+                times"),
         ];
         for (key, value, is_good, help) in ranges {
             if !is_good {
@@ -60,7 +62,8 @@ impl Described for EcnWindow {
     const SUMMARY: &'static str = "Congested inputs mark packets, and acknowledgements carry the \
          marks back; a window per destination shrinks with every mark and grows with time.";
     const PAPER: Option<&'static str> = Some(
-        "M. Blumrich, N. Jiang, L. Dennison, \"Exploiting idle resources in a high-radix switch for supplemental \
+        "M. Blumrich, N. Jiang, L. Dennison, \"Exploiting idle resources in a high-radix switch \
+         for supplemental \
          storage\", SC 2018",
     );
     const EXAMPLE: &'static str = "window = 4096\nkeep = 0.8";

@@ -52,7 +52,8 @@ fn write_node(text: &mut String, subnet: &Subnet, node: &Node) {
     let _ = match node.kind {
         NodeKind::Switch { enhanced_port_0 } => writeln!(
             text,
-            "switchguid=0x{guid:x}({guid:x})\nSwitch\t{n_ports} \"{id}\"\t\t# \"{description}\" {} port 0 lid 0 lmc 0",
+            "switchguid=0x{guid:x}({guid:x})\nSwitch\t{n_ports} \"{id}\"\t\t# \"{description}\" {} \
+             port 0 lid 0 lmc 0",
             if enhanced_port_0 { "enhanced" } else { "base" }
         ),
         NodeKind::ChannelAdapter => {

@@ -64,7 +64,8 @@ pub fn qos_policy(groups: &[PolicyGroup], default_sl: u8) -> String {
         for end in ends {
             let _ = writeln!(
                 text,
-                "    qos-match-rule\n        {end}: {name}\n        qos-level-name: {name}\n    end-qos-match-rule"
+                "    qos-match-rule\n        {end}: {name}\n        qos-level-name: \
+                 {name}\n    end-qos-match-rule"
             );
         }
     }
