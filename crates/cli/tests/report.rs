@@ -93,6 +93,14 @@ fn single_runs_are_laid_over_each_other() {
         assert!(page.contains(words), "{words}");
     }
     assert!(!page.contains("against load"));
+    // Without -o, a comparison does not replace the report about its first folder alone.
+    place.run(&["report", "low.out"]).with(0);
+    let alone = place.read("low.out/report.html");
+    place.run(&["report", "low.out", "high.out"]).with(0);
+    assert!(place.read("low.out/report.html") == alone);
+    assert!(place.read("low.out/comparison.html") == page);
+    // One point of one class makes no curve.
+    assert!(alone.contains("Latency and load"), "{alone}");
 }
 
 #[test]

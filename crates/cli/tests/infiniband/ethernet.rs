@@ -64,9 +64,8 @@ fn sonic_sorts_by_dscp_and_puts_the_rest_into_a_lossy_queue() {
     place.file("plan.toml", &format!("{NEEDS}dscp = [0, 8]\n"));
     let told = place.run(&sonic).with(0);
     assert!(
-        told.stderr.contains(
-            "packets of no class: queue 3, a lossy queue of their own, with 1 % of the shares"
-        ),
+        told.stderr
+            .contains("unclassified packets: queue 3, a lossy queue with 1 % of the link"),
         "{}",
         told.stderr
     );

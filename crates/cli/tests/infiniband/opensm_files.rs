@@ -130,7 +130,7 @@ fn an_exported_policy_gives_hosts_the_level_of_their_class() {
         .run(&[&policy[..], &["5=n1", "--group", "0=n1,n2"]].concat())
         .with(0);
     assert!(
-        twice.stderr.contains("1 ports are in `5` and `0`"),
+        twice.stderr.contains("1 port is in both `5` and `0`"),
         "{}",
         twice.stderr
     );
@@ -273,7 +273,7 @@ fn an_exported_torus_is_taken_by_torus_2qos() {
     assert_eq!(place.read("by-hand.conf"), written);
     let far = by_hand.map(|word| if word == "s1,s4" { "s2,s4" } else { word });
     let told = place.run(&far).with(1).stderr;
-    assert!(told.contains("no cable leads from s0 to s2"), "{told}");
+    assert!(told.contains("there is no cable from s0 to s2"), "{told}");
 }
 
 /// Tables of up*/down* have no entry where no packet arrives. This was once reported as a bug in
