@@ -25,6 +25,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("arbitration", &["units", "catalog"]),
     ("infiniband", &["units", "catalog", "arbitration"]),
     ("traffic", &["units", "catalog", "random", "packet"]),
+    ("settings", &["catalog"]),
     (
         "fabric",
         &[
