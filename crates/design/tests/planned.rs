@@ -48,6 +48,7 @@ fn request(kind: Kind, most_units: u64, draws: &mut Draws) -> Request {
             deadline,
             distance: None,
             dscps: vec![],
+            carries: vec![],
         }
     };
     let classes = parts

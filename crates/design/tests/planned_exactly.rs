@@ -56,6 +56,7 @@ fn request(needs: &[Need], entries: u16, high_table: HighTable) -> Request {
         deadline: need.deadline.map(Time::from_nanos),
         distance: None,
         dscps: vec![],
+        carries: vec![],
     };
     Request {
         ports: Ports {
@@ -314,6 +315,7 @@ fn drawn(draws: &mut Draws) -> Request {
             deadline: (draws.below(3) == 0).then(|| Time::from_nanos(700 + draws.below(30_000))),
             distance: None,
             dscps: vec![],
+            carries: vec![],
         }
     };
     let classes = parts.iter().enumerate().map(|one| class(one, draws));

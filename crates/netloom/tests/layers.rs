@@ -50,6 +50,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "topology",
             "routing",
             "arbitration",
+            "settings",
         ],
     ),
     (

@@ -129,6 +129,7 @@ mod tests {
             deadline: has_deadline.then(|| Time::from_nanos(1000)),
             distance: None,
             dscps: vec![],
+            carries: vec![],
         }
     }
 

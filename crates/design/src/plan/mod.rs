@@ -321,6 +321,7 @@ pub fn compress(
             deadline: None,
             distance: None,
             dscps: vec![],
+            carries: vec![],
         })
     };
     let request = Request {

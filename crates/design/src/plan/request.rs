@@ -19,6 +19,7 @@ use netloom_arbitration::{MAX_DEFICIT_ENTRIES, MAX_ENTRIES, MAX_QUANTUM_ENTRIES,
 use netloom_catalog::{
     FromToml, Notes, Params, Place, ResolvedLine, Section, Shape, Value, ValueShape, choice, params,
 };
+use netloom_settings::Carried;
 use netloom_units::{Bytes, Rate, Ratio, Sl, Time};
 
 use super::devices::{self, Cautions, Device, Surroundings};
@@ -253,6 +254,10 @@ params! {
         /// Code points (DSCP, 0 to 63) of the IP packets of the class: one, or a list. Ethernet
         /// switches and hosts classify packets by them. InfiniBand does not use them.
         dscp: Option<CodePoints> = None,
+        /// Libraries whose packets belong to the class, such as ["nccl", "ucx@prefill"], for
+        /// `netloom site export env`. A name after @ is that of a process; libraries without one
+        /// run in the same process. `netloom explain nccl` describes a library.
+        carries: Option<Vec<Carries>> = None,
     }
     check |it, section| {
         if !(it.share > 0.0 && it.share <= 1.0) {
@@ -348,6 +353,36 @@ impl FromToml for CodePoints {
     }
 }
 
+/// A library that a class carries, as files name it.
+#[derive(Clone, PartialEq, Debug)]
+struct Carries(Carried);
+
+impl FromToml for Carries {
+    fn shape() -> Shape {
+        Shape::Text
+    }
+
+    fn read(value: &Value, notes: &mut Notes) -> Option<Self> {
+        let Some(text) = value.as_text() else {
+            let found = value.shape.word();
+            let message = format!("expected the name of a library, found {found}");
+            notes.error("E0101", value.place, message);
+            return None;
+        };
+        match Carried::parse(text) {
+            Ok(carried) => Some(Carries(carried)),
+            Err((message, help)) => {
+                notes.error("E0102", value.place, message).help(help);
+                None
+            }
+        }
+    }
+
+    fn write(&self) -> String {
+        self.0.to_string().write()
+    }
+}
+
 /// The needs of one class.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Class {
@@ -366,6 +401,8 @@ pub struct Class {
     pub distance: Option<usize>,
     /// The code points of its IP packets.
     pub dscps: Vec<u8>,
+    /// The libraries whose packets belong to it.
+    pub carries: Vec<Carried>,
 }
 
 /// A request: ports, and the classes that share them.
@@ -670,6 +707,7 @@ fn class(
         deadline: keys.deadline,
         distance: keys.distance.map(usize::from),
         dscps: keys.dscp.map_or(vec![], |points| points.0),
+        carries: keys.carries.into_iter().flatten().map(|own| own.0).collect(),
     })
 }
 

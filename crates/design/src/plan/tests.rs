@@ -273,6 +273,30 @@ fn code_points_are_read_and_their_mistakes_reported_together() {
 }
 
 #[test]
+fn classes_carry_libraries_of_the_table() {
+    let class = |carries: &str| format!("[[plan.class]]\nshare = 0.2\ncarries = {carries}\n");
+    let of = |all: &[&str]| {
+        let classes: String = all.iter().map(|carries| class(carries)).collect();
+        read(&format!("[plan]\n{classes}"))
+    };
+    let request = of(&["[]", "[\"nccl\", \"ucx@prefill\"]"]).unwrap();
+    assert!(request.classes[0].carries.is_empty());
+    let names: Vec<String> = request.classes[1]
+        .carries
+        .iter()
+        .map(|c| c.to_string())
+        .collect();
+    assert_eq!(names, ["nccl", "ucx@prefill"]);
+    let mistakes = of(&["[\"ncl\", 3]", "[\"ucx@\"]"]).unwrap_err();
+    let expected = [
+        "expected a library, found \"ncl\"",
+        "expected the name of a library, found an integer",
+        "the name of the process cannot be used",
+    ];
+    assert_eq!(mistakes, expected);
+}
+
+#[test]
 fn every_kind_plans_the_same_needs() {
     let mut classes = HOST;
     classes[3] = "share = 0.05\npacket = \"256 B\"\ndeadline = \"8 us\"";
