@@ -7,39 +7,63 @@ use netloom_experiment::{Kinds, codes, explain_code};
 use netloom_results::TABLES;
 
 use super::Exit;
+use super::explained_setting::explained;
 use super::output::Output;
-use super::table::{Columns, width, wrapped};
+use super::table::{Columns, page, width, wrapped};
 
-const EXIT_CODES: &str = "\
-Exit codes of every command:
-
-    0  Done. Saturation is a result: it is marked in tables, CSV and JSON, and the exit code is 0.
-    1  A file, folder or program failed, or netloom itself did.
-    2  The command line is wrong.
-    3  The experiment, or a list that it names, has mistakes; stderr has all of them.
-    4  A deadlock was proved by `check` (E0501) or met in `run`; a connection was refused by
-       `plan --admit --strict` (without `--strict` a refusal is a result: 0); or an invariant of
-       the simulator was broken, which is a bug in netloom.
-    5  Results are stored but not reliable: a job or a list of messages is unfinished, or the run is
-       too short, not stationary, or less exact than asked (no steady state, or an interval wider
-       than `measure.interval`). Simulate longer. For a study: at least one point is like this, as
-       judged by `run` and `study merge`. A shard that has stored its runs exits with 0.
-    6  `compare --fail-if` found a limit exceeded, or `site lint` or `site verify` found a
-       difference; the output names it.
-  130  Interrupted by Ctrl-C or SIGTERM at the end of an epoch. Results up to there are stored.
-";
+/// The exit codes and their meaning.
+const EXIT_CODES: [(u8, &str); 8] = [
+    (
+        0,
+        "Done. Saturation is a result: it is marked in tables, CSV and JSON, and the exit code is \
+         0.",
+    ),
+    (
+        1,
+        "A file, folder or program failed, or netloom itself did.",
+    ),
+    (2, "The command line is wrong."),
+    (
+        3,
+        "The experiment, or a list that it names, has mistakes; stderr has all of them.",
+    ),
+    (
+        4,
+        "A deadlock was proved by `check` (E0501) or met in `run`; a connection was refused by \
+         `plan --admit --strict` (without `--strict` a refusal is a result: 0); or an invariant of \
+         the simulator was broken, which is a bug in netloom.",
+    ),
+    (
+        5,
+        "Results are stored but not reliable: a job or a list of messages is unfinished, or the \
+         run is too short, not stationary, or less exact than requested (no steady state, or an \
+         interval wider than `measure.interval`). Simulate longer. For a study: at least one point \
+         is like this, as judged by `run` and `study merge`. A shard that has stored its runs \
+         exits with 0.",
+    ),
+    (
+        6,
+        "`compare --fail-if` found a limit exceeded, or `site lint` or `site verify` found a \
+         difference; the output names it.",
+    ),
+    (
+        130,
+        "Interrupted by Ctrl-C or SIGTERM at the end of an epoch. Results up to there are stored.",
+    ),
+];
 
 #[derive(Args)]
 #[command(after_help = "Examples:
-  netloom explain                 list all kinds
-  netloom explain arbiters        list the kinds of arbiters
-  netloom explain d-mod-k         a kind
-  netloom explain measure.warmup  a key of experiments
-  netloom explain latency_p99_ns  a column of results
-  netloom explain E0501           an error code
+  netloom explain                 # list all kinds
+  netloom explain arbiters        # list the kinds of arbiters
+  netloom explain d-mod-k         # a kind
+  netloom explain measure.warmup  # a key of experiments
+  netloom explain latency_p99_ns  # a column of results
+  netloom explain E0501           # an error code
+  netloom explain NCCL_IB_SL      # a setting of a communication library
   netloom explain exit-codes")]
 pub(crate) struct Explain {
-    /// Kind, concept, key, column, word or error code, or `exit-codes`.
+    /// Kind, concept, key, column, word, setting of a library or error code, or `exit-codes`.
     name: Option<String>,
 }
 
@@ -77,7 +101,7 @@ impl Explain {
         let name = alias.map_or(name, |(_, name)| name);
         let mut found = Vec::new();
         if name == "exit-codes" {
-            found.push(EXIT_CODES.to_owned());
+            found.push(exit_codes(page()));
         }
         if let Some(text) = explain_code(name) {
             let mut codes = codes();
@@ -93,6 +117,7 @@ impl Explain {
         found.extend(keys(name, &sections, &concepts));
         found.extend(columns(name));
         found.extend(words(name));
+        found.extend(explained(name));
         // A name without its path, or a part of one.
         let ends: Vec<String> = paths(&sections, &concepts)
             .into_iter()
@@ -117,6 +142,17 @@ impl Explain {
         output.text(&found.join("\n"))?;
         Ok(Exit::Done)
     }
+}
+
+/// Lists the exit codes, with lines of at most `width` columns.
+fn exit_codes(width: usize) -> String {
+    let mut text = "Exit codes of every command:\n\n".to_owned();
+    for (code, meaning) in EXIT_CODES {
+        let meaning = wrapped(meaning, width.saturating_sub(7).max(20));
+        let meaning = meaning.trim_end().replace('\n', "\n       ");
+        text.push_str(&format!("{code:>5}  {meaning}\n"));
+    }
+    text
 }
 
 /// Finds a concept by its name or plural: `arbiters`, `flow-controls`, `sizes`.
@@ -400,6 +436,7 @@ fn names(sections: &[SectionInfo], concepts: &[Concept]) -> Vec<String> {
         .iter()
         .flat_map(|(_, parts)| parts.iter().copied().flatten());
     names.extend(columns.map(|column| column.name.to_owned()));
+    names.extend(netloom_settings::explain::names().map(str::to_owned));
     names.retain(|name| !name.is_empty());
     names
 }
@@ -424,6 +461,21 @@ mod tests {
         assert!(!keys("topology.arity", &sections, &concepts).is_empty());
         assert!(keys("measure.wramup", &sections, &concepts).is_empty());
         assert!(!columns("latency_p99_ns").is_empty());
+    }
+
+    #[test]
+    fn exit_codes_are_indented_below_their_meaning() {
+        for width in [60, 80, 100] {
+            let text = exit_codes(width);
+            assert!(
+                text.lines().all(|line| line.chars().count() <= width),
+                "{text}"
+            );
+            let mut lines = text.lines().skip(2);
+            let is_indented =
+                |line: &str| line.starts_with("       ") || line.as_bytes()[4] != b' ';
+            assert!(lines.all(is_indented), "{text}");
+        }
     }
 
     #[test]

@@ -29,7 +29,7 @@ const TEMPLATES: &[Template] = &[
     },
     Template {
         name: "qos",
-        about: "Three classes of traffic behind InfiniBand arbitration tables.",
+        about: "Three classes of traffic arbitrated by InfiniBand's two tables.",
         text: include_str!("../templates/qos.toml"),
     },
     Template {
@@ -39,7 +39,7 @@ const TEMPLATES: &[Template] = &[
     },
     Template {
         name: "bxi",
-        about: "Three classes behind BXI tables, with PFC instead of credits.",
+        about: "Three classes arbitrated by BXI tables, with PFC instead of credits.",
         text: include_str!("../templates/bxi.toml"),
     },
     Template {
@@ -53,6 +53,12 @@ const TEMPLATES: &[Template] = &[
         about: "A study: latency against load for three classes and three arbiters, 33 points of 3 \
             seeds.",
         text: include_str!("../templates/study.toml"),
+    },
+    Template {
+        name: "moe",
+        about: "Expert parallelism next to KV transfers: one lane, equal lanes and a plan, with \
+            the settings of each library.",
+        text: include_str!("../templates/moe.toml"),
     },
     Template {
         name: "single-switch",

@@ -10,6 +10,7 @@ mod compare;
 mod completions;
 mod emit;
 mod explain;
+mod explained_setting;
 mod init;
 mod interrupt;
 mod job;
@@ -57,9 +58,9 @@ use output::Output;
 #[derive(Parser)]
 #[command(name = "netloom", version = env!("NETLOOM_VERSION"), max_term_width = 100)]
 #[command(after_help = "First steps:
-  netloom init --template fat-tree demo      write a commented experiment
-  netloom check demo/fat-tree.toml           report mistakes and deadlocks
-  netloom run demo/fat-tree.toml             simulate it
+  netloom init --template fat-tree demo    # write a commented experiment
+  netloom check demo/fat-tree.toml         # report mistakes and deadlocks
+  netloom run demo/fat-tree.toml           # simulate it
 
 Exit codes: netloom explain exit-codes")]
 struct Netloom {

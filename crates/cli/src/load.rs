@@ -85,7 +85,7 @@ impl Overrides {
 pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(n) if n >= 1 => Ok(n),
-        _ => Err("expected a whole number from 1".to_owned()),
+        _ => Err("expected a whole number of at least 1".to_owned()),
     }
 }
 

@@ -109,12 +109,15 @@ impl Output {
 
     /// Prints even with `--quiet`.
     pub(crate) fn insist(&self, text: &str) {
-        self.to_stderr(&printable(text, false));
+        self.to_stderr(&table::message(
+            &printable(text, false),
+            table::width_of_messages(),
+        ));
     }
 
     /// Prints notes rendered by [`netloom_experiment::render`], with their colours.
     pub(crate) fn notes(&self, text: &str) {
-        self.to_stderr(text);
+        self.to_stderr(&table::message(text, table::width_of_messages()));
     }
 
     /// A closed stderr is not an error.
@@ -132,7 +135,8 @@ impl Output {
         } else {
             "error"
         };
-        self.to_stderr(&format!("{word}: {}", printable(text, false)));
+        let text = format!("{word}: {}", printable(text, false));
+        self.to_stderr(&table::message(&text, table::width_of_messages()));
     }
 }
 

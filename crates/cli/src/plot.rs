@@ -17,11 +17,11 @@ use super::table::Columns;
 
 #[derive(Args)]
 #[command(after_help = "Examples:
-  netloom plot study.out                            every figure as SVG into study.out/figures
-  netloom plot study.out --list                     list the figures
-  netloom plot study.out latency --width 7.16in     one figure, two columns wide
-  netloom plot study.out latency -o latency.pdf     one figure as one file: .svg, .pdf or .png
-  netloom plot a.out b.out                          two runs or studies in the same figures
+  netloom plot study.out                         # all, into study.out/figures
+  netloom plot study.out --list                  # list the figures
+  netloom plot study.out latency --width 7.16in  # one, two columns wide
+  netloom plot study.out latency -o latency.pdf  # or .svg, .png
+  netloom plot a.out b.out                       # both in the same figures
   netloom plot study.out --y p99 --class bulk --by variant
   netloom plot study.out --y p99 --x delivered_load --label variant=Arbiter
   netloom plot study.out --y mean --x offered_load --by class

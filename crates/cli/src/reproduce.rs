@@ -17,6 +17,7 @@ use super::load::at_least_one;
 use super::output::Output;
 use super::progress::Style;
 use super::reproduced_studies::{Executed, Studies};
+use super::table::Columns;
 use super::{Exit, Format, interrupt};
 
 /// The file that identifies the folder of a reproduction; it is written last.
@@ -93,8 +94,9 @@ impl Reproduce {
         let began = Instant::now();
         let effort = paper.plan.effort(size);
         let seeds = self.seeds.unwrap_or(effort.seeds);
+        let plural = if seeds == 1 { "" } else { "s" };
         output.say(&format!(
-            "paper {}: {}; size {}, {seeds} seeds, {}",
+            "paper {}: {}; size {}, {seeds} seed{plural}, {}",
             paper.id, paper.title, self.size, effort.length
         ));
         for variation in &variations {
@@ -143,7 +145,7 @@ impl Reproduce {
             write(folder, files, is_interrupted)?;
         }
         match self.format {
-            Format::Human => output.data(&printed)?,
+            Format::Human => output.text(&printed)?,
             Format::Json => output.data(&table.to_json())?,
         }
         let ran = progress.done - progress.found;
@@ -208,7 +210,7 @@ impl Reproduce {
     /// Returns the claims as text. With `--scenario`, omits those that the runs cannot decide.
     fn printed(&self, table: &Table) -> String {
         if self.scenario.is_empty() {
-            return table.to_text();
+            return for_people(table);
         }
         let mut decided = table.clone();
         decided.rows.retain(|row| {
@@ -217,11 +219,11 @@ impl Reproduce {
                 .chain(under)
                 .any(|verdict| verdict != Verdict::NotRun)
         });
-        let mut text = decided.to_text();
+        let mut text = for_people(&decided);
         let omitted = table.rows.len() - decided.rows.len();
         if omitted > 0 {
             text.push_str(&format!(
-                "\n  claims that these runs cannot decide, and that are not printed: {omitted}\n"
+                "\n  claims not printed, since these runs cannot decide them: {omitted}\n"
             ));
         }
         text
@@ -305,6 +307,17 @@ impl Reproduce {
         });
         format!("{manifest:#}\n")
     }
+}
+
+/// Returns claims as text, with tables no wider than the terminal.
+fn for_people(table: &Table) -> String {
+    table.to_text_with(&|lines| {
+        let mut table = Columns::words();
+        lines
+            .iter()
+            .for_each(|line| table.line(line.iter().cloned()));
+        table.print()
+    })
 }
 
 /// Prints why there are no results.

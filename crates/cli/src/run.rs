@@ -422,6 +422,7 @@ fn for_people(document: &Document, plan: Option<&Plan>, is_coloured: bool) -> St
         nanos(run.length_ns)
     ));
     text.push_str(&classes(run, is_coloured));
+    text.push_str(&collectives(run));
     let is_unfinished = |run: &&Run| run.jobs.iter().any(|job| !job.finished);
     let mut unfinished_runs = document.runs().filter(is_unfinished);
     if let Some(first) = unfinished_runs.next() {
@@ -569,6 +570,36 @@ fn classes(run: &Run, is_coloured: bool) -> String {
         line("total", &run.total);
     }
     table.print()
+}
+
+/// Returns the bandwidths and the slowest ranks of the programs that finished, or an empty text.
+fn collectives(run: &Run) -> String {
+    let mut table = Columns::numbers().left([3]);
+    let [head, below] = ["bandwidth", "slowest rank"];
+    table.line(["", head, "", below]);
+    table.line(["job", "algorithm", "bus", ""]);
+    let mut has_any = false;
+    for class in &run.classes {
+        let own = &class.summary;
+        let (Some(rank), Some(imbalance)) = (own.slowest_rank, own.rank_imbalance) else {
+            continue;
+        };
+        has_any = true;
+        let bandwidth = |value: Option<f64>| match value {
+            Some(value) => format!("{value:.2} GB/s"),
+            None => "-".to_owned(),
+        };
+        table.line([
+            class.class.clone(),
+            bandwidth(own.algorithm_bandwidth),
+            bandwidth(own.bus_bandwidth),
+            format!("{rank}, {imbalance:.3} of the mean time"),
+        ]);
+    }
+    match has_any {
+        true => format!("\n{}", table.print()),
+        false => String::new(),
+    }
 }
 
 /// Returns the punctuality of each service level and of its best and worst connection.

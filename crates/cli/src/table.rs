@@ -1,6 +1,7 @@
 //! Tables and numbers as text, no wider than the terminal.
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 use netloom_results::Verdict;
 use netloom_results::view::number::{TimeUnit, three_digits};
@@ -11,6 +12,10 @@ pub(super) struct Columns {
     is_text: bool,
     /// Left-aligned columns of a table of numbers.
     left: BTreeSet<usize>,
+    /// Number of columns that identify a line; each block of a divided table repeats them.
+    keys: usize,
+    /// Headings, by the line that they precede.
+    headings: BTreeMap<usize, String>,
 }
 
 /// Blanks before each column.
@@ -25,6 +30,45 @@ pub(super) fn width() -> Option<usize> {
     let asked = asked.and_then(|text| text.parse().ok());
     let seen = || terminal_size::terminal_size_of(std::io::stdout()).map(|(w, _)| w.0.into());
     asked.or_else(seen).filter(|width: &usize| *width >= 20)
+}
+
+/// Returns the greatest width of messages, if stderr is a terminal.
+pub(super) fn width_of_messages() -> Option<usize> {
+    let seen = terminal_size::terminal_size_of(std::io::stderr());
+    let seen = seen.map(|(width, _)| width.0.into());
+    seen.filter(|width: &usize| *width >= 20)
+}
+
+/// Wraps the long lines of a message at words. Quoted lines of a file keep their form.
+pub(super) fn message(text: &str, width: Option<usize>) -> String {
+    let Some(width) = width else {
+        return text.to_owned();
+    };
+    let lines: Vec<String> = text
+        .lines()
+        .map(|line| {
+            let plain = without_colours(line);
+            let start = plain.trim_start();
+            let indent = plain.len() - start.len();
+            let after_number = start.trim_start_matches(|c: char| c.is_ascii_digit());
+            let is_quoted = after_number.trim_start().starts_with(['|', ':'])
+                || start.starts_with("-->")
+                || indent + 20 > width;
+            if is_quoted || plain.chars().count() <= width {
+                return line.to_owned();
+            }
+            let hanging = indent
+                + match start {
+                    _ if start.starts_with("= help: ") => "= help: ".len(),
+                    _ if start.starts_with("error") || start.starts_with("warning") => 2,
+                    _ => 0,
+                };
+            let parts = filled(line, width - indent, width - hanging);
+            let parts = parts.join(format!("\n{}", " ".repeat(hanging)).as_str());
+            format!("{}{parts}", " ".repeat(indent))
+        })
+        .collect();
+    lines.join("\n")
 }
 
 /// Returns the width of running text, which has an upper limit for legibility.
@@ -65,6 +109,8 @@ impl Columns {
             lines: vec![],
             is_text: false,
             left: BTreeSet::from([0]),
+            keys: 1,
+            headings: BTreeMap::new(),
         }
     }
 
@@ -74,6 +120,8 @@ impl Columns {
             lines: vec![],
             is_text: true,
             left: BTreeSet::new(),
+            keys: 1,
+            headings: BTreeMap::new(),
         }
     }
 
@@ -81,6 +129,26 @@ impl Columns {
     pub(super) fn left(mut self, columns: impl IntoIterator<Item = usize>) -> Columns {
         self.left.extend(columns);
         self
+    }
+
+    /// Repeats this many first columns in each block of a table that is too wide.
+    pub(super) fn keys(mut self, keys: usize) -> Columns {
+        self.keys = keys.max(1);
+        self
+    }
+
+    /// Adds a heading above the next line.
+    pub(super) fn heading(&mut self, text: String) {
+        self.headings.insert(self.lines.len(), text);
+    }
+
+    /// Returns whether no cell must be wrapped and no column moved to another block.
+    pub(super) fn fits(&self) -> bool {
+        let Some(most) = width() else {
+            return true;
+        };
+        let widths = self.widths(None);
+        widths.iter().map(|width| width + GAP).sum::<usize>() <= most
     }
 
     /// Adds a line.
@@ -96,7 +164,7 @@ impl Columns {
 
     fn print_within(&self, most: Option<usize>) -> String {
         let widths = self.widths(most);
-        let blocks = blocks(&widths, most.unwrap_or(usize::MAX));
+        let blocks = blocks(&widths, self.keys, most.unwrap_or(usize::MAX));
         let blocks: Vec<String> = blocks
             .iter()
             .map(|columns| self.block(columns, &widths))
@@ -107,7 +175,10 @@ impl Columns {
     /// Formats these columns.
     fn block(&self, columns: &[usize], widths: &[usize]) -> String {
         let mut text = String::new();
-        for line in &self.lines {
+        for (number, line) in self.lines.iter().enumerate() {
+            if let Some(heading) = self.headings.get(&number) {
+                text.push_str(&format!("  {heading}\n"));
+            }
             // A cell that is too wide is wrapped.
             let cells: Vec<(usize, Vec<String>)> = columns
                 .iter()
@@ -171,13 +242,18 @@ impl Columns {
 }
 
 /// Divides columns into blocks that are at most `most` wide. Each block starts with the first
-/// column and has at least one more.
-fn blocks(widths: &[usize], most: usize) -> Vec<Vec<usize>> {
-    let first = widths.first().map_or(0, |width| width + GAP);
-    let (mut blocks, mut block, mut total) = (vec![], vec![0], first);
-    for (column, width) in widths.iter().enumerate().skip(1) {
-        if block.len() > 1 && total + width + GAP > most {
-            blocks.push(std::mem::replace(&mut block, vec![0]));
+/// `keys` columns and has at least one more.
+fn blocks(widths: &[usize], keys: usize, most: usize) -> Vec<Vec<usize>> {
+    let keys: Vec<usize> = (0..keys).collect();
+    let first: usize = widths
+        .iter()
+        .take(keys.len())
+        .map(|width| width + GAP)
+        .sum();
+    let (mut blocks, mut block, mut total) = (vec![], keys.clone(), first);
+    for (column, width) in widths.iter().enumerate().skip(keys.len()) {
+        if block.len() > keys.len() && total + width + GAP > most {
+            blocks.push(std::mem::replace(&mut block, keys.clone()));
             total = first;
         }
         block.push(column);
@@ -189,13 +265,20 @@ fn blocks(widths: &[usize], most: usize) -> Vec<Vec<usize>> {
 
 /// Returns the width of a cell; colours have no width.
 fn width_of(cell: &str) -> usize {
-    let mut parts = cell.split('\u{1b}');
-    let plain = parts.next().map_or(0, |first| first.chars().count());
-    let after_color = |part: &str| {
-        let rest = part.split_once('m').map_or("", |(_, rest)| rest);
-        rest.chars().count()
-    };
-    plain + parts.map(after_color).sum::<usize>()
+    without_colours(cell).chars().count()
+}
+
+fn without_colours(text: &str) -> Cow<'_, str> {
+    if !text.contains('\u{1b}') {
+        return text.into();
+    }
+    let mut parts = text.split('\u{1b}');
+    let first = parts.next().unwrap_or_default();
+    let rest = parts.map(|part| part.split_once('m').map_or("", |(_, rest)| rest));
+    std::iter::once(first)
+        .chain(rest)
+        .collect::<String>()
+        .into()
 }
 
 /// Colours of tables: red, yellow, and the reset.
@@ -227,23 +310,31 @@ pub(super) fn marked(verdict: Verdict, is_coloured: bool) -> String {
 pub(super) fn wrapped(text: &str, width: usize) -> String {
     let mut out = String::new();
     for line in text.lines() {
-        let mut length = 0;
-        for word in line.split_whitespace() {
-            let n = word.chars().count();
-            if length > 0 && length + 1 + n > width {
-                out.push('\n');
-                length = 0;
-            }
-            if length > 0 {
-                out.push(' ');
-                length += 1;
-            }
-            out.push_str(word);
-            length += n;
-        }
+        out.push_str(&filled(line, width, width).join("\n"));
         out.push('\n');
     }
     out
+}
+
+/// Divides words into lines: the first of at most `first` characters, others of at most `width`.
+fn filled(text: &str, first: usize, width: usize) -> Vec<String> {
+    let (mut lines, mut line, mut length) = (vec![], String::new(), 0);
+    for word in text.split_whitespace() {
+        let most = if lines.is_empty() { first } else { width };
+        let n = width_of(word);
+        if length > 0 && length + 1 + n > most {
+            lines.push(std::mem::take(&mut line));
+            length = 0;
+        }
+        if length > 0 {
+            line.push(' ');
+            length += 1;
+        }
+        line.push_str(word);
+        length += n;
+    }
+    lines.push(line);
+    lines
 }
 
 /// Formats a duration with a suitable unit: `812 ns`, `1.31 us`.
@@ -321,6 +412,19 @@ mod tests {
     }
 
     #[test]
+    fn blocks_repeat_keys_and_headings() {
+        let mut table = Columns::numbers().left([1]).keys(2);
+        table.line(["class", "load", "share", "wait"]);
+        table.heading("variant = a".to_owned());
+        table.line(["bulk", "0.5", "50.00 %", "3.14 us"]);
+        assert_eq!(
+            table.print_within(Some(24)),
+            "  class  load    share\n  variant = a\n  bulk   0.5   50.00 %\n\n  \
+             class  load     wait\n  variant = a\n  bulk   0.5   3.14 us\n"
+        );
+    }
+
+    #[test]
     fn long_lines_go_on_below_their_beginning() {
         let text = "  a sentence that is too long for its line\nshort\n";
         assert_eq!(
@@ -328,6 +432,22 @@ mod tests {
             "  a sentence that is too\n  long for its line\nshort\n"
         );
         assert_eq!(within(text, None), text);
+    }
+
+    #[test]
+    fn messages_are_wrapped_and_quoted_lines_are_not() {
+        let text = "warning[W0907]: a sentence that is too long\n --> plan.toml:12:1, a long name\n\
+             12 | shares = [1, 2, 3, 4, 5, 6, 7]\n   |  ^^^^^ a label that is too long\n   \
+             = help: use another table, or wait";
+        assert_eq!(
+            message(text, Some(28)),
+            "warning[W0907]: a sentence\n  that is too long\n --> plan.toml:12:1, a long name\n\
+             12 | shares = [1, 2, 3, 4, 5, 6, 7]\n   |  ^^^^^ a label that is too long\n   \
+             = help: use another\n           table, or wait"
+        );
+        assert_eq!(message(text, None), text);
+        let red = "\u{1b}[31merror\u{1b}[0m: two words";
+        assert_eq!(message(red, Some(20)), red);
     }
 
     #[test]

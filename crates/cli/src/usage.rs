@@ -2,6 +2,7 @@
 
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{Command, CommandFactory};
+use netloom_catalog::nearest;
 
 use super::Netloom;
 
@@ -84,18 +85,27 @@ pub(super) fn with_fitting_tips(mut error: Error) -> Error {
             }
         }
         ErrorKind::InvalidSubcommand => {
-            let wrong = of(&error, ContextKind::InvalidSubcommand);
-            let meant = COMMANDS
-                .iter()
-                .find(|(word, _)| Some(*word) == wrong.as_deref());
-            if let Some((_, ours)) = meant {
-                let ours = ContextValue::Strings(vec![(*ours).to_owned()]);
+            let wrong = of(&error, ContextKind::InvalidSubcommand).unwrap_or_default();
+            let has_tip = error.get(ContextKind::SuggestedSubcommand).is_some();
+            if let Some(ours) = meant(&wrong, !has_tip) {
+                let ours = ContextValue::Strings(vec![ours.to_owned()]);
                 error.insert(ContextKind::SuggestedSubcommand, ours);
             }
         }
         _ => {}
     }
     error
+}
+
+/// Returns what to type instead of a former name or a name of another tool. With `is_guessed`, the
+/// name may have a typing error.
+fn meant(wrong: &str, is_guessed: bool) -> Option<&'static str> {
+    let words = || COMMANDS.iter().map(|(word, _)| *word);
+    let exact = words().find(|word| *word == wrong);
+    let word =
+        exact.or_else(|| nearest(wrong, words()).filter(|_| is_guessed && !wrong.is_empty()))?;
+    let found = COMMANDS.iter().find(|(own, _)| *own == word);
+    found.map(|(_, ours)| *ours)
 }
 
 /// Returns the command that a command line calls.
@@ -113,5 +123,19 @@ fn of(error: &Error, kind: ContextKind) -> Option<String> {
     match error.get(kind)? {
         ContextValue::String(text) => Some(text.clone()),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::meant;
+
+    #[test]
+    fn former_and_mistyped_names_get_a_tip() {
+        assert_eq!(meant("emit", false), Some("study emit"));
+        assert_eq!(meant("emti", true), Some("study emit"));
+        assert_eq!(meant("emulte", true), Some("site emulate"));
+        assert_eq!(meant("emti", false), None);
+        assert_eq!(meant("frobnicate", true), None);
     }
 }

@@ -696,7 +696,7 @@ fn mistakes_are_found_before_any_shard_meets_them() {
         .join("\n"),
         @r#"
         error: expected a study, found a file without [study]; use netloom run, or netloom study emit slurm --ranks N for the ranks of an MPI job
-        error: invalid value '0' for '--shards <N>': expected a whole number from 1
+        error: invalid value '0' for '--shards <N>': expected a whole number of at least 1
         error: invalid value 'one hour' for '--time <TIME>': expected a Slurm value without spaces and quotes
         error: `netloom run` does not accept the options after `--`: unexpected argument '--sett' found
         error: `netloom run` does not accept the options after `--`: the argument '--output <DIR>' cannot be used multiple times
@@ -705,7 +705,7 @@ fn mistakes_are_found_before_any_shard_meets_them() {
         error: the following required arguments were not provided:
         error: 2 ranks, but the fabric has 1 switch: start at most 1
         error: 7 ranks, but the fabric has 4 switches: start at most 4
-        error: invalid value '0' for '--ranks <N>': expected a whole number from 1
+        error: invalid value '0' for '--ranks <N>': expected a whole number of at least 1
         error: --shards needs a study, but this file has no [study]
         error: invalid value 'a b' for '--mpi <TYPE>': expected a Slurm value without spaces and quotes
         error: `netloom run` does not accept the options after `--`: the argument '--mpi' cannot be used multiple times

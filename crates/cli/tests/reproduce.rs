@@ -307,7 +307,7 @@ fn a_paper_is_run_in_parts() {
     assert!(
         alone
             .stdout
-            .contains("claims that these runs cannot decide")
+            .contains("claims not printed, since these runs cannot decide them")
             && !alone.stdout.contains("not-run"),
         "{}",
         alone.stdout

@@ -8,7 +8,7 @@
 #[allow(dead_code)]
 mod harness;
 
-use harness::{Arbitration, Case, Draws, UNIT, hold, sizes};
+use harness::{Arbitration, Case, Draws, Slowest, UNIT, hold, sizes};
 use netloom_arbitration::{Head, N_QUEUES, N_SLS, View};
 use netloom_design::plan::{self, Class, HighTable, Kind, Plan, Ports, Request, Tables};
 use netloom_design::qos::predict::SizeLaw;
@@ -46,6 +46,7 @@ fn request(kind: Kind, most_units: u64, draws: &mut Draws) -> Request {
             sizes: law(draws, most_units),
             has_only_these: false,
             deadline,
+            slowdown: None,
             distance: None,
             dscps: vec![],
             carries: vec![],
@@ -242,5 +243,77 @@ fn planned_shares_are_given_and_near_what_was_wanted() {
                 }
             }
         }
+    }
+}
+
+/// Plans random needs with slowdowns. Returns the numbers of plans, of refusals, and of refusals
+/// that are proved.
+fn check_slowdowns(kind: Kind, n_requests: usize) -> (usize, usize, usize) {
+    let mut draws = Draws(23);
+    let (mut n_planned, mut n_refused, mut n_proved) = (0, 0, 0);
+    let mut slowest = Slowest::default();
+    for _ in 0..n_requests {
+        let most_units = draws.one_of(&[4, 16, 64]);
+        let mut request = request(kind, most_units, &mut draws);
+        for class in &mut request.classes {
+            class.has_only_these = class.sizes.sizes().len() == 1 && draws.below(2) == 0;
+            if draws.below(3) > 0 {
+                continue;
+            }
+            let share = class.share.as_f64();
+            class.deadline = class.deadline.filter(|_| draws.below(4) == 0);
+            class.slowdown = Some(match draws.below(3) {
+                0 => 1.0 / share,
+                1 => 1.0 + 0.6 / share,
+                _ => draws.one_of(&[1.0, 1.05, 1.1, 1.2, 1.5, 2.0, 3.0]),
+            });
+        }
+        match plan::plan(&request) {
+            Err(refusal) => {
+                n_refused += 1;
+                n_proved += usize::from(refusal.is_proved);
+            }
+            Ok(plan) => {
+                n_planned += 1;
+                let (mut largest, mut smallest) = ([0; N_SLS], [Bytes(0); N_SLS]);
+                for class in &plan.request.classes {
+                    largest[class.sl.index()] = class.sizes.largest().0;
+                    if class.has_only_these {
+                        smallest[class.sl.index()] = class.sizes.smallest();
+                    }
+                }
+                let mut case = Case {
+                    table: arbitration(&plan),
+                    sizes: sizes(&largest, 0),
+                };
+                case.sizes.smallest = smallest;
+                slowest.add(&case, draws.0, 1_000);
+                for class in &plan.classes {
+                    let (Some(bound), Some(wanted)) = (&class.slowdown, class.slowdown_wanted)
+                    else {
+                        continue;
+                    };
+                    let bound = bound.as_ref().expect("a slowdown that is kept has a bound");
+                    assert!(bound.factor <= wanted + 1e-6, "{bound:?} of {wanted}");
+                    // The expectation is not above the bound.
+                    let expected = class.slowdown_if_all_send().expect("a share");
+                    assert!(expected <= bound.factor + 0.01, "{expected}, {bound:?}");
+                }
+            }
+        }
+    }
+    println!(
+        "{}: {n_planned} planned, {n_refused} refused ({n_proved} proved): {slowest:?}",
+        kind.name()
+    );
+    (n_planned, n_refused, n_proved)
+}
+
+#[test]
+fn planned_slowdowns_are_never_exceeded() {
+    for kind in KINDS {
+        let (n_planned, n_refused, n_proved) = check_slowdowns(kind, 40);
+        assert!(n_planned > 15 && n_refused > 0, "{kind:?}");
+        assert!(n_proved > 0, "{kind:?}");
     }
 }

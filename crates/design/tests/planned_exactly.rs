@@ -54,6 +54,7 @@ fn request(needs: &[Need], entries: u16, high_table: HighTable) -> Request {
         sizes: SizeLaw::fixed(Bytes(need.bytes)).unwrap(),
         has_only_these: false,
         deadline: need.deadline.map(Time::from_nanos),
+        slowdown: None,
         distance: None,
         dscps: vec![],
         carries: vec![],
@@ -236,6 +237,16 @@ fn no_small_table_keeps_more_than_the_planned_one() {
                 }
             }
         }
+        // A second table is used only where it helps.
+        match plan::plan(&request(&needs, entries, HighTable::WhenNeeded)) {
+            Err(refusal) => assert!(!in_time, "{} with two tables: {refusal}", what()),
+            Ok(plan) => assert!(
+                plan.unmet.is_empty() || !exact,
+                "{}: {:?}",
+                what(),
+                plan.unmet
+            ),
+        }
     }
     println!(
         "{n_exact} exact, {n_in_time} in time only ({n_unproved} not proved), {n_refused} refused"
@@ -313,6 +324,7 @@ fn drawn(draws: &mut Draws) -> Request {
             sizes: SizeLaw::new(sizes).unwrap(),
             has_only_these: draws.below(2) == 0,
             deadline: (draws.below(3) == 0).then(|| Time::from_nanos(700 + draws.below(30_000))),
+            slowdown: None,
             distance: None,
             dscps: vec![],
             carries: vec![],
@@ -605,7 +617,7 @@ fn plans_promise_what_their_tables_give() {
             let is_told = plan
                 .unmet
                 .iter()
-                .any(|unmet| !unmet.is_deadline() && unmet.class() == at);
+                .any(|unmet| !unmet.is_refused() && unmet.class() == at);
             assert!(error > 0.01 - 1e-9 || !is_told, "{what}: {error}");
             assert!(error < 0.01002 || is_told, "{what}: {error}");
             let mates = plan.lanes.mates_of(at);

@@ -9,11 +9,13 @@ pub fn explain_code(code: &str) -> Option<&'static str> {
 /// A code, its title and its long text.
 pub type Code = (&'static str, &'static str, &'static str);
 
-/// Returns every code of experiments and of files of real sites.
+/// Returns every code of experiments, of files of real sites, and of settings of libraries.
 pub fn codes() -> impl Iterator<Item = Code> {
     let of_sites = netloom_infiniband::codes::CODES;
     let of_opensm = netloom_infiniband::opensm::codes::CODES;
-    CODES.iter().chain(of_sites).chain(of_opensm).copied()
+    let of_settings = netloom_settings::codes::CODES;
+    let all = CODES.iter().chain(of_sites).chain(of_opensm);
+    all.chain(of_settings).copied()
 }
 
 /// Every code with its title and its long text. The meaning of a code never changes.

@@ -14,6 +14,10 @@ pub(crate) enum Quantity {
     Load,
     /// An index from 0 to 1.
     Index,
+    /// A data rate in GB/s.
+    Rate,
+    /// A factor, such as a slowdown.
+    Factor,
 }
 
 /// An axis, and the divisor of stored values.
@@ -40,7 +44,8 @@ pub(crate) fn fitted(label: &str, quantity: Quantity, values: impl Iterator<Item
             (unit.sign, unit.ns)
         }
         Quantity::Load => ("fraction of link rate", 1.0),
-        Quantity::Index => ("", 1.0),
+        Quantity::Index | Quantity::Factor => ("", 1.0),
+        Quantity::Rate => ("GB/s", 1.0),
     };
     let is_log = quantity == Quantity::Time && min > 0.0 && max > 20.0 * min;
     let (scale, (low, high)) = match is_log {

@@ -197,6 +197,8 @@ impl Drawing<'_, '_> {
         let quantity = match self.y.rsplit('_').next() {
             Some("ns") => Quantity::Time,
             Some("load") => Quantity::Load,
+            Some("bandwidth") => Quantity::Rate,
+            Some("slowdown" | "imbalance") => Quantity::Factor,
             _ => Quantity::Index,
         };
         let places = Places::of(table, self.x);

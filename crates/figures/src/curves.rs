@@ -1,4 +1,4 @@
-//! Figures over all points: latency, delivered load, jitter, fairness.
+//! Figures over all points: latency, delivered load, jitter, fairness, and times of jobs.
 
 use std::collections::BTreeMap;
 
@@ -103,6 +103,40 @@ const CURVES: &[Curve] = &[
         ends_at_saturation: false,
         against_offered: None,
         caption: "Jain's index of the load injected per NIC: 1 if all are equal",
+    },
+    // Only jobs have values of these.
+    Curve {
+        id: "completion",
+        title: "Completion time",
+        metric: "completion_time_ns",
+        label: "Completion time",
+        quantity: Quantity::Time,
+        what: What::Groups,
+        ends_at_saturation: false,
+        against_offered: None,
+        caption: "Time of a job from its first message to the last flit of its last one",
+    },
+    Curve {
+        id: "bus-bandwidth",
+        title: "Bus bandwidth",
+        metric: "bus_bandwidth",
+        label: "Bus bandwidth",
+        quantity: Quantity::Rate,
+        what: What::Groups,
+        ends_at_saturation: false,
+        against_offered: None,
+        caption: "Bandwidth of collective operations, as nccl-tests counts it",
+    },
+    Curve {
+        id: "slowdown",
+        title: "Slowdown",
+        metric: "slowdown",
+        label: "Slowdown",
+        quantity: Quantity::Factor,
+        what: What::Groups,
+        ends_at_saturation: false,
+        against_offered: None,
+        caption: "Completion time of a job divided by its time in the variant alone",
     },
 ];
 

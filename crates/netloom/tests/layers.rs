@@ -61,6 +61,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "catalog",
             "packet",
             "infiniband",
+            "settings",
             "topology",
             "routing",
             "arbitration",
@@ -110,6 +111,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &[
             "units",
             "catalog",
+            "settings",
             "infiniband",
             "topology",
             "drawing",

@@ -46,7 +46,7 @@ fn files() -> Vec<String> {
                 folders.push(path);
                 continue;
             }
-            let is_text = ["rs", "md", "toml", "snap"]
+            let is_text = ["rs", "md", "toml", "snap", "yml", "yaml"]
                 .iter()
                 .any(|end| name.ends_with(&format!(".{end}")));
             let is_script = folder.ends_with(".ci");

@@ -20,4 +20,4 @@ mod source;
 
 pub use packet::{Label, N_SCS, Packet};
 pub use segmentation::{Cut, MOST_FLITS, Segmentation, SlSegmentation};
-pub use source::{Arrival, Cursor, Op, Program, Source};
+pub use source::{Arrival, Cursor, Op, Program, Source, Volume};

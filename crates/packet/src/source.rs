@@ -66,6 +66,18 @@ pub enum Op {
     },
 }
 
+/// The data of collective operations, as nccl-tests counts it. Algorithm bandwidth is `bytes`
+/// divided by the time of an operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Volume {
+    /// The larger buffer of a rank.
+    pub bytes: u64,
+    /// Operations, one after another.
+    pub operations: u32,
+    /// Bus bandwidth divided by algorithm bandwidth, as numerator and denominator.
+    pub bus_factor: [u64; 2],
+}
+
 /// The programs of a job's ranks, with one rank per NIC. Like a [`Source`] it keeps no state: the
 /// NIC keeps the rank's progress and what has arrived.
 pub trait Program: Send + Sync {
@@ -80,6 +92,19 @@ pub trait Program: Send + Sync {
     /// since the previous step was done.
     fn computes_before(&self, _nic: NicId, _step: u32) -> u64 {
         0
+    }
+
+    /// Returns the sum over all messages of all ranks of a function of their bytes.
+    fn sum(&self, of_bytes: &dyn Fn(u32) -> u64) -> u64;
+
+    /// Returns the data that benchmarks count, if these programs are collective operations.
+    fn volume(&self) -> Option<Volume> {
+        None
+    }
+
+    /// Whether its NICs may run other programs too.
+    fn shares_nics(&self) -> bool {
+        false
     }
 
     /// Whether a NIC may have a rank for some seed. Its steps tell whether it has one for this

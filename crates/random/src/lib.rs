@@ -39,6 +39,8 @@ pub enum Purpose {
     Compute = 10,
     /// Which cables are missing.
     Failure = 11,
+    /// Which experts a token chooses.
+    Experts = 12,
 }
 
 /// Returns an exponential variate with mean one from a uniform number in [0, 1).

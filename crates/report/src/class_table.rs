@@ -19,6 +19,14 @@ const TIMES: [(&str, &str); 6] = [
     ("jitter_mean_ns", "Jitter"),
 ];
 
+/// Further columns of jobs, shown only if a class has them.
+const OF_JOBS: [(&str, &str); 4] = [
+    ("algorithm_bandwidth", "Algorithm bandwidth (GB/s)"),
+    ("bus_bandwidth", "Bus bandwidth (GB/s)"),
+    ("rank_imbalance", "Slowest rank / mean"),
+    ("slowdown", "Slowdown"),
+];
+
 /// Creates the table: a line for the total of each point, then one per class.
 pub(crate) fn table(study: &Study) -> Table {
     let lines = || {
@@ -30,6 +38,10 @@ pub(crate) fn table(study: &Study) -> Table {
     let has_any = |metric: &str| lines().any(|line| line.mean(metric).is_some());
     let is_shown = |(metric, _): &(&str, &str)| *metric != COMPLETION || has_any(metric);
     let times: Vec<(&str, &str)> = TIMES.into_iter().filter(is_shown).collect();
+    let of_jobs: Vec<(&str, &str)> = OF_JOBS
+        .into_iter()
+        .filter(|(metric, _)| has_any(metric))
+        .collect();
     let units: Vec<TimeUnit> = times
         .iter()
         .map(|(metric, _)| TimeUnit::of_column(lines().filter_map(|line| line.mean(metric))))
@@ -45,6 +57,9 @@ pub(crate) fn table(study: &Study) -> Table {
     heads.push(Head::number("Delivered", "delivered_load"));
     for ((metric, title), unit) in times.iter().zip(&units) {
         heads.push(Head::number(&format!("{title} ({})", unit.sign), metric));
+    }
+    for (metric, title) in &of_jobs {
+        heads.push(Head::number(title, metric));
     }
     heads.push(Head::number("Fairness", "fairness_jain"));
     let mut table = Table {
@@ -74,6 +89,9 @@ pub(crate) fn table(study: &Study) -> Table {
             cells.push(Cell::Load(line.get("delivered_load")));
             for ((metric, _), unit) in times.iter().zip(&units) {
                 cells.push(Cell::Estimate(line.get(metric), unit.ns));
+            }
+            for (metric, _) in &of_jobs {
+                cells.push(Cell::Estimate(line.get(metric), 1.0));
             }
             cells.push(Cell::Load(line.get("fairness_jain")));
             table.lines.push(cells);

@@ -126,6 +126,11 @@ impl Table {
 
     /// Returns the lines as text, with the readings that missed claims depend on.
     pub fn to_text(&self) -> String {
+        self.to_text_with(&set_in_columns)
+    }
+
+    /// Returns the same text, with tables that a function formats.
+    pub fn to_text_with(&self, set_in_columns: &dyn Fn(&[Vec<String>]) -> String) -> String {
         let mut text = set_in_columns(&self.measured(|row| Some(&row.ours)));
         text.push_str(&format!("\n  {}\n", self.counts()));
         text.push_str(&self.misses());

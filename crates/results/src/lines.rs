@@ -117,6 +117,20 @@ table! {
         /// `idle`, `ok`, `not-converged`, `not-stationary`, `too-short`, `saturated` or
         /// `unfinished`; the total has the last of these that applies to a class.
         verdict: Verdict => "",
+        /// Data of a rank divided by the time of an operation, of collective operations that
+        /// finished; counted as by nccl-tests (`algbw`).
+        algorithm_bandwidth: Option<f64> => "GB/s",
+        /// Algorithm bandwidth times a factor that makes it comparable with the rate of a NIC
+        /// (`busbw`): 2 (p - 1) / p for an all-reduce of p ranks, 1 for a broadcast, and
+        /// (p - 1) / p for the others.
+        bus_bandwidth: Option<f64> => "GB/s",
+        /// Rank of a program that ended last; the first of several.
+        slowest_rank: Option<u32> => "",
+        /// Time of the slowest rank of a program that finished, divided by the mean over its ranks.
+        rank_imbalance: Option<f64> => "",
+        /// Completion time divided by that of the same class in the variant `alone` of a study,
+        /// with the same seed and equal other settings.
+        slowdown: Option<f64> => "",
     }
 }
 

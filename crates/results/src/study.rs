@@ -8,7 +8,7 @@ use crate::table::{Datum, Kind};
 
 /// The metrics for which the table `points` has means over seeds, each with the half width of its
 /// 95 % interval.
-pub const OVER_SEEDS: [&str; 16] = [
+pub const OVER_SEEDS: [&str; 20] = [
     "offered_load",
     "delivered_load",
     "latency_mean_ns",
@@ -25,6 +25,10 @@ pub const OVER_SEEDS: [&str; 16] = [
     "jitter_mean_ns",
     "fairness_jain",
     "switches_mean",
+    "algorithm_bandwidth",
+    "bus_bandwidth",
+    "rank_imbalance",
+    "slowdown",
 ];
 
 /// Returns the column of a metric's half width: `half_width` comes before the unit.

@@ -187,7 +187,7 @@ impl Described for Ugal {
 
 impl Described for Par {
     const NAME: &'static str = "par";
-    const SUMMARY: &'static str = "Off the minimal path on dragonflies wherever its output is \
+    const SUMMARY: &'static str = "Leaves the minimal path of a dragonfly where its output is \
          blocked, through another group or another switch of a group (PAR-6/2).";
     const PAPER: Option<&'static str> = Some(
         "M. Garcia, E. Vallejo, R. Beivide, M. Odriozola, M. Valero, \"Efficient routing \

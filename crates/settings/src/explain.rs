@@ -134,6 +134,9 @@ pub fn library(library: &Library) -> Vec<Line> {
         lines.push((name, words));
     }
     lines.extend(library.limits.iter().map(|limit| ("limit", limit.clone())));
+    if let (Some(source), Some(date)) = (&library.source, &library.date) {
+        lines.push(("source", format!("{source}, read on {date}")));
+    }
     lines
 }
 

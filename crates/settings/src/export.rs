@@ -269,7 +269,7 @@ fn push(unset: &mut Vec<(&'static Setting, String)>, setting: &'static Setting, 
     }
 }
 
-/// Adds variables of a library that fail on this kind of link, or that select a level by themselves.
+/// Adds variables of a library that fail on this kind of link, or select a level by themselves.
 fn harmful(part: &Part, link: Link, unset: &mut Vec<(&'static Setting, String)>) {
     let Some(source) = part.library.fields(link).deciding(link) else {
         return;
@@ -484,7 +484,7 @@ fn satisfied(
             .filter(|setting| setting.kind.is_finer());
         own = own.or(finer.filter(|setting| is_usable(setting, link)));
     }
-    match demand.source.default == Some(demand.target) {
+    match !demand.source.is_assumed && demand.source.default == Some(demand.target) {
         true => Some(None),
         false => own.map(Some),
     }

@@ -518,11 +518,11 @@ fn asked_for(library: &Library, default: Option<u16>, process: &Process) -> Opti
     let settings = process.settings.iter();
     let own = settings.filter_map(|own| Some((table().setting(&own.name)?, own)));
     let numbers = own.filter(|(setting, _)| setting.library == library.name);
-    let numbers = numbers.filter_map(|(setting, own)| match own.says(setting) {
+    let mut numbers = numbers.filter_map(|(setting, own)| match own.says(setting) {
         Said::Number(number) => Some(number),
         _ => None,
     });
-    numbers.last().or(default)
+    numbers.next_back().or(default)
 }
 
 fn asked_value(asked: Option<u16>) -> Value {

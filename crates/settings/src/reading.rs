@@ -152,36 +152,39 @@ impl Reader<'_> {
 
     fn shell(&mut self, text: &str) {
         for (start, line) in lines(text) {
-            if let Some(name) = process_of(line) {
-                self.start(name);
-                continue;
+            match process_of(line) {
+                Some(name) => self.start(name),
+                None => self.shell_line(start, line),
             }
-            for command in commands(line) {
-                let first = command.first().map_or("", |(_, word)| word.as_str());
-                match first {
-                    "echo" | "printf" => continue,
-                    "unset" => {
-                        command[1..].iter().for_each(|(_, word)| self.unset(word));
-                        continue;
-                    }
-                    "setenv" => {
-                        if let [_, (at, name), (_, value), ..] = &command[..] {
-                            let place = self.place(start + at, name.len());
-                            self.set(name, Some(value), place);
-                        }
-                        continue;
-                    }
-                    _ => {}
+        }
+    }
+
+    fn shell_line(&mut self, start: usize, line: &str) {
+        for command in commands(line) {
+            let first = command.first().map_or("", |(_, word)| word.as_str());
+            match first {
+                "echo" | "printf" => continue,
+                "unset" => {
+                    command[1..].iter().for_each(|(_, word)| self.unset(word));
+                    continue;
                 }
-                for (at, word) in &command {
-                    let list = word.strip_prefix("--export=").unwrap_or(word);
-                    let several = if list.len() < word.len() { ',' } else { '\0' };
-                    for item in list.split(several) {
-                        if let Some((name, value)) = item.split_once('=') {
-                            let length = word.len().min(line.len() - at);
-                            let place = self.place(start + at, length);
-                            self.set(name, Some(value), place);
-                        }
+                "setenv" => {
+                    if let [_, (at, name), (_, value), ..] = &command[..] {
+                        let place = self.place(start + at, name.len());
+                        self.set(name, Some(value), place);
+                    }
+                    continue;
+                }
+                _ => {}
+            }
+            for (at, word) in &command {
+                let list = word.strip_prefix("--export=").unwrap_or(word);
+                let several = if list.len() < word.len() { ',' } else { '\0' };
+                for item in list.split(several) {
+                    if let Some((name, value)) = item.split_once('=') {
+                        let length = word.len().min(line.len() - at);
+                        let place = self.place(start + at, length);
+                        self.set(name, Some(value), place);
                     }
                 }
             }
@@ -204,6 +207,14 @@ impl Reader<'_> {
                 continue;
             }
             let indent = line.len() - content.len();
+            // A script in a block of the document, or documents in a script.
+            let is_assigned =
+                |word: &str| word.split_once('=').is_some_and(|(n, _)| is_variable(n));
+            if content.starts_with("export ") || content.split(' ').next().is_some_and(is_assigned)
+            {
+                self.shell_line(start, line);
+                continue;
+            }
             let (is_item, content, column) = match content.strip_prefix("- ") {
                 Some(rest) => {
                     let rest_trimmed = rest.trim_start();
@@ -381,7 +392,7 @@ fn scalar(text: &str) -> &str {
     text.split(" #").next().unwrap_or_default().trim_end()
 }
 
-/// Splits a line into commands, and those into words with their positions. Quotes end with the line.
+/// Splits a line into commands, and those into words with positions. Quotes end with the line.
 fn commands(line: &str) -> Vec<Vec<(usize, String)>> {
     let mut found = vec![vec![]];
     let mut word: Option<(usize, String)> = None;
@@ -485,6 +496,18 @@ mod tests {
             "decode:NVSHMEM_IB_SL=5",
         ];
         assert_eq!(shown(text), all);
+    }
+
+    #[test]
+    fn scripts_in_pod_specs_are_read() {
+        let text = "kind: Pod\nspec:\n  containers:\n  - name: a\n    args:\n    - |\n\
+                    \x20     export NCCL_IB_SL=1 MC_IB_SL=2\n      UCX_IB_SL=3 run\n";
+        assert_eq!(
+            shown(text),
+            [":NCCL_IB_SL=1", ":MC_IB_SL=2", ":UCX_IB_SL=3"]
+        );
+        let text = "export MC_IB_SL=1\ncat > pod.yaml <<END\nkind: Pod\nEND\n";
+        assert_eq!(shown(text), [":MC_IB_SL=1"]);
     }
 
     #[test]

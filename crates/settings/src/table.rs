@@ -29,6 +29,9 @@ pub struct Library {
     pub version: String,
     /// The repository and commit of that version.
     pub commit: String,
+    /// Where the fields were read, if no setting of the library says it, and the day.
+    pub source: Option<String>,
+    pub date: Option<String>,
     /// Variables, or beginnings of variables, that only a process with this library has.
     pub signs: Vec<String>,
     /// The library whose class also applies to this part, unless a class carries the part itself.
@@ -61,6 +64,9 @@ pub struct Source {
     pub from: Vec<String>,
     /// The value if none is set. `None` if the library does not set the field then.
     pub default: Option<u16>,
+    /// Whether the default depends on the host, so that exported lines do not rely on it.
+    #[serde(default)]
+    pub is_assumed: bool,
 }
 
 /// A variable or key of a library.
@@ -273,6 +279,21 @@ mod tests {
             assert!(date.len() == 3 && date.iter().all(digits), "{key}: no date");
             assert_eq!(setting.date.len(), 10, "{key}: {}", setting.date);
             assert!(table().library(&setting.library).is_some(), "{key}");
+        }
+    }
+
+    /// A library whose fields no setting decides has a source of its own.
+    #[test]
+    fn every_library_has_a_source_and_a_date() {
+        for library in &table().libraries {
+            let mut settings = table().settings.iter();
+            let has_own = settings.any(|setting| setting.library == library.name);
+            let has_source = library
+                .source
+                .as_ref()
+                .is_some_and(|source| source.contains(": "));
+            let has_date = library.date.as_ref().is_some_and(|date| date.len() == 10);
+            assert!(has_own || (has_source && has_date), "{}", library.name);
         }
     }
 

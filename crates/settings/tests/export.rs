@@ -95,7 +95,7 @@ unset NCCL_IB_TC   # would move DeepEP V2 to another class
 ";
     assert!(text.starts_with(wanted), "{text}");
     assert!(
-        text.contains("# set on both ends: MC_IB_SL, UCX_IB_SL\n"),
+        text.contains("# set on both ends: EP_OVERRIDE_RDMA_SL, MC_IB_SL, UCX_IB_SL\n"),
         "{text}"
     );
     assert!(
@@ -130,6 +130,15 @@ fn roce_gets_traffic_classes() {
     for text in formats(&export) {
         assert_eq!(found_in(&text, &moe(), Link::Roce), [""; 0], "{text}");
     }
+}
+
+/// The default of UCX is 106 unless the host has a global class, so the line is written.
+#[test]
+fn a_default_of_the_host_is_not_relied_on() {
+    let mut ucx = class("ucx", 3, &["ucx"]);
+    ucx.dscps = vec![26];
+    let text = export(&[ucx], Link::Roce).text("x.toml");
+    assert!(text.contains("export UCX_IB_TRAFFIC_CLASS=106\n"), "{text}");
 }
 
 #[test]

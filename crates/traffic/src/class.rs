@@ -12,7 +12,7 @@ use crate::composed::{Composed, Silent, Windows};
 use crate::context::NEVER;
 use crate::{
     ArrivalProcess, Context, FlowList, Generated, Generator, GroupMembers, Mistake, NicSet,
-    Pattern, Ranks, Sizes,
+    Pattern, Ranks, Sizes, Window,
 };
 
 /// The largest service level of any fabric (Omni-Path: 32 levels).
@@ -277,6 +277,15 @@ impl Class {
             Ok(Generated::Programs(programs)) => {
                 let programs = script.ranks.settle(programs, setting);
                 return fits.then(|| Box::new(programs) as Box<dyn Source>);
+            }
+            Ok(Generated::Transfers(transfers)) => {
+                let window = Window::of_run(script.from, script.until, setting.cycles);
+                let segmentation = setting.segmentation.of(self.sl);
+                let made = transfers.source(window, &segmentation, setting);
+                let refused = |problem| {
+                    notes.error("E0611", place, problem);
+                };
+                return made.map_err(refused).ok().filter(|_| fits);
             }
             Err(problem) => {
                 notes.error("E0611", place, problem);

@@ -29,6 +29,20 @@ impl Window {
     /// No cycle at all.
     pub const EMPTY: Window = Window { from: 0, until: 0 };
 
+    /// Returns the window between two times of the file, either of which may be missing. It ends no
+    /// later than the longest run, because a message of the far future has no instant in ticks.
+    pub(crate) fn of_run(
+        from: Option<Time>,
+        until: Option<Time>,
+        cycles: &dyn Fn(Time) -> u64,
+    ) -> Window {
+        let end = cycles(Time::from_nanos(LONGEST_RUN));
+        Window {
+            from: from.map_or(0, cycles),
+            until: until.map_or(end, |until| cycles(until).min(end)),
+        }
+    }
+
     /// Returns whether a cycle is inside.
     #[inline]
     pub fn contains(self, cycle: u64) -> bool {
@@ -66,14 +80,9 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Returns the window between two times of the file, either of which may be missing. It ends no
-    /// later than the longest run, because a message of the far future has no instant in ticks.
+    /// Returns the window between two times of the file, either of which may be missing.
     pub fn window(&self, from: Option<Time>, until: Option<Time>) -> Window {
-        let end = (self.cycles)(Time::from_nanos(LONGEST_RUN));
-        Window {
-            from: from.map_or(0, self.cycles),
-            until: until.map_or(end, |until| (self.cycles)(until).min(end)),
-        }
+        Window::of_run(from, until, self.cycles)
     }
 
     /// For patterns that define the receivers themselves.

@@ -56,6 +56,8 @@ pub use pattern::{
 pub use ranks::Ranks;
 pub use size::{Fixed, Mix, SIZES, Sizes, UniformSizes};
 pub use workload::{
-    AllReduce, AllReduceAlgorithm, Amg, Amr, BigFft, FillBoundary, Generated, Generator, Grid,
-    MiniFe, MultiGrid, San, Skeleton, WORKLOADS, programs,
+    AllGather, AllGatherAlgorithm, AllReduce, AllReduceAlgorithm, AllToAll, AllToAllAlgorithm, Amg,
+    Amr, BigFft, Broadcast, BroadcastAlgorithm, ExpertParallel, FillBoundary, Generated, Generator,
+    Grid, KvTransfer, Merge, MiniFe, MultiGrid, ReduceScatter, ReduceScatterAlgorithm, San,
+    Skeleton, TokenType, TransferMode, Transfers, WORKLOADS, programs,
 };

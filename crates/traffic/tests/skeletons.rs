@@ -46,7 +46,7 @@ fn read(kind: &str, keys: &str) -> Result<Box<dyn Generator>, Vec<String>> {
 fn placed(generator: &dyn Generator, setting: &Setting<'_>) -> Result<Placed, String> {
     match generator.generate(setting)? {
         Generated::Programs(placed) => Ok(placed),
-        Generated::Messages(_) => panic!("programs"),
+        _ => panic!("programs"),
     }
 }
 
@@ -72,7 +72,7 @@ fn sends(programs: &Programs) -> impl Iterator<Item = (Rank, Rank, u32)> {
     })
 }
 
-const PROGRAMS: [&str; 7] = [
+const PROGRAMS: [&str; 13] = [
     "bigfft",
     "fill-boundary",
     "multi-grid",
@@ -80,6 +80,12 @@ const PROGRAMS: [&str; 7] = [
     "amr",
     "minife",
     "all-reduce",
+    "all-gather",
+    "reduce-scatter",
+    "all-to-all",
+    "broadcast",
+    "expert-parallel",
+    "kv-transfer",
 ];
 
 #[test]
@@ -363,11 +369,51 @@ fn any_program() -> impl Strategy<Value = (&'static str, String)> {
         .prop_map(|(kind, (x, y, z), rounds, divisor, flag)| {
             let kind = PROGRAMS[kind];
             let own = match kind {
-                "all-reduce" => {
-                    let nics = x * y * z;
-                    let bytes = nics + divisor;
-                    let keys = format!("nics = \"0-{}\"\nbytes = \"{bytes} B\"", nics - 1);
-                    return (kind, format!("{keys}\nrounds = {rounds}"));
+                "all-reduce" | "all-gather" | "reduce-scatter" | "all-to-all" | "broadcast" => {
+                    let n = x * y * z;
+                    let bytes = n + divisor;
+                    let keys = format!(
+                        "nics = \"0-{}\"\nbytes = \"{bytes} B\"\nrounds = {rounds}",
+                        n - 1
+                    );
+                    let own = match (kind, divisor % 3) {
+                        ("all-reduce", 1) => "algorithm = \"recursive-doubling\"",
+                        ("all-reduce", 2) => "algorithm = \"halving-doubling\"",
+                        ("all-gather", 1) if n.is_power_of_two() => {
+                            "algorithm = \"recursive-doubling\""
+                        }
+                        ("reduce-scatter", 1) if n.is_power_of_two() => {
+                            "algorithm = \"recursive-halving\""
+                        }
+                        ("all-to-all", 1) => "algorithm = \"pairwise\"",
+                        ("all-to-all", 2) => "ranks-per-host = 3",
+                        ("broadcast", 1) => "algorithm = \"chain\"\npieces = 2",
+                        ("broadcast", 2) => "root = 1",
+                        _ => "",
+                    };
+                    return (kind, format!("{keys}\n{own}"));
+                }
+                "expert-parallel" => {
+                    let n = x * y * z;
+                    let merge = ["none", "token", "rank"][divisor as usize % 3];
+                    let keys = format!(
+                        "nics = \"0-{}\"\ntokens = {x}\nexperts = {}\ntop-k = {z}\nlayers = {y}",
+                        n - 1,
+                        4 * n
+                    );
+                    let more = format!("hidden = {divisor}\nmerge = \"{merge}\"\nskew = {rounds}");
+                    return (kind, format!("{keys}\n{more}\nrounds = {rounds}"));
+                }
+                "kv-transfer" => {
+                    let mode = ["write", "read"][divisor as usize % 2];
+                    let keys = format!(
+                        "from = \"0-{}\"\nto = \"{x}-{}\"\ntokens = {divisor}\npage = 1000",
+                        x - 1,
+                        2 * x - 1
+                    );
+                    let more = format!("layers = {y}\nbytes-per-token = {}", y * z);
+                    let more = format!("{more}\nmode = \"{mode}\"\nby-layer = {flag}");
+                    return (kind, format!("{keys}\n{more}\ntransfers = {rounds}"));
                 }
                 "bigfft" => format!("grid = [{x}, {y}]"),
                 "fill-boundary" => format!("grid = [{x}, {y}, {z}]\nperiodic = {flag}"),
@@ -465,7 +511,7 @@ fn what_does_not_fit_is_told() {
     );
     assert_eq!(
         problems("all-reduce", "algorithm = \"rign\""),
-        ["expected one of ring, found \"rign\""]
+        ["expected one of ring, recursive-doubling, halving-doubling, found \"rign\""]
     );
     assert_eq!(
         problems("bigfft", "grid = [4, 4, 4]\nrounds = 0\npair = \"0 B\""),

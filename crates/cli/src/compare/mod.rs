@@ -30,15 +30,18 @@ use report::{Compared, Comparison, Judged, Side, about};
 use verdict::Difference;
 
 /// The default metrics.
-const USUAL: [&str; 4] = [
+const USUAL: [&str; 6] = [
     "delivered_load",
     "latency_mean_ns",
     "latency_p99_ns",
-    COMPLETION,
+    OF_JOBS[0],
+    OF_JOBS[1],
+    OF_JOBS[2],
 ];
 
-/// Compared only for classes that complete.
-const COMPLETION: &str = "completion_time_ns";
+/// Compared only for classes that have them: those that complete, collective operations, and
+/// classes of studies with a variant `alone`.
+const OF_JOBS: [&str; 3] = ["completion_time_ns", "bus_bandwidth", "slowdown"];
 
 #[derive(Args)]
 #[command(
@@ -50,7 +53,7 @@ const COMPLETION: &str = "completion_time_ns";
   netloom compare before after --fail-if \"latency_p99_ns > +5%\"
   netloom compare before after --fail-if \"bulk:delivered_load < -0.01\"
   netloom compare before after --format markdown
-  netloom compare study.out --by qos.arbiter.kind      # or the end of its name: --by kind
+  netloom compare study.out --by qos.arbiter.kind    # or: --by kind
 
 Folders of studies are compared point by point. Two points match if they agree on all common axes. \
 The summary above the table covers all points. Of many differences, some are significant only by \
@@ -80,7 +83,7 @@ pub(crate) struct Compare {
     #[arg(long)]
     all: bool,
     /// Column of results.csv to compare; may be repeated [default: delivered_load, latency_mean_ns,
-    /// latency_p99_ns, and completion_time_ns of jobs and lists of messages].
+    /// latency_p99_ns, and completion_time_ns, bus_bandwidth and slowdown of jobs].
     #[arg(long = "metric", value_name = "NAME")]
     metrics: Vec<String>,
     /// Exit with code 6 if B is beyond this limit, such as "latency_p99_ns > +5%"; may be repeated.

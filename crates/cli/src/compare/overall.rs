@@ -221,7 +221,7 @@ fn change(a: Saturation, b: Saturation) -> &'static str {
         };
     match () {
         () if a.first_saturated.is_none() && b.first_saturated.is_none() => "saturated in neither",
-        () if a == b => "no move that the points could show",
+        () if a == b => "no change visible at these points",
         () if is_beyond(b, a) => "later in B",
         () if is_beyond(a, b) => "earlier in B",
         () => "the ranges overlap",
@@ -265,7 +265,7 @@ mod tests {
         };
         let a = edge(Some(0.5), Some(0.6));
         for (b, words) in [
-            (a, "no move that the points could show"),
+            (a, "no change visible at these points"),
             (edge(Some(0.6), Some(0.7)), "later in B"),
             (edge(Some(0.55), Some(0.7)), "the ranges overlap"),
             (edge(Some(0.6), None), "later in B"),

@@ -3,7 +3,7 @@
 use netloom_results::view::spelled_out;
 use netloom_results::{Column, Kind, Summary, Table};
 
-use super::COMPLETION;
+use super::OF_JOBS;
 use super::points::{Pair, Pairing, Runs};
 
 /// A column of [`Summary`] that is a number.
@@ -14,14 +14,16 @@ pub(super) struct Metric {
 
 /// Name prefixes of metrics where lower is better, and where higher is better. Other metrics have
 /// no direction.
-const LESS: [&str; 5] = [
+const LESS: [&str; 7] = [
     "latency_",
     "completion_",
+    "slowdown",
+    "rank_imbalance",
     "network_latency_",
     "jitter_",
     "reordered_",
 ];
-const MORE: [&str; 2] = ["delivered_", "fairness_"];
+const MORE: [&str; 4] = ["delivered_", "fairness_", "algorithm_", "bus_"];
 
 impl Metric {
     /// Returns all metrics. A verdict is not a number.
@@ -80,7 +82,7 @@ pub(super) fn common_classes<'a>(a: &'a Runs<'_>, b: &Runs<'_>) -> Vec<&'a str> 
 }
 
 /// Returns one line for each metric of each common class, and of the total, at each common point. A
-/// class that completes in neither has no line for the completion time.
+/// class has no line for a metric of jobs that it has in neither.
 pub(super) fn lines(
     a: &Runs<'_>,
     b: &Runs<'_>,
@@ -89,25 +91,27 @@ pub(super) fn lines(
 ) -> Vec<Line> {
     let common = common_classes(a, b).into_iter();
     let scopes: Vec<Option<&str>> = common.map(Some).chain([None]).collect();
-    let ends = |class: Option<&str>| {
+    let has = |class: Option<&str>, name: &str| {
         let of_pair = |pair: &Pair| {
             let has = |seed: &u64| {
-                a.value(pair.a, *seed, class, COMPLETION).is_some()
-                    || b.value(pair.b, *seed, class, COMPLETION).is_some()
+                a.value(pair.a, *seed, class, name).is_some()
+                    || b.value(pair.b, *seed, class, name).is_some()
             };
             pair.seeds.iter().any(has)
         };
-        pairing.pairs.iter().any(of_pair)
+        !OF_JOBS.contains(&name) || pairing.pairs.iter().any(of_pair)
     };
-    let ends: Vec<bool> = scopes.iter().map(|class| ends(*class)).collect();
+    let shown = |class: &Option<&str>| -> Vec<Metric> {
+        let own = metrics.iter().copied();
+        own.filter(|metric| has(*class, metric.column.name))
+            .collect()
+    };
+    let shown: Vec<Vec<Metric>> = scopes.iter().map(shown).collect();
     let mut lines = vec![];
     for (point, pair) in pairing.pairs.iter().enumerate() {
-        for (class, ends) in scopes.iter().zip(&ends) {
+        for (class, metrics) in scopes.iter().zip(&shown) {
             for &metric in metrics {
                 let name = metric.column.name;
-                if name == COMPLETION && !ends {
-                    continue;
-                }
                 let values = |seed: &u64| {
                     let a = a.value(pair.a, *seed, *class, name)?;
                     Some((a, b.value(pair.b, *seed, *class, name)?))

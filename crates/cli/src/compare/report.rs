@@ -101,7 +101,7 @@ impl Compared {
         let has_interval = |d: &&Difference| d.half_width.is_some();
         let ends = difference.filter(has_interval);
         let verdict = match difference {
-            Some(difference) => difference.verdict(metric),
+            Some(difference) => difference.verdict(),
             None => "no seed with a value in both".to_owned(),
         };
         let shown = |number: Option<f64>| match number {
@@ -197,6 +197,17 @@ impl Judged {
     }
 }
 
+/// Forms of the table, from wide to narrow.
+#[derive(Clone, Copy, PartialEq)]
+enum Form {
+    /// All columns.
+    Whole,
+    /// Without the difference, which follows from other columns.
+    Narrow,
+    /// Also with a heading per point instead of columns of the axes.
+    Grouped,
+}
+
 impl Comparison {
     fn title(&self, mark: &str) -> String {
         let seeds = match self.seeds.len() {
@@ -244,18 +255,47 @@ impl Comparison {
         (n > 0).then(|| format!("{n} of {of} lines show no difference; --all shows them"))
     }
 
-    pub(super) fn human(&self, all: bool) -> String {
-        let mut head = self.head();
+    /// Returns the table of these lines, with a heading per point or with columns of the axes.
+    fn table(&self, shown: &[&Compared], form: Form) -> Columns {
+        let axes = match form {
+            Form::Grouped => 0,
+            Form::Whole | Form::Narrow => self.axes.len(),
+        };
+        let without = &HEAD[4];
+        let kept = |row: Vec<&str>| -> Vec<String> {
+            let names = self.head();
+            let cells = row.into_iter().zip(names).skip(self.axes.len() - axes);
+            let cells = cells.filter(|(_, name)| form == Form::Whole || name != without);
+            cells.map(|(cell, _)| cell.to_owned()).collect()
+        };
+        let mut head = kept(self.head());
         // The verdict has no heading.
         let last = head.len() - 1;
-        head[last] = "";
-        let shown = self.shown(all);
-        let rows = shown.iter().map(|line| self.row(line));
-        let rows: Vec<Vec<&str>> = std::iter::once(head).chain(rows).collect();
+        head[last].clear();
         // Words are left-aligned, numbers right-aligned.
-        let words = (0..self.axes.len() + 2).chain([last]);
-        let mut table = Columns::numbers().left(words);
-        rows.iter().for_each(|row| table.line(row.iter().copied()));
+        let words = (0..axes + 2).chain([last]);
+        let mut table = Columns::numbers().left(words).keys(axes + 2);
+        table.line(head);
+        let mut point = None;
+        for line in shown {
+            if form == Form::Grouped && point != Some(&line.place) {
+                let values = self.axes.iter().zip(&line.place);
+                let values: Vec<String> = values.map(|(axis, x)| format!("{axis} = {x}")).collect();
+                table.heading(values.join(", "));
+                point = Some(&line.place);
+            }
+            table.line(kept(self.row(line)));
+        }
+        table
+    }
+
+    pub(super) fn human(&self, all: bool) -> String {
+        let shown = self.shown(all);
+        let forms = match self.axes.is_empty() {
+            true => vec![Form::Whole, Form::Narrow],
+            false => vec![Form::Whole, Form::Narrow, Form::Grouped],
+        };
+        let mut tables = forms.into_iter().map(|form| self.table(&shown, form));
         let mut text = format!("{}\n\n", self.title(""));
         for sentence in self.sentences() {
             text.push_str(&format!("  {sentence}\n"));
@@ -264,7 +304,10 @@ impl Comparison {
             text.push('\n');
         }
         if !shown.is_empty() {
-            text.push_str(&table.print());
+            // The first form that fits the terminal, or the last one.
+            let last = tables.next_back();
+            let table = tables.find(Columns::fits).or(last);
+            text.push_str(&table.map(|table| table.print()).unwrap_or_default());
         }
         if let Some(rest) = self.rest(all) {
             text.push_str(&format!("  {rest}\n"));

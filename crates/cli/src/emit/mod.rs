@@ -37,11 +37,11 @@ const MOST_SHARDS: usize = 1000;
 
 #[derive(Subcommand)]
 #[command(after_help = "Examples:
-  netloom study emit slurm study.toml --partition short -o study.sh && bash study.sh
+  netloom study emit slurm study.toml -o study.sh && bash study.sh
   netloom study emit parallel study.toml --shards 8 -o study.sh
-  netloom study emit slurm study.toml --shards 8 -- --set traffic.load=0.5 --until 1ms
-  netloom study emit slurm large.toml --ranks 64 --ranks-per-node 16 --cpus 2 -o large.sh
-  netloom study emit kubernetes study.toml --image registry/netloom:1 -o study.yaml")]
+  netloom study emit slurm study.toml --shards 8 -- --set traffic.load=0.5
+  netloom study emit slurm a.toml --ranks 64 --ranks-per-node 16 -o a.sh
+  netloom study emit kubernetes study.toml --image netloom:1 -o study.yaml")]
 pub(crate) enum Emit {
     /// Write a Slurm array job with a merge after it or, with --ranks, a job for one run.
     Slurm(Slurm),

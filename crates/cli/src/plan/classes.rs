@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use netloom_design::plan::{self, PATH_ASSUMPTION, Plan, PlannedClass, Refusal, Request};
+use netloom_design::qos::slowdown;
 use netloom_design::qos::wait::{ASSUMPTION, Wait};
 use netloom_experiment::Kinds;
 use netloom_experiment::spec::{OpenedFile, read_plan};
@@ -169,6 +170,7 @@ fn human(plan: &Plan) -> String {
         table.line(line);
     }
     text.push_str(&table.print());
+    text.push_str(&slowdowns(plan));
     text.push('\n');
     text.push_str(&tables(&plan.tables));
     for (word, fact) in &plan.facts {
@@ -200,7 +202,62 @@ fn human(plan: &Plan) -> String {
     if is_long {
         text.push_str(&indented("", &wrapped(PATH_ASSUMPTION, page() - WORD - 3)));
     }
+    if plan.has_slowdowns() {
+        let lines = wrapped(slowdown::ASSUMPTION, page() - WORD - 3);
+        text.push_str(&indented("slowdown", &lines));
+    }
     text + &by_device(plan)
+}
+
+/// Formats the slowdowns of all classes while all send: the price of those that are bounded.
+fn slowdowns(plan: &Plan) -> String {
+    if !plan.has_slowdowns() {
+        return String::new();
+    }
+    let mut table = Columns::numbers();
+    table.line([
+        "while all send",
+        "wanted",
+        "share",
+        "slowdown",
+        "at most",
+        "allowed",
+        "slack",
+        "startup",
+    ]);
+    let none = || "-".to_owned();
+    for class in &plan.classes {
+        let percent = |share: f64| format!("{:.2} %", share * 100.0);
+        let bound = match (&class.slowdown, class.slowdown_wanted) {
+            (Some(Ok(bound)), Some(_)) => Some(bound),
+            _ => None,
+        };
+        let rate = plan.request.ports.rate;
+        table.line([
+            class.name.clone(),
+            percent(class.share_wanted),
+            percent(class.share_if_all_send),
+            times(class.slowdown_if_all_send()),
+            bound.map_or_else(none, |bound| plan::factor(bound.factor)),
+            class.slowdown_wanted.map_or_else(none, |it| it.to_string()),
+            match (class.slowdown_slack(), class.slowdown_wanted) {
+                (Some(slack), _) => format!("{slack:.3}"),
+                (None, Some(_)) => "missed".to_owned(),
+                (None, None) => none(),
+            },
+            bound.map_or_else(none, |bound| nanos(bound.startup_time(rate).as_nanos())),
+        ]);
+    }
+    format!("\n{}", table.print())
+}
+
+/// Formats an expected slowdown; a class that may get nothing has none.
+fn times(slowdown: Option<f64>) -> String {
+    match slowdown {
+        Some(slowdown) if slowdown < 10.0 => format!("{slowdown:.2}"),
+        Some(slowdown) => format!("{slowdown:.1}"),
+        None => "unlimited".to_owned(),
+    }
 }
 
 /// Formats the entries of tables, and the limit between them.
@@ -330,6 +387,40 @@ struct Class<'a> {
     path_wait_ns: Option<f64>,
     deadline_ns: Option<f64>,
     slack_ns: Option<f64>,
+    #[serde(flatten)]
+    slowdown: Option<ClassSlowdown<'a>>,
+}
+
+/// The slowdown of a class, in a plan with slowdowns.
+#[derive(Serialize)]
+struct ClassSlowdown<'a> {
+    /// While all classes send packets of the planned sizes; null if the others leave nothing.
+    slowdown_if_all_send: Option<f64>,
+    /// The bound for any packets; null if there is none.
+    slowdown_at_most: Option<f64>,
+    /// The constant that the bound adds to the time of a backlog.
+    slowdown_startup_ns: Option<f64>,
+    slowdown_unbounded_because: Option<&'a str>,
+    slowdown_wanted: Option<f64>,
+    slowdown_slack: Option<f64>,
+    /// Whether the shares of others assume that the class sends at most its own.
+    is_trusted: bool,
+}
+
+impl<'a> ClassSlowdown<'a> {
+    fn of(class: &'a PlannedClass, rate: netloom_units::Rate) -> Option<ClassSlowdown<'a>> {
+        let bound = class.slowdown.as_ref()?;
+        let reached = bound.as_ref().ok();
+        Some(ClassSlowdown {
+            slowdown_if_all_send: class.slowdown_if_all_send(),
+            slowdown_at_most: reached.map(|bound| bound.factor),
+            slowdown_startup_ns: reached.map(|bound| bound.startup_time(rate).as_nanos()),
+            slowdown_unbounded_because: bound.as_ref().err().map(String::as_str),
+            slowdown_wanted: class.slowdown_wanted,
+            slowdown_slack: class.slowdown_slack(),
+            is_trusted: class.is_trusted,
+        })
+    }
 }
 
 /// What the ports of some devices hold and give.
@@ -444,6 +535,7 @@ impl<'a> PlanDocument<'a> {
             path_wait_ns: class.path_wait.map(|time| time.as_nanos()),
             deadline_ns: class.deadline.map(|time| time.as_nanos()),
             slack_ns: class.slack().map(|time| time.as_nanos()),
+            slowdown: ClassSlowdown::of(class, plan.request.ports.rate),
         };
         let facts = plan
             .facts
@@ -452,6 +544,9 @@ impl<'a> PlanDocument<'a> {
         let mut assumptions = vec![ASSUMPTION];
         if plan.request.ports.hops > 1 {
             assumptions.push(PATH_ASSUMPTION);
+        }
+        if plan.has_slowdowns() {
+            assumptions.push(slowdown::ASSUMPTION);
         }
         PlanDocument {
             arbiter: plan.request.ports.arbiter.name(),

@@ -10,7 +10,9 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use netloom_arbitration::{Entry, VlArbitrationTable};
 use netloom_catalog::file::{MOST_EXPERIMENT, read_text};
+use netloom_design::plan::factor;
 use netloom_design::qos::predict::{Laws, SizeLaw, ib_shares};
+use netloom_design::qos::slowdown::Packets;
 use netloom_design::qos::wait::{IbTables, PacketSizes, Wait, ib_wait};
 use netloom_experiment::Kinds;
 use netloom_infiniband::SlToVl;
@@ -39,6 +41,9 @@ pub(super) struct Port {
 
 /// The largest management packet, which may precede any other packet.
 const MANAGEMENT: Bytes = Bytes(256);
+
+/// The flit of the link, of which packets take whole ones.
+const FLIT: Bytes = Bytes(64);
 
 pub(super) fn run(
     kinds: &Kinds,
@@ -132,7 +137,10 @@ fn told(judged: &Judged, port: &Port) -> anyhow::Result<String> {
         "low",
         "share if all send",
         "longest wait",
+        "slowdown",
+        "at most",
     ]);
+    let packets = Packets::new(&sizes, FLIT);
     let mut notes = vec![];
     for (vl, own) in &levels {
         let weight = |table: &VlArbitrationTable| {
@@ -155,6 +163,14 @@ fn told(judged: &Judged, port: &Port) -> anyhow::Result<String> {
             weight(&low),
             format!("{:.3} %", 100.0 * shares[vl.index()]),
             wait,
+            match shares[vl.index()] {
+                share if share > 0.0 => format!("{:.2}", 1.0 / share),
+                _ => "unlimited".to_owned(),
+            },
+            match packets.ib(tables, *vl) {
+                Ok(slowdown) => factor(slowdown.factor),
+                Err(_) => "unlimited".to_owned(),
+            },
         ]);
     }
     let mut text = format!(

@@ -33,10 +33,10 @@ Admit a list of connections (source, destination, bandwidth; sl and deadline are
 Examples:
   netloom plan port.toml
   netloom plan port.toml --format toml >> experiment.toml
-  netloom plan fabric.toml --admit connections.csv
-  netloom plan fabric.toml --admit connections.csv --mode strict-entries --port s3:2
+  netloom plan fabric.toml --admit list.csv
+  netloom plan fabric.toml --admit list.csv --mode strict-entries --port s3:2
   netloom plan fabric.toml --admit drawn --reserve 0.3 --seed 7
-  netloom plan fabric.toml --admit connections.csv --format json | jq .refused"
+  netloom plan fabric.toml --admit list.csv --format json | jq .refused"
 )]
 pub(crate) struct Plan {
     /// File with a section [plan]; with --admit, an experiment with topology, links and routing.

@@ -18,7 +18,7 @@ use crate::{Exit, program};
 #[derive(Args)]
 #[command(after_help = "Examples:
   ibnetdiscover > nd.txt; netloom site import nd.txt -o site
-  netloom site import nd.txt opensm-lfts.dump opensm-sl2vl.dump vlarb.txt -o site
+  netloom site import nd.txt opensm-lfts.dump vlarb.txt -o site
 
 Files may be given in any order; each is recognised by its content:
   nodes and cables         ibnetdiscover or opensm-subnet.lst (exactly one)

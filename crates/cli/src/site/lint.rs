@@ -1,14 +1,15 @@
-//! `netloom site lint`: mistakes in the configuration of a subnet manager.
+//! `netloom site lint`: mistakes in the configuration of a subnet manager, and of libraries.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use netloom_catalog::{Document, Notes, Place};
-use netloom_experiment::render;
+use netloom_experiment::{Kinds, render};
 use netloom_infiniband::Site;
 use netloom_infiniband::opensm::{Conf, Fabric, Policy, Subject, lint};
 
 use super::files::{self, read_all};
+use super::lint_env::Env;
 use crate::note_lines::NoteLine;
 use crate::output::Output;
 use crate::{Exit, Format};
@@ -17,12 +18,15 @@ use crate::{Exit, Format};
 pub(crate) enum Lint {
     /// Check opensm.conf: what OpenSM will do, and how to fix it.
     Opensm(Opensm),
+    /// Check environments: what each communication library puts on the wire, and collisions.
+    Env(Env),
 }
 
 impl Lint {
-    pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
+    pub(super) fn run(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
         match self {
             Lint::Opensm(command) => command.run(output),
+            Lint::Env(command) => command.run(kinds, output),
         }
     }
 }
@@ -30,8 +34,8 @@ impl Lint {
 #[derive(Args)]
 #[command(after_help = "Examples:
   netloom site lint opensm /etc/opensm/opensm.conf
-  netloom site lint opensm opensm.conf --policy qos-policy.conf --fabric nd.txt --fabric \
-  portinfo.txt
+  netloom site lint opensm opensm.conf --policy qos-policy.conf \\
+      --fabric nd.txt --fabric portinfo.txt
   netloom site lint opensm opensm.conf --log /var/log/opensm.log
 
 Each finding has its line, what OpenSM will do, and the fix. With --fabric, lint knows the table \

@@ -1,11 +1,12 @@
 //! `netloom site`: a real fabric, from its files and back to them.
 
-#[cfg(target_os = "linux")]
 mod emulate;
 mod export;
 pub(crate) mod files;
 mod import;
 mod lint;
+mod lint_env;
+mod plan_classes;
 mod verify;
 
 use clap::Subcommand;
@@ -21,13 +22,12 @@ pub(crate) enum Site {
     /// Write a plan or fabric for another program: OpenSM, ibsim, Omni-Path, SONiC, dcb, tc.
     #[command(subcommand)]
     Export(export::Export),
-    /// Find mistakes in the configuration of a subnet manager.
+    /// Find mistakes in the configuration of a subnet manager, or of communication libraries.
     #[command(subcommand)]
     Lint(lint::Lint),
     /// Compare the tables in a fabric's ports with a plan.
     Verify(verify::Verify),
     /// Run a real OpenSM on an emulated subnet and keep what it programmed (Linux only).
-    #[cfg(target_os = "linux")]
     Emulate(emulate::Emulate),
 }
 
@@ -36,9 +36,8 @@ impl Site {
         match self {
             Site::Import(command) => command.run(output),
             Site::Export(command) => command.run(kinds, output),
-            Site::Lint(command) => command.run(output),
+            Site::Lint(command) => command.run(kinds, output),
             Site::Verify(command) => command.run(kinds, output),
-            #[cfg(target_os = "linux")]
             Site::Emulate(command) => command.run(output),
         }
     }

@@ -39,7 +39,7 @@ pub(crate) enum StudyCommand {
     /// Write a job script for Slurm, GNU parallel or Kubernetes: a study in shards, or one run over
     /// MPI.
     #[command(subcommand)]
-    Emit(Emit),
+    Emit(Box<Emit>),
 }
 
 impl StudyCommand {

@@ -49,6 +49,10 @@ pub(super) fn for_people(study: &Study, merged: &Merged, is_coloured: bool) -> S
     if merged.points <= MOST_POINTS {
         text.push_str(&table.all());
     }
+    if let Some(jobs) = table.jobs().filter(|_| merged.points <= MOST_POINTS) {
+        text.push('\n');
+        text.push_str(&jobs);
+    }
     if let Some(series) = table.series() {
         if merged.points <= MOST_POINTS {
             text.push('\n');
@@ -108,24 +112,40 @@ impl<'a> Points<'a> {
         }
     }
 
+    /// Returns a line per point. In a table that is too wide, the first axis becomes headings.
     fn all(&self) -> String {
+        let table = self.points(false);
+        match table.fits() || self.columns.len() < 2 {
+            true => table.print(),
+            false => self.points(true).print(),
+        }
+    }
+
+    fn points(&self, is_grouped: bool) -> Columns {
         // Only finite work has a completion time.
         let completion = |line: usize| self.number("completion_time_ns", line);
         let ends = self.lines.iter().any(|line| completion(*line).is_some());
-        let mut table = Columns::numbers().left([self.columns.len() + 5 + usize::from(ends)]);
-        let mut head: Vec<&str> = self.columns.clone();
+        let axes = &self.columns[usize::from(is_grouped)..];
+        let mut table = Columns::numbers()
+            .left([axes.len() + 5 + usize::from(ends)])
+            .keys(axes.len());
+        let mut head: Vec<&str> = axes.to_vec();
         let above = vec![""; head.len() + 2];
         table.line(above.into_iter().chain(["latency"]));
         head.extend(["offered", "delivered", "mean", "±95%", "p99"]);
         head.extend(ends.then_some("completion"));
         head.push("");
         table.line(head);
+        let mut group = None;
         for &line in &self.lines {
-            let mut cells: Vec<String> = self
-                .columns
-                .iter()
-                .map(|name| self.label(name, line))
-                .collect();
+            if is_grouped {
+                let (axis, value) = (self.columns[0], self.label(self.columns[0], line));
+                if group.as_ref() != Some(&value) {
+                    table.heading(format!("{axis} = {value}"));
+                    group = Some(value);
+                }
+            }
+            let mut cells: Vec<String> = axes.iter().map(|name| self.label(name, line)).collect();
             let load = |name| format!("{:.3}", self.number(name, line).unwrap_or(0.0));
             cells.extend([
                 load("offered_load"),
@@ -138,7 +158,46 @@ impl<'a> Points<'a> {
             cells.push(self.mark(line));
             table.line(cells);
         }
-        table.print()
+        table
+    }
+
+    /// Returns the classes of all points, if one of them is a job: what others pay for its time.
+    fn jobs(&self) -> Option<String> {
+        let lines: Vec<usize> = self.table.about("class").collect();
+        let has = |name: &str| {
+            let mut numbers = lines.iter().map(|&line| self.number(name, line));
+            numbers.any(|number| number.is_some())
+        };
+        if !has("completion_time_ns") {
+            return None;
+        }
+        let keys = self.columns.len() + 1;
+        let mut table = Columns::numbers().keys(keys).left([keys - 1]);
+        let mut head = self.columns.clone();
+        head.extend(["class", "delivered", "p99", "completion"]);
+        let columns = ["slowdown", "bus_bandwidth"];
+        let more: Vec<&str> = columns.into_iter().filter(|name| has(name)).collect();
+        head.extend(more.iter().map(|name| match *name {
+            "bus_bandwidth" => "bus GB/s",
+            name => name,
+        }));
+        table.line(head);
+        for line in lines {
+            let axes = self.columns.iter();
+            let mut cells: Vec<String> = axes.map(|name| self.label(name, line)).collect();
+            cells.extend([
+                self.label("class", line),
+                format!("{:.3}", self.number("delivered_load", line).unwrap_or(0.0)),
+                maybe_nanos(self.number("latency_p99_ns", line)),
+                maybe_nanos(self.number("completion_time_ns", line)),
+            ]);
+            cells.extend(more.iter().map(|name| match self.number(name, line) {
+                Some(number) => format!("{number:.2}"),
+                None => "-".to_owned(),
+            }));
+            table.line(cells);
+        }
+        Some(table.print())
     }
 
     /// Returns where each series saturates along the axis whose name ends in `load`.
@@ -161,7 +220,7 @@ impl<'a> Points<'a> {
                 None => found.push((key, vec![line])),
             }
         }
-        let mut table = Columns::numbers();
+        let mut table = Columns::numbers().keys(others.len());
         let mut head: Vec<String> = others.iter().map(|name| (*name).to_owned()).collect();
         let axis = self.columns[along];
         head.extend([

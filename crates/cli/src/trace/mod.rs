@@ -17,10 +17,11 @@ use super::{Exit, interrupt, show};
 
 #[derive(Args)]
 #[command(after_help = "Examples:
-  netloom trace fat-tree.toml --packet 3:0      the first packet of NIC 3
-  netloom trace fat-tree.toml --slowest 3       the three slowest packets
-  netloom trace fat-tree.toml --slowest 16 --format perfetto > slow.json     open it in \
-  ui.perfetto.dev")]
+  netloom trace fat-tree.toml --packet 3:0     # the first packet of NIC 3
+  netloom trace fat-tree.toml --slowest 3      # the three slowest packets
+  netloom trace fat-tree.toml --slowest 16 --format perfetto > slow.json
+
+Open the last file in ui.perfetto.dev.")]
 pub(crate) struct Trace {
     /// Experiment file.
     file: PathBuf,

@@ -334,7 +334,7 @@ impl PortTable {
     pub fn reserve(&mut self, class: impl Into<Class>, slots: Slots) {
         assert!(
             slots.0 <= self.reservable().0 - self.reserved.0,
-            "at most {} are reserved at this port (C004-16)",
+            "at most {} are reserved at this port",
             self.reservable()
         );
         let class = class.into();

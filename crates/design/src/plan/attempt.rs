@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use netloom_arbitration::{
-    MAX_IB_DEFICIT_ENTRIES, N_SLS, NO_LIMIT, VlArbitrationTable, WEIGHT_UNIT,
+    LIMIT_UNIT, MAX_IB_DEFICIT_ENTRIES, N_SLS, NO_LIMIT, VlArbitrationTable, WEIGHT_UNIT,
 };
 use netloom_units::{Bytes, Ratio, Time};
 
@@ -17,6 +17,7 @@ use super::tables::{Tables, on_link, vl_table};
 use crate::qos::dtable;
 use crate::qos::placement::Spacing;
 use crate::qos::predict::{BxiVisits, IbVisits, Laws, SizeLaw};
+use crate::qos::slowdown::Packets;
 use crate::qos::wait::PacketSizes;
 
 /// Why an attempt failed.
@@ -48,8 +49,16 @@ pub(super) struct Stream {
     pub(super) sizes: SizeLaw,
     /// The longest wait of a packet at one output.
     pub(super) budget: Option<Time>,
+    /// The longest time of a backlog at one output over its time alone.
+    pub(super) slowdown: Option<f64>,
     /// The number of its entries, if it is fixed.
     pub(super) entries: Option<usize>,
+}
+
+impl Stream {
+    fn is_urgent(&self) -> bool {
+        self.budget.is_some() || self.slowdown.is_some()
+    }
 }
 
 /// A request with its streams.
@@ -57,6 +66,8 @@ pub(super) struct Case<'a> {
     pub(super) request: &'a Request,
     pub(super) lanes: Grouping,
     pub(super) streams: Vec<Stream>,
+    /// The packets on the link, if a class has a slowdown.
+    pub(super) packets: Option<Packets>,
 }
 
 impl Case<'_> {
@@ -101,6 +112,22 @@ fn wait_bytes(case: &Case<'_>, sizes: &PacketSizes, tables: &Tables, stream: usi
     wait.bytes().map_or(f64::INFINITY, |bytes| bytes.0 as f64)
 }
 
+/// Returns the largest slowdown of some streams under tables as a part of the one allowed; infinite
+/// without a bound, 0 if no stream has a slowdown.
+fn strain(case: &Case<'_>, tables: &Tables, streams: &[usize]) -> f64 {
+    let Some(packets) = &case.packets else {
+        return 0.0;
+    };
+    let part = |&stream: &usize| {
+        let stream = &case.streams[stream];
+        let allowed = stream.slowdown?;
+        let reached = tables.slowdown(packets, stream.key);
+        // A quotient of sums errs in its last digits.
+        Some(reached.map_or(f64::INFINITY, |it| it.factor / (allowed + 1e-9)))
+    };
+    streams.iter().filter_map(part).fold(0.0, f64::max)
+}
+
 /// Attempts to plan a request.
 pub(super) fn attempt(request: &Request, effort: &Effort) -> Result<Plan, Failure> {
     let sum = request
@@ -113,10 +140,24 @@ pub(super) fn attempt(request: &Request, effort: &Effort) -> Result<Plan, Failur
             "the shares sum to {percent:.2} %; a link has 100 %"
         )));
     }
+    // A backlog of a class with slowdown s gets 1 / s of the link, while all classes send.
+    let needing = request.classes.iter();
+    let needing = needing.filter_map(|class| Some((&class.name, 1.0 / class.slowdown?)));
+    let least: Vec<(&String, f64)> = needing.collect();
+    let sum_of_least: f64 = least.iter().map(|(_, part)| part).sum();
+    if sum_of_least > 1.0 + 1e-9 {
+        let part = |(name, part): &(&String, f64)| format!("{name} {:.2} %", part * 100.0);
+        let parts: Vec<String> = least.iter().map(part).collect();
+        return Err(Failure::of(format!(
+            "the slowdowns need {:.2} % of the link when all classes send ({}); a link has 100 %",
+            sum_of_least * 100.0,
+            parts.join(", ")
+        )));
+    }
     let case = case(request, sum.as_f64())?;
     let plan = tables(&case, effort)?;
     if plan.is_late() {
-        let late = plan.unmet.iter().filter(|u| u.is_deadline());
+        let late = plan.unmet.iter().filter(|u| u.is_refused());
         let reasons = late.map(|u| u.words(&request.classes));
         return Err(Failure {
             reasons: reasons.collect(),
@@ -136,41 +177,100 @@ fn tables(case: &Case<'_>, effort: &Effort) -> Result<Plan, Failure> {
     let may_use_high = ports.arbiter == Kind::InfiniBand
         && ports.high_table != HighTable::Never
         && case.request.high_capacity() > 0
-        && case.streams.iter().any(|stream| stream.budget.is_some());
+        && case.streams.iter().any(Stream::is_urgent);
     if may_use_high && ports.high_table == HighTable::Deadlines {
-        let all = |stream: usize| case.streams[stream].budget.is_some();
-        return in_both_tables(case, &all, effort);
+        let all = |stream: usize| case.streams[stream].is_urgent();
+        let mut both = in_both_tables(case, &all, effort)?;
+        if case.packets.is_some() {
+            both.is_proved = both.is_late() && is_refused_anywhere(case, true);
+        }
+        return Ok(both);
     }
-    let mut best = in_one_table(case, effort)?;
-    if !may_use_high {
-        return Ok(best);
-    }
+    let mut best = in_one_table(case, effort, None)?;
     // Deadlines come before shares: whether any is missed, then the number of other unmet needs.
     let missed = |plan: &Plan| (plan.is_late(), plan.unmet.len());
     let is_proved = best.is_proved;
-    for high in high_sets(case) {
-        if best.unmet.is_empty() {
-            break;
-        }
-        let is_high = |stream: usize| high.contains(&stream);
-        let both = in_both_tables(case, &is_high, effort).ok();
-        if let Some(both) = both.filter(|both| missed(both) < missed(&best) && !both.is_late()) {
-            best = both;
+    if may_use_high {
+        for high in high_sets(case) {
+            if best.unmet.is_empty() {
+                break;
+            }
+            let is_high = |stream: usize| high.contains(&stream);
+            let both = in_both_tables(case, &is_high, effort).ok();
+            if let Some(both) = both.filter(|both| missed(both) < missed(&best) && !both.is_late())
+            {
+                best = both;
+            }
         }
     }
-    if best.is_late() {
+    if case.packets.is_some() {
+        best.is_proved = best.is_late() && is_refused_anywhere(case, may_use_high);
+        for margin in MARGINS {
+            if !best.is_late() || best.is_proved {
+                break;
+            }
+            let raised = in_one_table(case, effort, Some(margin)).ok();
+            if let Some(raised) = raised.filter(|raised| missed(raised) < missed(&best)) {
+                best = raised;
+                best.is_proved = false;
+            }
+        }
+    } else if may_use_high && best.is_late() {
         // Not all pairs of tables are examined, but some waits are the same under any tables.
         best.is_proved = is_proved && is_late_anywhere(case);
     }
     Ok(best)
 }
 
-/// Returns sets of streams with deadlines that the high table may serve, the smallest first: all
-/// sets of a few streams, otherwise those with the tightest deadlines.
+/// Parts by which a stream with a slowdown s gets more than 1 / s of a table. Whole packets and
+/// packets of other sizes cost some of it.
+const MARGINS: [f64; 8] = [0.0, 0.01, 0.02, 0.03, 0.05, 0.1, 0.25, 0.5];
+
+/// Returns whether no tables meet the request, as far as an inequality shows it. The search does
+/// not examine all tables of a request with slowdowns.
+///
+/// - A deadline is shorter than a packet of another stream.
+/// - A class has a slowdown, but not a lane of its own: the lanes lose as few such classes as
+///   possible.
+/// - One table has too few entries. A slowdown is smallest if all other streams have one entry of
+///   the least weight, and the stream has all other entries, of the largest weight.
+fn is_refused_anywhere(case: &Case<'_>, may_use_high: bool) -> bool {
+    let is_in_own_lane = |at: usize| case.lanes.mates_of(at).is_empty();
+    let mut classes = case.request.classes.iter().enumerate();
+    if classes.any(|(at, class)| class.slowdown.is_some() && !is_in_own_lane(at)) {
+        return true;
+    }
+    is_late_anywhere(case) || !may_use_high && has_too_few_entries(case)
+}
+
+/// Returns whether a stream exceeds its slowdown in the table that suits it best.
+fn has_too_few_entries(case: &Case<'_>) -> bool {
+    let Ok((_, parts)) = parts(case, &|_| true, None) else {
+        return false;
+    };
+    let rest = (case.request.capacity() + 1).saturating_sub(parts.len());
+    let is_exceeded = |own: usize| {
+        let mut slots = vec![];
+        for (stream, part) in parts.iter().enumerate() {
+            let (n, weight) = match stream == own {
+                true => (rest, part.supply.most),
+                false => (1, part.supply.least),
+            };
+            slots.extend(std::iter::repeat_n(Slot { stream, weight }, n));
+        }
+        let (kind, turn) = (case.request.ports.arbiter, case.request.turn());
+        let tables = Tables::from_slots(kind, &slots, &case.keys(), turn);
+        tables.is_ok_and(|tables| strain(case, &tables, &[own]) > 1.0)
+    };
+    (0..parts.len()).any(is_exceeded)
+}
+
+/// Returns sets of streams with deadlines or slowdowns that the high table may serve, the smallest
+/// first: all sets of a few streams, otherwise those with slowdowns and the tightest deadlines.
 fn high_sets(case: &Case<'_>) -> Vec<Vec<usize>> {
     let budget = |stream: usize| case.streams[stream].budget;
     let mut urgent: Vec<usize> = (0..case.streams.len())
-        .filter(|&stream| budget(stream).is_some())
+        .filter(|&stream| case.streams[stream].is_urgent())
         .collect();
     urgent.sort_by(|&a, &b| {
         budget(a)
@@ -191,7 +291,7 @@ fn high_sets(case: &Case<'_>) -> Vec<Vec<usize>> {
     sets
 }
 
-/// Up to this number of deadlines, all sets are tried in the high table.
+/// Up to this number of deadlines and slowdowns, all sets are tried in the high table.
 const FEW_DEADLINES: usize = 3;
 
 /// Returns whether some stream is late under any tables: a largest packet of any stream may be in
@@ -237,6 +337,7 @@ fn case(request: &Request, sum: f64) -> Result<Case<'_>, Failure> {
                 classes().map(|class| (class.share.as_f64(), &class.sizes)),
                 ports.flit,
             ),
+            slowdown: first.slowdown.filter(|_| alone),
             budget: first
                 .deadline
                 .filter(|_| alone)
@@ -255,11 +356,16 @@ fn case(request: &Request, sum: f64) -> Result<Case<'_>, Failure> {
             streams.len()
         )));
     }
-    Ok(Case {
+    let mut case = Case {
         request,
         lanes,
         streams,
-    })
+        packets: None,
+    };
+    if request.classes.iter().any(|class| class.slowdown.is_some()) {
+        case.packets = Some(Packets::new(&case.largest(), ports.flit));
+    }
+    Ok(case)
 }
 
 /// Returns the law of the packets of several classes in one queue: a class sends more packets the
@@ -301,7 +407,9 @@ fn by_distances(case: &Case<'_>) -> Result<Plan, Failure> {
         nearest: None,
         is_proved: true,
     })?;
-    let mut plan = judge(case, Tables::Deficit(found.table.clone()), true);
+    // Only these distances are tried, so a refused slowdown is not proved.
+    let is_proved = case.packets.is_none();
+    let mut plan = judge(case, Tables::Deficit(found.table.clone()), is_proved);
     for (class, planned) in plan.classes.iter_mut().zip(&found.classes) {
         class.share_least = Some(planned.min_share.as_f64());
         class.share_most = Some(planned.max_share.as_f64());
@@ -322,17 +430,23 @@ fn by_distances(case: &Case<'_>) -> Result<Plan, Failure> {
     Ok(plan)
 }
 
-/// Plans all classes in one table.
-fn in_one_table(case: &Case<'_>, effort: &Effort) -> Result<Plan, Failure> {
+/// Plans all classes in one table. With a margin, streams with a slowdown get more than their share
+/// where they need it.
+fn in_one_table(case: &Case<'_>, effort: &Effort, margin: Option<f64>) -> Result<Plan, Failure> {
     let request = case.request;
     let (kind, keys) = (request.ports.arbiter, case.keys());
-    let parts = parts(case, &|_| true);
+    let parts = parts(case, &|_| true, margin)?;
     let found = compose(case, request.capacity(), &parts, effort, &|slots| {
         Tables::from_slots(kind, slots, &keys, request.turn()).ok()
     })?;
     let tables = Tables::from_slots(kind, &found.slots, &keys, request.turn());
     let tables = tables.map_err(|error| Failure::of(error.to_string()))?;
-    Ok(judge(case, tables, found.is_proved))
+    // The exact search of small tables does not examine all weights of slowdowns.
+    Ok(judge(
+        case,
+        tables,
+        found.is_proved && case.packets.is_none(),
+    ))
 }
 
 /// Composes the entries of some streams so that waits under the resulting tables stay within their
@@ -365,11 +479,25 @@ fn compose(
         };
         streams.iter().zip(parts).map(wait).collect()
     };
+    let slow: Vec<usize> = streams
+        .iter()
+        .zip(parts)
+        .filter(|(_, part)| part.has_slowdown)
+        .map(|(&stream, _)| stream)
+        .collect();
+    let strain = |slots: &[Slot]| -> f64 {
+        if slow.is_empty() {
+            return 0.0;
+        }
+        let tables = tables(&named(slots));
+        tables.map_or(f64::INFINITY, |tables| strain(case, &tables, &slow))
+    };
     let search = Search {
         parts,
         capacity,
         tolerance: request.ports.tolerance,
         waits: &waits,
+        strain: &strain,
         effort,
     };
     let found = search.run().ok_or_else(|| {
@@ -384,26 +512,86 @@ fn compose(
     })
 }
 
-/// Returns the streams of a table, and their parts of what it sends.
-fn parts(case: &Case<'_>, is_in: &dyn Fn(usize) -> bool) -> (Vec<usize>, Vec<Part>) {
+/// Returns the streams of a table, and their parts of what it sends. With a margin, a stream with
+/// slowdown s has at least 1 / s and this part more. Without one, streams that need more than their
+/// share are planned as if they had no slowdown.
+fn parts(
+    case: &Case<'_>,
+    is_in: &dyn Fn(usize) -> bool,
+    margin: Option<f64>,
+) -> Result<(Vec<usize>, Vec<Part>), Failure> {
     let ports = &case.request.ports;
     let chosen: Vec<usize> = (0..case.streams.len())
         .filter(|&stream| is_in(stream))
         .collect();
     let whole: f64 = chosen.iter().map(|&s| case.streams[s].share).sum();
-    let part = |stream: usize| {
+    let mut shares: Vec<f64> = chosen
+        .iter()
+        .map(|&stream| case.streams[stream].share / whole)
+        .collect();
+    if let Some(margin) = margin {
+        let floor = |&stream: &usize| {
+            let slowdown = case.streams[stream].slowdown;
+            slowdown.map_or(0.0, |slowdown| (1.0 + margin) / slowdown)
+        };
+        let floors: Vec<f64> = chosen.iter().map(floor).collect();
+        shares = raised(&shares, &floors).ok_or_else(|| {
+            Failure::of("the slowdowns leave nothing of the table to other classes".into())
+        })?;
+    }
+    let part = |(stream, share): (usize, f64)| {
         let it = &case.streams[stream];
         let bytes = |time: Time| time.as_nanos() * ports.rate.0 as f64 / 8e9;
+        let is_reachable = |slowdown: f64| slowdown * share * (1.0 + ports.tolerance) >= 1.0;
         Part {
-            share: it.share / whole,
+            share,
+            has_slowdown: it.slowdown.is_some_and(is_reachable),
             mean: on_link(&it.sizes, ports.flit),
             budget: it.budget.map(bytes),
             entries: it.entries,
             supply: supply(case.request, &it.sizes),
         }
     };
-    let parts = chosen.iter().map(|&stream| part(stream)).collect();
-    (chosen, parts)
+    let parts = chosen.iter().copied().zip(shares).map(part).collect();
+    Ok((chosen, parts))
+}
+
+/// Returns shares of which each is at least its floor; the others keep their proportions. Returns
+/// `None` if nothing is left for them.
+fn raised(shares: &[f64], floors: &[f64]) -> Option<Vec<f64>> {
+    let mut is_raised = vec![false; shares.len()];
+    loop {
+        let sum = |values: &[f64], of: bool| -> f64 {
+            let chosen = values.iter().zip(&is_raised);
+            chosen.filter(|(_, is)| **is == of).map(|(v, _)| v).sum()
+        };
+        let (taken, rest) = (sum(floors, true), sum(shares, false));
+        let scale = match rest > 0.0 {
+            true => (1.0 - taken) / rest,
+            false => 0.0,
+        };
+        let is_too_much = if rest > 0.0 {
+            taken >= 1.0
+        } else {
+            taken > 1.0 + 1e-9
+        };
+        if is_too_much {
+            return None;
+        }
+        let low = (0..shares.len()).find(|&at| !is_raised[at] && shares[at] * scale < floors[at]);
+        match low {
+            Some(at) => is_raised[at] = true,
+            None => {
+                let share = |at: usize| match is_raised[at] {
+                    // If all are raised, they share the rest.
+                    true if rest == 0.0 => floors[at] / taken,
+                    true => floors[at],
+                    false => shares[at] * scale,
+                };
+                return Some((0..shares.len()).map(share).collect());
+            }
+        }
+    }
 }
 
 /// Returns what an entry sends per visit, in bytes of the link.
@@ -494,11 +682,62 @@ fn by_units(sizes: &SizeLaw, unit: Bytes, least: u32, most: u32) -> Supply {
     }
 }
 
+/// Bounds of the high table's share under a limit, which decide most limits at no cost.
+///
+/// Between two packets of the low table, the high one sends at least the limit, and less than a
+/// packet more.
+struct HighShare {
+    /// The largest packet of the high table.
+    largest: f64,
+    /// Bytes on the link per byte of a packet in the high table, at least and at most.
+    grown: (f64, f64),
+    /// The mean packet of the low table on the link, at least and at most.
+    low: (f64, f64),
+}
+
+impl HighShare {
+    fn new(case: &Case<'_>, high: &[usize], low: &[usize]) -> HighShare {
+        let flit = case.request.ports.flit;
+        let sizes = |stream: &usize| &case.streams[*stream].sizes;
+        let range = |values: &mut dyn Iterator<Item = f64>| {
+            values.fold((f64::INFINITY, 0.0f64), |(least, most), value| {
+                (least.min(value), most.max(value))
+            })
+        };
+        let largest = high.iter().map(|stream| sizes(stream).largest().0 as f64);
+        let grown = |stream| on_link(sizes(stream), flit) / sizes(stream).mean();
+        HighShare {
+            largest: largest.fold(0.0, f64::max),
+            grown: range(&mut high.iter().map(grown)),
+            low: range(&mut low.iter().map(|stream| on_link(sizes(stream), flit))),
+        }
+    }
+
+    /// Returns whether the share is at least `needed`, if the bounds decide it.
+    fn is_enough(&self, limit: u8, needed: f64) -> Option<bool> {
+        if limit == NO_LIMIT {
+            return None;
+        }
+        let limit = (u64::from(limit) * u64::from(LIMIT_UNIT)).max(1) as f64;
+        let share = |high: f64, low: f64| high / (high + low);
+        let least = share(limit * self.grown.0, self.low.1);
+        let most = share((limit + self.largest) * self.grown.1, self.low.0);
+        match () {
+            () if least > needed + 1e-9 => Some(true),
+            () if most < needed - 1e-9 => Some(false),
+            () => None,
+        }
+    }
+}
+
+/// The effort of computing shares under a limit, in entries of tables.
+const SHARES: usize = 100_000;
+
 /// Plans some classes with deadlines in the high table, and the others in the low one.
 ///
 /// The high table has priority, so its classes take what they send: their shares rely on their
-/// sources. The limit is the smallest one that keeps their deadlines and gives them their share, so
-/// the others, which may have deadlines too, wait least.
+/// sources. The limit is the smallest one that keeps their deadlines and slowdowns and gives them
+/// their share, so the others, which may have deadlines too, wait least.
 ///
 /// The wait of a class depends on the other table only through its largest packet and the limit. So
 /// each table is composed against one entry for each class of the other.
@@ -507,8 +746,27 @@ fn in_both_tables(
     is_high: &dyn Fn(usize) -> bool,
     effort: &Effort,
 ) -> Result<Plan, Failure> {
+    let plan = in_both_tables_with(case, is_high, effort, None);
+    if case.packets.is_none() || plan.as_ref().is_ok_and(|plan| !plan.is_late()) {
+        return plan;
+    }
+    // Streams of the high table may need more than their part of it.
+    let raised = MARGINS.iter().find_map(|&margin| {
+        let plan = in_both_tables_with(case, is_high, effort, Some(margin)).ok()?;
+        (!plan.is_late()).then_some(plan)
+    });
+    raised.map_or(plan, Ok)
+}
+
+fn in_both_tables_with(
+    case: &Case<'_>,
+    is_high: &dyn Fn(usize) -> bool,
+    effort: &Effort,
+    margin: Option<f64>,
+) -> Result<Plan, Failure> {
     let keys = case.keys();
-    let (high_parts, low_parts) = (parts(case, is_high), parts(case, &|s| !is_high(s)));
+    let high_parts = parts(case, is_high, margin)?;
+    let low_parts = parts(case, &|s| !is_high(s), None)?;
     let each = |(streams, parts): &(Vec<usize>, Vec<Part>)| -> Result<_, Failure> {
         let slot = |(&stream, part): (&usize, &Part)| Slot {
             stream,
@@ -529,16 +787,22 @@ fn in_both_tables(
         let Some(tables) = with_high(&high.slots, limit) else {
             return false;
         };
-        let both = high_parts.0.iter().zip(&high_parts.1);
-        both.into_iter().all(|(&stream, part)| {
+        let mut both = high_parts.0.iter().zip(&high_parts.1);
+        let is_in_time = both.all(|(&stream, part)| {
             let wait = wait_bytes(case, &sizes, &tables, stream);
             part.budget.is_none_or(|budget| wait <= budget)
-        })
+        });
+        is_in_time && strain(case, &tables, &high_parts.0) <= 1.0
     };
+    let known = HighShare::new(case, &high_parts.0, &low_parts.0);
     let is_enough = |high: &Composition, limit: u8| {
-        let Some(tables) = with_high(&high.slots, limit) else {
+        if let Some(is_so) = known.is_enough(limit, needed) {
+            return is_so;
+        }
+        let Some(tables) = with_high(&high.slots, limit).filter(|_| effort.is_left()) else {
             return false;
         };
+        effort.spend(SHARES);
         let shares = tables.shares(&laws, flit);
         let share = |&stream: &usize| shares[usize::from(case.streams[stream].key)];
         low_parts.0.is_empty() || high_parts.0.iter().map(share).sum::<f64>() >= needed
@@ -555,14 +819,17 @@ fn in_both_tables(
     let is_possible = is_in_time(&high, NO_LIMIT);
     if !is_possible && case.request.ports.high_table == HighTable::WhenNeeded {
         return Err(Failure::of(
-            "the high table cannot keep these deadlines".into(),
+            "the high table cannot keep these deadlines and slowdowns".into(),
         ));
     }
     let mut limit = NO_LIMIT;
     if is_possible {
         // Entries placed for a small limit often suffice, and others wait least for them.
         let has_late = low_parts.1.iter().any(|part| part.budget.is_some());
+        let has_slowdown = high_parts.1.iter().any(|part| part.has_slowdown);
         let limits: &[u8] = match has_late {
+            // A slowdown needs a large limit, whatever the order of the entries.
+            _ if has_slowdown => &[],
             true => &[0, 1, 2, 4, 8, 16, 32, 64, 128],
             false => &[0],
         };
@@ -573,7 +840,7 @@ fn in_both_tables(
                 break;
             }
         }
-        // Waits shorten and the share grows with the limit.
+        // Waits and slowdowns shrink and the share grows with the limit.
         limit = smallest_limit(0, &|limit| is_in_time(&high, limit));
         limit = smallest_limit(limit, &|limit| is_enough(&high, limit));
     }

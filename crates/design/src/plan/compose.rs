@@ -72,7 +72,7 @@ impl Supply {
 
     /// Returns the largest weight that sends the same as this one. It is the cost of whole packets,
     /// so packets smaller than planned do not gain by rounding.
-    fn heaviest(&self, weight: u32) -> u32 {
+    pub(super) fn heaviest(&self, weight: u32) -> u32 {
         let sent = (self.sent)(weight);
         let mut weight = weight;
         while weight < self.most && (self.sent)(weight + 1) == sent {
@@ -113,6 +113,8 @@ pub(super) struct Part {
     pub(super) budget: Option<f64>,
     /// The number of its entries, if it is fixed.
     pub(super) entries: Option<usize>,
+    /// Whether it has a slowdown, so that its entries must send much and those of others little.
+    pub(super) has_slowdown: bool,
     pub(super) supply: Supply,
 }
 
@@ -140,18 +142,28 @@ pub(super) struct Composition {
     pub(super) error: f64,
     /// The longest wait as a part of its budget; at most 1 if all deadlines are kept.
     pub(super) overrun: f64,
+    /// The largest slowdown as a part of the one allowed; at most 1 if all are kept, 0 if there are
+    /// none.
+    pub(super) strain: f64,
     /// Whether no table of this size keeps more: all were examined, or an inequality excludes them.
     pub(super) is_proved: bool,
 }
 
 impl Composition {
-    /// Returns the order of preference: deadlines, then shares, as far as they can be kept.
-    pub(super) fn rank(&self, tolerance: f64) -> (f64, f64) {
-        (self.overrun.max(1.0), self.error.max(tolerance))
+    /// Returns the order of preference: deadlines, slowdowns, then shares, as far as they can be
+    /// kept.
+    pub(super) fn rank(&self, tolerance: f64) -> (f64, f64, f64) {
+        let (overrun, strain) = (self.overrun.max(1.0), self.strain.max(1.0));
+        (overrun, strain, self.error.max(tolerance))
+    }
+
+    /// Returns whether all deadlines and slowdowns are kept.
+    pub(super) fn is_kept(&self) -> bool {
+        self.overrun <= 1.0 && self.strain <= 1.0
     }
 
     pub(super) fn is_met(&self, tolerance: f64) -> bool {
-        self.overrun <= 1.0 && self.error <= tolerance + 1e-12
+        self.is_kept() && self.error <= tolerance + 1e-12
     }
 }
 
@@ -186,7 +198,7 @@ impl Effort {
         self.0.get()
     }
 
-    fn spend(&self, entries: usize) {
+    pub(super) fn spend(&self, entries: usize) {
         self.0.set(self.0.get().saturating_sub(entries as u64));
     }
 }
@@ -234,6 +246,8 @@ pub(super) struct Search<'a> {
     pub(super) tolerance: f64,
     /// The longest wait of each stream under a table, in bytes; infinite without a bound.
     pub(super) waits: &'a dyn Fn(&[Slot]) -> Vec<f64>,
+    /// The largest slowdown under a table as a part of the one allowed; 0 if there are none.
+    pub(super) strain: &'a dyn Fn(&[Slot]) -> f64,
     pub(super) effort: &'a Effort,
 }
 
@@ -276,7 +290,8 @@ impl Search<'_> {
         if is_hopeless {
             return nearest().map(proved);
         }
-        let any = match has_deadlines {
+        let has_slowdowns = self.parts.iter().any(|part| part.has_slowdown);
+        let any = match has_deadlines || has_slowdowns {
             true => self.pass(&candidates, f64::INFINITY),
             false => Pass::new(near, self.capacity),
         };
@@ -326,7 +341,8 @@ impl Search<'_> {
                 false => *slot,
             };
             let heavier = self.judged(best.slots.iter().map(heavy).collect());
-            if heavier.overrun <= best.overrun.max(1.0) {
+            let is_as_good = heavier.overrun <= best.overrun.max(1.0);
+            if is_as_good && heavier.strain <= best.strain.max(1.0) {
                 best = Composition {
                     is_proved: best.is_proved,
                     ..heavier
@@ -398,8 +414,8 @@ impl Search<'_> {
             return false;
         };
         let here = self.with_additions(frame, entries, here, pass);
-        let is_met = here.overrun <= 1.0 && here.error <= self.tolerance;
-        let rank = |c: &Composition| (c.overrun.max(1.0), c.error);
+        let is_met = here.is_kept() && here.error <= self.tolerance;
+        let rank = |c: &Composition| (c.overrun.max(1.0), c.strain.max(1.0), c.error);
         let is_best = |found: &Option<Composition>| {
             let found = found.as_ref();
             found.is_none_or(|found| rank(&here) < rank(found))
@@ -562,14 +578,22 @@ impl Search<'_> {
         self.judged(self.slots(frame, entries))
     }
 
-    pub(super) fn judged(&self, slots: Vec<Slot>) -> Composition {
+    pub(super) fn judged(&self, mut slots: Vec<Slot>) -> Composition {
         self.effort.spend(slots.len());
+        // Weights that send the same guarantee the more the heavier they are.
+        for slot in &mut slots {
+            let part = &self.parts[slot.stream];
+            if part.has_slowdown {
+                slot.weight = part.supply.heaviest(slot.weight);
+            }
+        }
         let waits = (self.waits)(&slots);
         let overrun = |(part, wait): (&Part, &f64)| part.budget.map_or(0.0, |budget| wait / budget);
         let overruns = self.parts.iter().zip(&waits).map(overrun);
         Composition {
             error: self.error(&slots),
             overrun: overruns.fold(0.0, f64::max),
+            strain: (self.strain)(&slots),
             is_proved: false,
             slots,
         }
@@ -632,6 +656,7 @@ mod tests {
             mean: size,
             budget,
             entries: None,
+            has_slowdown: false,
             supply: Supply {
                 least: 1,
                 most: 4,
@@ -665,6 +690,7 @@ mod tests {
             capacity,
             tolerance: 0.01,
             waits: &waits,
+            strain: &|_| 0.0,
             effort: &Effort::new(u64::MAX),
         };
         search.run()
@@ -715,6 +741,7 @@ mod tests {
             capacity: 7,
             tolerance: 0.01,
             waits: &|_| vec![0.0; 3],
+            strain: &|_| 0.0,
             effort: &Effort::new(u64::MAX),
         };
         let order: Vec<usize> = search

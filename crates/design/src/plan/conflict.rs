@@ -36,6 +36,9 @@ impl Trial<'_> {
     /// Returns why a set cannot be met, or `Some(None)` if it can. Returns `None` if the effort did
     /// not suffice to decide.
     fn reasons(&mut self, classes: &[usize]) -> Option<Option<Vec<String>>> {
+        if self.left == 0 {
+            return None;
+        }
         let slice = self.left.min(EFFORT.0);
         let effort = Effort::new(slice);
         let outcome = attempt(&self.request.with_only(classes), &effort);

@@ -99,6 +99,65 @@ pub struct Profile {
     pub room: Room,
     /// The source of the numbers.
     pub about: &'static str,
+    /// Why the high table must not be used, if so.
+    pub issue: Option<LimitIssue>,
+}
+
+/// A device whose limit of the high table is a known issue of its firmware.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LimitIssue {
+    /// The name of the device.
+    pub device: &'static str,
+    /// The vendor and the device number of its switches.
+    pub number: (u32, u32),
+    /// The versions whose release notes list the issue.
+    pub firmware: &'static str,
+}
+
+impl LimitIssue {
+    /// The devices that are known. The versions are those of the public release notes that list
+    /// 955641 ("VL_HIGH_LIMIT is not affecting the VL arbiter as expected") and 1249608 (weights of
+    /// 0).
+    pub const ALL: [LimitIssue; 2] = [
+        LimitIssue {
+            device: "Quantum-2",
+            number: (0x2c9, 0xd2f2),
+            firmware: "31.2010.1310 to 31.2010.5042",
+        },
+        LimitIssue {
+            device: "Switch-IB 2",
+            number: (0x2c9, 0xcf08),
+            firmware: "15.2010.2300 to 15.2010.5108",
+        },
+    ];
+
+    /// Returns the issue of a device by its vendor and number.
+    pub fn of(vendor: u32, device: u32) -> Option<LimitIssue> {
+        let mut all = LimitIssue::ALL.into_iter();
+        all.find(|issue| issue.number == (vendor, device))
+    }
+
+    /// Returns the sentence about these ports.
+    pub fn words(self, ports: PortsOf) -> String {
+        let name = ports.name();
+        format!(
+            "{name}: only the low table, because the limit of the high table does not work as \
+             expected on {} (known issues 955641 and 1249608 in the release notes of firmware {}; \
+             other versions are not known). If it works on yours, set high-limit = \"works\" in a \
+             [[plan.device]] with ports = \"{name}\"",
+            self.device, self.firmware
+        )
+    }
+}
+
+choice! {
+    /// Whether the limit of the high table works as specified.
+    pub enum HighLimit {
+        /// The limit works: the high table may be used.
+        Works = "works",
+        /// The limit does not work: the high table is not used.
+        Broken = "broken",
+    }
 }
 
 /// The devices that are known by name. Unpublished devices are missing; the PortInfo of the site
@@ -108,6 +167,7 @@ pub const PROFILES: &[Profile] = &[
         name: "any",
         room: Room::LARGEST,
         about: "The maximum of the standard: 64 entries per table, 15 lanes.",
+        issue: None,
     },
     Profile {
         name: "ibsim",
@@ -117,6 +177,7 @@ pub const PROFILES: &[Profile] = &[
             vls: 8,
         },
         about: "Ports of the simulator ibsim 0.10.",
+        issue: None,
     },
     Profile {
         name: "ndr-host",
@@ -126,6 +187,7 @@ pub const PROFILES: &[Profile] = &[
             vls: 4,
         },
         about: "An NDR host port, from a published ibdiagnet listing.",
+        issue: None,
     },
     Profile {
         name: "quantum-2",
@@ -134,6 +196,7 @@ pub const PROFILES: &[Profile] = &[
             ..Room::LARGEST
         },
         about: "Firmware notes 955641 and 1249608 recommend only the low table, no weights of 0.",
+        issue: Some(LimitIssue::ALL[0]),
     },
     Profile {
         name: "switch-ib-2",
@@ -142,6 +205,7 @@ pub const PROFILES: &[Profile] = &[
             ..Room::LARGEST
         },
         about: "Firmware notes 955641 and 1249608 recommend only the low table, no weights of 0.",
+        issue: Some(LimitIssue::ALL[1]),
     },
 ];
 
@@ -153,6 +217,10 @@ pub struct Device {
     pub ports: PortsOf,
     /// The capacity of each port.
     pub room: Room,
+    /// What the file states about the limit of the high table.
+    pub high_limit: Option<HighLimit>,
+    /// Why the profile of the device disables its high table, if so.
+    pub issue: Option<LimitIssue>,
 }
 
 /// What is known of the fabric from outside the `[plan]` section.
@@ -176,6 +244,8 @@ pub struct Cautions {
     pub slower: Option<String>,
     /// Why the tables have no effect, if so.
     pub bottleneck: Option<String>,
+    /// Ports of the site whose limit of the high table is a known issue.
+    pub limits: Vec<(PortsOf, LimitIssue)>,
 }
 
 params! {
@@ -194,6 +264,11 @@ params! {
         low_entries: Option<u8> = None,
         /// Entries of the high table (VLArbHighCap), if fewer; 0 disables it.
         high_entries: Option<u8> = None,
+        /// Whether the limit of the high table (LimitOfHighPriority) works there as specified:
+        /// "works" or "broken". "broken" disables the high table. Default: "broken" for the
+        /// profiles "quantum-2" and "switch-ib-2", and for such switches of a site if a class has a
+        /// slowdown; otherwise "works".
+        high_limit: Option<HighLimit> = None,
         /// Data lanes (VLCap), if fewer: 1, 2, 4, 8 or 15.
         vls: Option<u8> = None,
     }
@@ -242,7 +317,7 @@ pub(super) fn read(section: &mut Section<'_>) -> Option<Vec<Device>> {
 }
 
 fn device(keys: DeviceKeys, section: &mut Section<'_>) -> Option<Device> {
-    let mut room = Room::LARGEST;
+    let (mut room, mut issue) = (Room::LARGEST, None);
     if let Some(name) = &keys.profile {
         let Some(known) = PROFILES.iter().find(|profile| profile.name == name) else {
             let names = PROFILES.iter().map(|profile| profile.name);
@@ -256,6 +331,13 @@ fn device(keys: DeviceKeys, section: &mut Section<'_>) -> Option<Device> {
             return None;
         };
         room = known.room;
+        issue = known.issue;
+    }
+    if keys.high_limit == Some(HighLimit::Works) && issue.take().is_some() {
+        room.high = Room::LARGEST.high;
+    }
+    if keys.high_limit == Some(HighLimit::Broken) {
+        room.high = 0;
     }
     let written = Room {
         low: keys.low_entries.unwrap_or(room.low),
@@ -269,6 +351,8 @@ fn device(keys: DeviceKeys, section: &mut Section<'_>) -> Option<Device> {
             .unwrap_or_else(|| keys.ports.name()),
         ports: keys.ports,
         room: room.least(written),
+        high_limit: keys.high_limit,
+        issue,
     })
 }
 

@@ -9,7 +9,7 @@
 //! for all. The tables may differ: OpenSM has a set of keys for each kind of port. Each set is
 //! fitted to the smallest of the devices that get it.
 
-use super::devices::{Device, PortsOf, Room};
+use super::devices::{Device, HighLimit, LimitIssue, PortsOf, Room};
 use super::request::{HighTable, Request};
 use super::{Plan, Refusal, alone};
 
@@ -61,15 +61,19 @@ pub(super) fn plan(request: &Request) -> Result<Plan, Refusal> {
             continue;
         }
         let rooms = devices.iter().map(|device| device.room.fillable());
-        let room = Room {
+        let mut room = Room {
             vls,
             ..rooms.fold(written, Room::least)
         };
+        if has_slowdowns(request) && limit_issue(request, ports).is_some() {
+            room.high = 0;
+        }
         let same = fitted.iter().find(|before| before.room == room);
         let plan = match same.map(|same| same.plan.clone()) {
             Some(plan) => plan,
             None => alone(&within(request, room))
-                .map_err(|refusal| at(refusal, &words(ports, &devices, room)))?,
+                .map_err(|refusal| at(refusal, &words(ports, &devices, room)))
+                .map_err(|refusal| with_issue(refusal, request, ports))?,
         };
         fitted.push(Fitted {
             ports,
@@ -83,6 +87,45 @@ pub(super) fn plan(request: &Request) -> Result<Plan, Refusal> {
     plan.notes.extend(notes(request, vls));
     plan.fitted = fitted;
     Ok(plan)
+}
+
+fn has_slowdowns(request: &Request) -> bool {
+    let mut classes = request.classes.iter();
+    classes.any(|class| class.slowdown.is_some())
+}
+
+/// Returns whether a request with slowdowns must not use the high table of some ports of its site.
+pub(super) fn avoids_high_table(request: &Request) -> bool {
+    let is_broken = |ports: PortsOf| limit_issue(request, ports).is_some();
+    has_slowdowns(request) && PortsOf::ALL.into_iter().any(is_broken)
+}
+
+/// Returns why the high table of these ports must not be used, unless the file states that its
+/// limit works.
+fn limit_issue(request: &Request, ports: PortsOf) -> Option<LimitIssue> {
+    let of_kind = || {
+        request
+            .devices
+            .iter()
+            .filter(|device| device.ports == ports)
+    };
+    let of_profile = of_kind().find_map(|device| device.issue);
+    let of_site = request
+        .cautions
+        .limits
+        .iter()
+        .find(|(kind, _)| *kind == ports);
+    let works = of_kind().any(|device| device.high_limit == Some(HighLimit::Works));
+    of_profile.or_else(|| of_site.filter(|_| !works).map(|(_, issue)| *issue))
+}
+
+/// Adds the reason why the high table was not used.
+fn with_issue(mut refusal: Refusal, request: &Request, ports: PortsOf) -> Refusal {
+    let issue = limit_issue(request, ports).filter(|_| has_slowdowns(request));
+    refusal
+        .reasons
+        .extend(issue.map(|issue| issue.words(ports)));
+    refusal
 }
 
 /// Returns the same request for ports of this capacity.
@@ -121,6 +164,11 @@ fn notes(request: &Request, vls: u8) -> Vec<String> {
             device.ports.name(),
             device.name
         ));
+    }
+    if has_slowdowns(request) {
+        for ports in PortsOf::ALL {
+            notes.extend(limit_issue(request, ports).map(|issue| issue.words(ports)));
+        }
     }
     let has_64 = |device: &&Device| device.room.low == 64 || device.room.high == 64;
     if request.devices.iter().any(|device| has_64(&device)) {

@@ -3,7 +3,7 @@
 use netloom_units::Vl;
 
 use super::attempt::{Case, Stream};
-use super::{HIGH_ASSUMPTION, Plan, PlannedClass, Tables, Unmet, cost};
+use super::{HIGH_ASSUMPTION, Plan, PlannedClass, RAISED_ASSUMPTION, Tables, Unmet, cost};
 use crate::qos::wait::Wait;
 
 /// Compares tables with the request.
@@ -44,28 +44,44 @@ fn has_high(tables: &Tables, stream: &Stream) -> bool {
     }
 }
 
+/// Returns whether a stream has a larger part of the low table, or of the only one, than its share.
+/// It then keeps a slowdown, and the shares of others rely on its source.
+fn is_raised(case: &Case<'_>, tables: &Tables, stream: &Stream) -> bool {
+    if stream.slowdown.is_none() || has_high(tables, stream) {
+        return false;
+    }
+    let shares = tables.shares(&case.laws(), case.request.ports.flit);
+    let most = stream.share * (1.0 + case.request.ports.tolerance * 1.001) + 1e-9;
+    shares[usize::from(stream.key)] > most
+}
+
+/// Returns whether the shares of others rely on a stream to send no more than its own.
+fn is_trusted(case: &Case<'_>, tables: &Tables, stream: &Stream) -> bool {
+    has_high(tables, stream) || is_raised(case, tables, stream)
+}
+
 /// Returns the share of each stream when all others send as much as they can, and the high table
 /// what it is assumed to send.
 fn stream_shares(case: &Case<'_>, tables: &Tables) -> Vec<f64> {
-    let is_high = |stream: &Stream| has_high(tables, stream);
+    let is_trusted = |stream: &Stream| is_trusted(case, tables, stream);
     let mut laws = case.laws();
     let mut trusted = 0.0;
-    for stream in case.streams.iter().filter(|stream| is_high(stream)) {
+    for stream in case.streams.iter().filter(|stream| is_trusted(stream)) {
         laws[usize::from(stream.key)] = None;
         trusted += stream.share;
     }
     let shares = tables.shares(&laws, case.request.ports.flit);
     // A limit may give the high table less than it needs.
     let unrestrained = tables.shares(&case.laws(), case.request.ports.flit);
-    let high = case.streams.iter().filter(|stream| is_high(stream));
-    let taken: f64 = high.map(|s| unrestrained[usize::from(s.key)]).sum();
+    let all = case.streams.iter().filter(|stream| is_trusted(stream));
+    let taken: f64 = all.map(|s| unrestrained[usize::from(s.key)]).sum();
     let part = if taken < trusted {
         taken / trusted
     } else {
         1.0
     };
     let share = |stream: &Stream| {
-        if is_high(stream) {
+        if is_trusted(stream) {
             stream.share * part
         } else {
             shares[usize::from(stream.key)] * (1.0 - trusted * part)
@@ -113,6 +129,16 @@ fn planned(
             Vl(at as u8)
         ))
     };
+    let share_if_all_send = if_all_send * class.share.as_f64() / in_lane;
+    let slowdown = match (&case.packets, mates.is_empty()) {
+        (None, _) => None,
+        (Some(packets), true) => Some(tables.slowdown(packets, stream.key)),
+        (Some(_), false) => Some(Err(format!(
+            "packets of {} may be queued before its own in {}",
+            mates.join(" and "),
+            Vl(at as u8)
+        ))),
+    };
     let worst_wait = wait.bytes().map(|bytes| request.ports.rate.time_for(bytes));
     PlannedClass {
         name: class.name.clone(),
@@ -121,7 +147,8 @@ fn planned(
         table,
         share_wanted: class.share.as_f64(),
         share_given: stream_share * class.share.as_f64() / in_lane,
-        share_if_all_send: if_all_send * class.share.as_f64() / in_lane,
+        share_if_all_send,
+        is_trusted: is_trusted(case, tables, stream),
         share_least: None,
         share_most: None,
         entries: own.len(),
@@ -131,6 +158,8 @@ fn planned(
         path_wait: worst_wait.map(|wait| wait * u64::from(request.ports.hops)),
         wait,
         deadline: class.deadline,
+        slowdown,
+        slowdown_wanted: class.slowdown,
     }
 }
 
@@ -148,6 +177,16 @@ fn unmet(case: &Case<'_>, classes: &[PlannedClass], is_proved: bool) -> Vec<Unme
                 given: class.share_given,
                 entries: is_proved.then(|| request.capacity()),
             });
+        }
+        if let (Some(wanted), Some(reached)) = (class.slowdown_wanted, &class.slowdown) {
+            match reached {
+                // A quotient of sums errs in its last digits.
+                Ok(reached) if reached.factor <= wanted + 1e-9 => {}
+                Ok(reached) => {
+                    unmet.push(Unmet::Slowdown(index, Ok(reached.factor), wanted));
+                }
+                Err(why) => unmet.push(Unmet::Slowdown(index, Err(why.clone()), wanted)),
+            }
         }
         let Some(deadline) = class.deadline else {
             continue;
@@ -198,6 +237,23 @@ fn notes(case: &Case<'_>, tables: &Tables) -> Vec<String> {
         let taken: f64 = high.iter().map(|&key| taken[usize::from(key)]).sum();
         notes.push(format!(
             "{HIGH_ASSUMPTION}. Unrestrained, they would take {:.1} % of the link",
+            taken * 100.0
+        ));
+    }
+    let raised = case.streams.iter();
+    let raised = raised.filter(|stream| is_raised(case, tables, stream));
+    let raised: Vec<&Stream> = raised.collect();
+    if !raised.is_empty() {
+        let members = raised.iter().flat_map(|stream| &stream.members);
+        let names: Vec<&str> = members.map(name).collect();
+        let taken = tables.shares(&case.laws(), request.ports.flit);
+        let taken: f64 = raised
+            .iter()
+            .map(|stream| taken[usize::from(stream.key)])
+            .sum();
+        notes.push(format!(
+            "{RAISED_ASSUMPTION}: {}. Unrestrained, they would take {:.1} % of the link",
+            names.join(", "),
             taken * 100.0
         ));
     }

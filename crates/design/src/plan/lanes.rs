@@ -2,10 +2,10 @@
 //!
 //! Classes in one lane share one queue: the table protects them from other lanes, not from each
 //! other. A packet with a deadline may then be queued behind packets of other classes, and no bound
-//! holds. So each class with a deadline keeps a lane of its own as long as there are lanes. Among
-//! the others, the harm of a group is what its packets find queued before them: for every pair, the
-//! share of the other class, weighted by the ratio of the packet sizes. The grouping with the least
-//! harm is exact: it comes from the best split of every subset.
+//! holds. So each class with a deadline or a slowdown keeps a lane of its own as long as there are
+//! lanes. Among the others, the harm of a group is what its packets find queued before them: for
+//! every pair, the share of the other class, weighted by the ratio of the packet sizes. The
+//! grouping with the least harm is exact: it comes from the best split of every subset.
 
 use super::request::Class;
 
@@ -37,7 +37,7 @@ impl Grouping {
     }
 }
 
-/// Deadlines lost, then the traffic found in the queue.
+/// Deadlines and slowdowns lost, then the traffic found in the queue.
 type Harm = (u32, f64);
 
 fn sum(a: Harm, b: Harm) -> Harm {
@@ -52,7 +52,7 @@ fn harm(group: usize, classes: &[Class]) -> Harm {
     if group.count_ones() < 2 {
         return (0, 0.0);
     }
-    let deadlines = members(group).filter(|&class| classes[class].deadline.is_some());
+    let urgent = members(group).filter(|&class| classes[class].is_urgent());
     let pair = |a: usize, b: usize| {
         let (own, mate) = (&classes[a], &classes[b]);
         let size = |class: &Class| class.sizes.largest().0 as f64;
@@ -60,7 +60,7 @@ fn harm(group: usize, classes: &[Class]) -> Harm {
     };
     let pairs = members(group).flat_map(|a| members(group).map(move |b| (a, b)));
     let found = pairs.filter(|(a, b)| a != b).map(|(a, b)| pair(a, b));
-    (deadlines.count() as u32, found.sum())
+    (urgent.count() as u32, found.sum())
 }
 
 /// Returns the grouping of classes into at most `n_lanes` lanes with the least harm.
@@ -127,6 +127,7 @@ mod tests {
             sizes: SizeLaw::fixed(Bytes(bytes)).unwrap(),
             has_only_these: false,
             deadline: has_deadline.then(|| Time::from_nanos(1000)),
+            slowdown: None,
             distance: None,
             dscps: vec![],
             carries: vec![],

@@ -32,7 +32,7 @@ use std::fmt;
 use netloom_units::{Bytes, Sl, Time, Vl, short_time};
 
 pub use conflict::Conflict;
-pub use devices::{Cautions, Device, PortsOf, Room, Surroundings};
+pub use devices::{Cautions, Device, HighLimit, LimitIssue, PortsOf, Room, Surroundings};
 pub use fitted::Fitted;
 pub use lanes::Grouping;
 pub use request::{Class, HighTable, Kind, Ports, Request};
@@ -40,6 +40,7 @@ pub use tables::Tables;
 
 use crate::qos::predict::{Laws, SizeLaw};
 
+use crate::qos::slowdown::Slowdown;
 use crate::qos::wait::Wait;
 
 /// The assumption of bounds along a path, in addition to [`crate::qos::wait::ASSUMPTION`].
@@ -51,6 +52,12 @@ pub const PATH_ASSUMPTION: &str = "along a path, at each output: no other packet
 /// The assumption about classes in the high-priority table.
 pub const HIGH_ASSUMPTION: &str = "classes in the high-priority table are assumed to send at most \
     their share; if they send more, only the limit protects the others";
+
+/// The assumption about classes that have more than their share of the low table, or of the only
+/// one.
+pub const RAISED_ASSUMPTION: &str = "classes whose entries exceed their share, to keep a slowdown, \
+    are assumed to send at most their share; if they send more, others keep only the rest of the \
+    table";
 
 /// Planned tables and their guarantees.
 #[derive(Clone, Debug)]
@@ -78,9 +85,15 @@ pub struct Plan {
 
 impl Plan {
     /// Returns whether the plan assumes that some classes send at most their share: those in a
-    /// high-priority table.
+    /// high-priority table, and those with more than their share of another.
     pub fn trusts(&self) -> bool {
-        self.classes.iter().any(|class| class.table == "high")
+        self.classes.iter().any(|class| class.is_trusted)
+    }
+
+    /// Returns whether a class has a slowdown.
+    pub fn has_slowdowns(&self) -> bool {
+        let mut classes = self.classes.iter();
+        classes.any(|class| class.slowdown_wanted.is_some())
     }
 
     /// Returns the unmet needs by class; in a fabric of several devices, with the ports concerned.
@@ -113,9 +126,9 @@ impl Plan {
         hosts.map_or(&self.tables, |hosts| &hosts.plan.tables)
     }
 
-    /// Returns whether a deadline is missed.
+    /// Returns whether a deadline or a slowdown is missed.
     pub fn is_late(&self) -> bool {
-        self.unmet.iter().any(Unmet::is_deadline)
+        self.unmet.iter().any(Unmet::is_refused)
     }
 }
 
@@ -135,6 +148,8 @@ pub struct PlannedClass {
     /// The share when all classes have something to send. In the high table it may exceed the given
     /// share, which others then lack.
     pub share_if_all_send: f64,
+    /// Whether the shares of others assume that the class sends at most its own.
+    pub is_trusted: bool,
     /// The smallest share that its entries allow, one packet each; only with a distance.
     pub share_least: Option<f64>,
     /// The largest share that its entries allow, at their largest weight; only with a distance.
@@ -153,9 +168,32 @@ pub struct PlannedClass {
     pub path_wait: Option<Time>,
     /// The longest wait allowed along its path.
     pub deadline: Option<Time>,
+    /// The slowdown of a backlog at one output, or why it has no bound; `None` if no class of the
+    /// plan has a slowdown.
+    pub slowdown: Option<Result<Slowdown, String>>,
+    /// The slowdown allowed; 1 or more.
+    pub slowdown_wanted: Option<f64>,
 }
 
 impl PlannedClass {
+    /// Returns whether the class has a deadline or a slowdown.
+    pub fn is_urgent(&self) -> bool {
+        self.deadline.is_some() || self.slowdown_wanted.is_some()
+    }
+
+    /// Returns what is left of the slowdown allowed; `None` if there is none or it is exceeded.
+    pub fn slowdown_slack(&self) -> Option<f64> {
+        let bound = self.slowdown.as_ref()?.as_ref().ok()?;
+        let left = self.slowdown_wanted? - bound.factor;
+        (left > -1e-9).then(|| left.max(0.0))
+    }
+
+    /// Returns the time of a long backlog over its time alone if all classes send packets of the
+    /// planned sizes; `None` if the others leave nothing.
+    pub fn slowdown_if_all_send(&self) -> Option<f64> {
+        (self.share_if_all_send > 0.0).then(|| 1.0 / self.share_if_all_send)
+    }
+
     /// Returns what is left of the deadline; `None` if there is no deadline or it is missed.
     pub fn slack(&self) -> Option<Time> {
         let (deadline, wait) = (self.deadline?, self.path_wait?);
@@ -170,6 +208,9 @@ pub enum Unmet {
     /// A class may wait longer than its deadline: class, the bound along its path (or why there is
     /// none), the deadline.
     Deadline(usize, Result<Time, String>, Time),
+    /// A backlog may take longer than allowed: class, the bound of its slowdown (or why there is
+    /// none), the slowdown allowed.
+    Slowdown(usize, Result<f64, String>, f64),
     /// A share errs by more than the tolerance.
     Share {
         class: usize,
@@ -184,15 +225,17 @@ pub enum Unmet {
 }
 
 impl Unmet {
-    /// Returns whether the need is a deadline. Missed deadlines are refused, inexact shares are
-    /// only reported.
-    pub fn is_deadline(&self) -> bool {
-        matches!(self, Unmet::Deadline(..))
+    /// Returns whether a plan is refused for it: a deadline or a slowdown. Inexact shares are only
+    /// reported.
+    pub fn is_refused(&self) -> bool {
+        matches!(self, Unmet::Deadline(..) | Unmet::Slowdown(..))
     }
 
     pub fn class(&self) -> usize {
         match self {
-            Unmet::Deadline(class, ..) | Unmet::Share { class, .. } => *class,
+            Unmet::Deadline(class, ..)
+            | Unmet::Slowdown(class, ..)
+            | Unmet::Share { class, .. } => *class,
         }
     }
 
@@ -208,6 +251,13 @@ impl Unmet {
             }
             Unmet::Deadline(_, Err(why), deadline) => {
                 format!("{name} has no bound on its wait: {why}; its deadline is {deadline}")
+            }
+            Unmet::Slowdown(_, Ok(reached), wanted) => format!(
+                "a backlog of {name} may take {} times its time alone; its slowdown is {wanted}",
+                factor(*reached)
+            ),
+            Unmet::Slowdown(_, Err(why), wanted) => {
+                format!("{name} has no bound on its slowdown: {why}; its slowdown is {wanted}")
             }
             Unmet::Share {
                 wanted,
@@ -229,6 +279,11 @@ impl Unmet {
             }
         }
     }
+}
+
+/// Formats a bound of a slowdown, rounded up: `1.093`.
+pub fn factor(factor: f64) -> String {
+    format!("{:.3}", (factor * 1000.0 - 1e-6).ceil() / 1000.0)
 }
 
 /// Formats a time with three digits.
@@ -274,10 +329,10 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// Computes the tables for a request. A missed deadline, or shares that sum to more than the link,
-/// is refused. A share outside the tolerance is reported in [`Plan::unmet`].
+/// Computes the tables for a request. A missed deadline or slowdown, or shares that sum to more
+/// than the link, is refused. A share outside the tolerance is reported in [`Plan::unmet`].
 pub fn plan(request: &Request) -> Result<Plan, Refusal> {
-    match request.devices.is_empty() {
+    match request.devices.is_empty() && !fitted::avoids_high_table(request) {
         true => alone(request),
         false => fitted::plan(request),
     }
@@ -319,6 +374,7 @@ pub fn compress(
             sizes,
             has_only_these: false,
             deadline: None,
+            slowdown: None,
             distance: None,
             dscps: vec![],
             carries: vec![],

@@ -18,8 +18,9 @@ const FARTHEST: f64 = 1.0;
 /// Returns the distance of a table from one that keeps everything.
 fn distance(search: &Search<'_>, table: &Composition) -> f64 {
     let late = (table.overrun - 1.0).clamp(0.0, 1e9);
+    let slow = (table.strain - 1.0).clamp(0.0, 1e9);
     let wrong = (table.error - search.tolerance).max(0.0);
-    late + wrong
+    late + slow + wrong
 }
 
 /// Returns the best table near this one; `None` if no table is nearer to the request.

@@ -74,11 +74,11 @@ impl Kind {
 choice! {
     /// When the high-priority table of InfiniBand is used.
     pub enum HighTable {
-        /// For deadlines that the low table cannot keep, alone or together with the shares.
-        /// Guarantees of the low table hold whatever other classes send. The high table assumes
-        /// that its classes send at most their share.
+        /// For deadlines and slowdowns that the low table cannot keep, alone or together with the
+        /// shares. Guarantees of the low table hold whatever other classes send. The high table
+        /// assumes that its classes send at most their share.
         WhenNeeded = "when-needed",
-        /// For every class with a deadline.
+        /// For every class with a deadline or a slowdown.
         Deadlines = "deadlines",
         /// Never, as some firmware notes recommend.
         Never = "never",
@@ -117,8 +117,8 @@ params! {
         pub total: Option<u32> = None,
         /// Number of data lanes of the port. Default: one per class.
         pub vls: Option<u8> = None,
-        /// Whether classes with deadlines use the high-priority table of InfiniBand: "when-needed",
-        /// "deadlines" (all of them) or "never".
+        /// Whether classes with deadlines or slowdowns use the high-priority table of InfiniBand:
+        /// "when-needed", "deadlines" (all of them) or "never".
         pub high_table: HighTable = HighTable::WhenNeeded,
         /// Largest packet of classes that set neither `packet` nor `packets`, in bytes on the wire.
         /// Default: the MTU of the links (`qos.sl-mtu` of the class's service level, otherwise
@@ -248,6 +248,10 @@ params! {
         /// Longest time that a packet at the head of its queue may wait at all outputs of its path
         /// together.
         deadline: Option<Time> = None,
+        /// Longest time of a backlog of the class at one output while all other classes send,
+        /// divided by its time alone: 1 or more. 1.1 is 10 % longer. A constant startup, which the
+        /// plan prints, is added once per backlog.
+        slowdown: Option<f64> = None,
         /// Slots from one entry of the class to the next (a power of two): the method of DTable,
         /// for known distances. Set it for all classes or for none.
         distance: Option<u16> = None,
@@ -281,6 +285,12 @@ params! {
             let place = section.place_of("deadline");
             let help = "use a deadline like \"3 us\", or remove it";
             section.notes.error("E0102", place, "the deadline is zero").help(help);
+        }
+        if let Some(slowdown) = it.slowdown && !(slowdown.is_finite() && slowdown >= 1.0) {
+            let place = section.place_of("slowdown");
+            let message = format!("expected a slowdown of 1 or more, found {slowdown}");
+            let help = "use a number such as 1.1: a backlog then takes at most 10 % longer";
+            section.notes.error("E0102", place, message).help(help);
         }
         let sizes = it.packets.iter().flatten().map(|&(bytes, _)| bytes).chain(it.packet);
         for bytes in sizes.filter(|bytes| !(1..=LARGEST_PACKET).contains(&bytes.0)) {
@@ -397,12 +407,22 @@ pub struct Class {
     pub has_only_these: bool,
     /// The longest wait at all outputs of the path together.
     pub deadline: Option<Time>,
+    /// The longest time of a backlog at one output over its time alone; 1 or more.
+    pub slowdown: Option<f64>,
     /// Slots from one entry to the next.
     pub distance: Option<usize>,
     /// The code points of its IP packets.
     pub dscps: Vec<u8>,
     /// The libraries whose packets belong to it.
     pub carries: Vec<Carried>,
+}
+
+impl Class {
+    /// Returns whether the class needs a lane of its own: a shared queue keeps neither deadlines
+    /// nor slowdowns.
+    pub(super) fn is_urgent(&self) -> bool {
+        self.deadline.is_some() || self.slowdown.is_some()
+    }
 }
 
 /// A request: ports, and the classes that share them.
@@ -705,9 +725,15 @@ fn class(
         sizes,
         has_only_these,
         deadline: keys.deadline,
+        slowdown: keys.slowdown,
         distance: keys.distance.map(usize::from),
         dscps: keys.dscp.map_or(vec![], |points| points.0),
-        carries: keys.carries.into_iter().flatten().map(|own| own.0).collect(),
+        carries: keys
+            .carries
+            .into_iter()
+            .flatten()
+            .map(|own| own.0)
+            .collect(),
     })
 }
 

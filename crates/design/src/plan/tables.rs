@@ -7,6 +7,7 @@ use netloom_catalog::FromToml;
 use netloom_units::{Bytes, Sl, Vl};
 
 use crate::qos::predict::{self, Laws, SizeLaw};
+use crate::qos::slowdown::{Packets, Slowdown};
 use crate::qos::wait::{IbTables, PacketSizes, Wait, bxi_wait, dtable_wait, ib_wait};
 
 use super::compose::Slot;
@@ -102,6 +103,21 @@ impl Tables {
                 table,
                 keeps_deficits,
             } => bxi_wait(table, *keeps_deficits, flit, sizes, Sl(key)),
+        }
+    }
+
+    /// Returns the slowdown of a lane or service level at an output, or why there is none.
+    pub fn slowdown(&self, packets: &Packets, key: u8) -> Result<Slowdown, String> {
+        match self {
+            Tables::InfiniBand { high, low, limit } => {
+                let limit = *limit;
+                packets.ib(IbTables { high, low, limit }, Vl(key))
+            }
+            Tables::Deficit(table) => packets.dtable(table, Sl(key)),
+            Tables::Quantum {
+                table,
+                keeps_deficits,
+            } => packets.bxi(table, *keeps_deficits, Sl(key)),
         }
     }
 

@@ -464,17 +464,42 @@ fn a_refusal_comes_at_once() {
         "share = 0.007\npackets = [[\"64 B\", 5], [\"100 B\", 4], [\"300 B\", 9]]",
     ];
     let ib = "entries = 16\nrate = \"25 Gbps\"\nmanagement = \"0 B\"\nhigh-table = \"deadlines\"";
-    for (ports, classes) in [(bxi, &slow[..]), (ib, &many[..])] {
+    // Sizes without a common step under a limit: each trial of a limit takes long.
+    let mixed = "packets = [[\"64 B\", 5], [\"100 B\", 4], [\"300 B\", 9]]";
+    let shares = [
+        ("0.09383", "packet = \"64 B\"\ndeadline = \"2987 ns\""),
+        ("0.06347", "packet = \"4122 B\""),
+        ("0.09107", "packet = \"64 B\""),
+        ("0.09107", &format!("{mixed}\ndeadline = \"1112 ns\"")),
+        ("0.01656", "packet = \"64 B\"\ndeadline = \"20509 ns\""),
+        ("0.09107", ""),
+        ("0.10211", mixed),
+        ("0.08003", "deadline = \"5837 ns\""),
+        ("0.07451", "packet = \"4122 B\""),
+        ("0.03588", "packet = \"4122 B\"\ndeadline = \"15700 ns\""),
+        ("0.11039", "deadline = \"19935 ns\""),
+        ("0.07175", "packet = \"256 B\""),
+        ("0.07727", mixed),
+    ];
+    let limited = shares.map(|(share, more)| format!("share = {share}\n{more}"));
+    let limited: Vec<&str> = limited.iter().map(String::as_str).collect();
+    let short = "entries = 8\nrate = \"100 Gbps\"\nhops = 1\npacket = \"4096 B\"";
+    let mut n_refused = 0;
+    for (ports, classes) in [(bxi, &slow[..]), (ib, &many[..]), (short, &limited[..])] {
         let began = std::time::Instant::now();
-        let Err(refusal) = plan(&request(ports, classes)) else {
+        let planned = plan(&request(ports, classes));
+        println!("{:?}", began.elapsed());
+        let Err(refusal) = planned else {
             continue;
         };
+        n_refused += 1;
         let refused = began.elapsed();
         let conflict = refusal.conflict();
         println!("{refused:?}, {:?} with {conflict:?}", began.elapsed());
         assert!(!conflict.classes.is_empty());
         assert!(began.elapsed().as_secs_f64() < 8.0, "{:?}", began.elapsed());
     }
+    assert!(n_refused > 0);
 }
 
 /// A typical request: round shares and deadlines, packets of the usual sizes.
@@ -617,4 +642,140 @@ fn entries_weigh_no_less_than_a_packet_unless_asked() {
     assert!(one >= 64 && other >= 32, "{one} and {other} times 64 bytes");
     let [one, other] = least("small-weights = true");
     assert!(one < 64 || other < 32, "{one} and {other} times 64 bytes");
+}
+
+/// One class with a slowdown next to two others.
+fn slow(ports: &str, slowdown: &str, packet: &str) -> Request {
+    let packet = format!("packet = \"{packet}\"");
+    let own = format!("name = \"own\"\nshare = 0.6\nslowdown = {slowdown}\n{packet}");
+    let [one, two] = ["one", "two"].map(|name| {
+        let share = if name == "one" { 0.1 } else { 0.3 };
+        format!("name = \"{name}\"\nshare = {share}\n{packet}")
+    });
+    request(ports, &[&own, &one, &two])
+}
+
+#[track_caller]
+fn reached(plan: &Plan) -> f64 {
+    let own = &plan.classes[0];
+    let bound = own.slowdown.clone().unwrap().unwrap();
+    assert!(bound.factor <= own.slowdown_wanted.unwrap() + 1e-9);
+    assert!(own.slowdown_slack().unwrap() >= 0.0);
+    bound.factor
+}
+
+#[test]
+fn a_slowdown_takes_the_smallest_limit_that_keeps_it() {
+    let limit = |slowdown: &str, packet: &str| {
+        let plan = plan(&slow("entries = 16", slowdown, packet)).unwrap();
+        assert_eq!(plan.classes[0].table, "high");
+        assert!(plan.classes[0].is_trusted && plan.trusts());
+        assert_eq!(given(&plan), [0.6, 0.1, 0.3]);
+        reached(&plan);
+        plan.tables.limit().unwrap()
+    };
+    assert_eq!(limit("1.1", "4096 B"), 10);
+    assert_eq!(limit("1.1", "4160 B"), 11);
+    assert_eq!(limit("1.02", "4160 B"), 51);
+    assert_eq!(limit("1", "4160 B"), 255);
+}
+
+#[test]
+fn a_slowdown_that_a_share_keeps_needs_no_trust() {
+    // 1 / 0.6 is 1.67.
+    let plan = plan(&slow("entries = 16", "1.8", "4096 B")).unwrap();
+    assert_eq!(plan.classes[0].table, "low");
+    assert!(!plan.trusts() && plan.notes.is_empty(), "{:?}", plan.notes);
+    assert_eq!(given(&plan), [0.6, 0.1, 0.3]);
+    reached(&plan);
+}
+
+#[test]
+fn one_table_gives_a_slowdown_more_than_its_share() {
+    for ports in [
+        "entries = 32\nhigh-table = \"never\"",
+        "arbiter = \"dtable\"",
+        "arbiter = \"bxi-table\"",
+        "arbiter = \"bxi-deficit\"",
+    ] {
+        let plan = plan(&slow(ports, "1.2", "2048 B")).unwrap();
+        let own = &plan.classes[0];
+        assert!(own.is_trusted && own.table != "high", "{ports}");
+        assert!(own.share_if_all_send >= 1.0 / 1.2 - 1e-9, "{ports}");
+        assert!(plan.unmet.is_empty(), "{ports}: {:?}", plan.unmet);
+        assert!(
+            plan.notes
+                .iter()
+                .any(|note| note.contains(RAISED_ASSUMPTION)),
+            "{ports}"
+        );
+        reached(&plan);
+    }
+}
+
+#[test]
+fn slowdowns_are_refused_with_a_proof_if_an_inequality_shows_it() {
+    let refused = |request: &Request| plan(request).unwrap_err();
+    // 1 / 1.5 twice.
+    let both = request(
+        "",
+        &["share = 0.3\nslowdown = 1.5", "share = 0.5\nslowdown = 1.5"],
+    );
+    let refusal = refused(&both);
+    assert!(
+        refusal.is_proved && refusal.to_string().contains("133.33 %"),
+        "{refusal}"
+    );
+    assert_eq!(refusal.conflict().classes, [0, 1]);
+    // Entries of at most 255 for the class, and one packet of each other class.
+    let few = slow("entries = 3\nhigh-table = \"never\"", "1.2", "4096 B");
+    let refusal = refused(&few);
+    assert!(refusal.is_proved && refusal.nearest.is_some(), "{refusal}");
+    assert!(
+        refusal.to_string().contains("a backlog of own may take"),
+        "{refusal}"
+    );
+    // A lane for all.
+    let refusal = refused(&slow("vls = 1", "3", "4096 B"));
+    assert!(
+        refusal.is_proved && refusal.to_string().contains("may be queued"),
+        "{refusal}"
+    );
+    // A class without others.
+    let alone = request("", &["share = 0.3\nslowdown = 1"]);
+    assert_eq!(reached(&plan(&alone).unwrap()), 1.0);
+}
+
+/// The high table is not used at ports with a known issue, and only plans with slowdowns state it.
+#[test]
+fn a_known_issue_keeps_slowdowns_out_of_the_high_table() {
+    let mut fabric = slow("entries = 32", "1.1", "4096 B");
+    fabric.cautions.limits = vec![(PortsOf::Switches, LimitIssue::ALL[0])];
+    let planned = plan(&fabric).unwrap();
+    assert_eq!(planned.classes[0].table, "low");
+    assert!(
+        planned.notes.iter().any(|note| note.contains("955641")),
+        "{:?}",
+        planned.notes
+    );
+    let [switches, hosts] = &planned.fitted[..] else {
+        panic!("{:?}", planned.fitted);
+    };
+    assert_eq!(
+        (switches.room.high, hosts.plan.classes[0].table),
+        (0, "high")
+    );
+    fabric.devices = vec![Device {
+        name: "ours".into(),
+        ports: PortsOf::Switches,
+        room: Room::LARGEST,
+        high_limit: Some(HighLimit::Works),
+        issue: None,
+    }];
+    let planned = plan(&fabric).unwrap();
+    assert_eq!(planned.classes[0].table, "high");
+    fabric.devices.clear();
+    fabric.classes[0].slowdown = None;
+    let planned = plan(&fabric).unwrap();
+    assert!(planned.fitted.is_empty() && planned.notes.is_empty());
 }

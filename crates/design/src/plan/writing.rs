@@ -3,7 +3,7 @@
 use netloom_arbitration::N_SLS;
 use netloom_catalog::FromToml;
 
-use super::{Plan, PlannedClass, rounded};
+use super::{Plan, PlannedClass, factor, rounded};
 
 impl Plan {
     /// Returns the section, to be appended to an experiment without one.
@@ -18,8 +18,14 @@ impl Plan {
                 true => format!(" ({:.2} % if all send)", class.share_if_all_send * 100.0),
                 false => String::new(),
             };
+            let slowdown = match (&class.slowdown, class.slowdown_wanted) {
+                (Some(Ok(bound)), Some(wanted)) => {
+                    format!(", slowdown at most {} of {wanted}", factor(bound.factor))
+                }
+                _ => String::new(),
+            };
             text.push_str(&format!(
-                "# {} (SL{} on VL{}): {:.2} %{if_all_send} of {:.2} % wanted, {wait}\n",
+                "# {} (SL{} on VL{}): {:.2} %{if_all_send} of {:.2} % wanted, {wait}{slowdown}\n",
                 class.name,
                 class.sl.0,
                 class.vl.0,
@@ -51,12 +57,12 @@ impl Plan {
     }
 
     /// Returns the class whose lane unplanned traffic harms least: the largest class of the lane
-    /// with the largest share, among the lanes without a deadline. If every lane has a deadline,
-    /// among all of them. Classes of the high-priority table have deadlines.
+    /// with the largest share, among the lanes without a deadline or a slowdown. If every lane has
+    /// one, among all of them. Classes of the high-priority table have one.
     pub fn harmless(&self) -> Option<&PlannedClass> {
         let key = |class: &PlannedClass| {
             let in_lane = || self.classes.iter().filter(|other| other.vl == class.vl);
-            let is_free = in_lane().all(|other| other.deadline.is_none());
+            let is_free = in_lane().all(|other| !other.is_urgent());
             let share: f64 = in_lane().map(|other| other.share_wanted).sum();
             (is_free, share, class.share_wanted)
         };

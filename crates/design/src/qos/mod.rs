@@ -6,6 +6,7 @@
 //!            └── DeficitTable      (paper 000)
 //! needs ── bxi ───── QuantumTable  (paper 003)
 //! tables ── wait ─── the longest wait of a class at an output, or why there is none
+//! tables ── slowdown  how much longer a backlog takes, or why there is no bound
 //! tables ── predict ─ the share of each class when all have something to send
 //! ```
 
@@ -13,5 +14,6 @@ pub mod bxi;
 pub mod dtable;
 pub mod placement;
 pub mod predict;
+pub mod slowdown;
 pub mod wait;
 pub mod weights;

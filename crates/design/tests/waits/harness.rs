@@ -1,5 +1,5 @@
-//! Tables under load: every class comes and goes at one output, and none may wait longer than the
-//! bound.
+//! Tables under load: every class comes and goes at one output, and no class may wait longer than
+//! its bound, or send a backlog later than its slowdown allows.
 //!
 //! ```text
 //! maker ── Case { table, sizes } ──┬─ bounds    netloom_design::qos::wait
@@ -13,6 +13,7 @@ use netloom_arbitration::{
     Arbiter, BxiDeficit, BxiTable, DTable, DeficitTable, Head, MANAGEMENT_VL, N_QUEUES, N_SLS,
     Policy, QuantumTable, TwoTable, View, VlArbitrationTable,
 };
+use netloom_design::qos::slowdown::{Packets, Slowdown};
 use netloom_design::qos::wait::{
     Bound, IbTables, PacketSizes, Wait, bxi_wait, dtable_wait, ib_wait,
 };
@@ -97,6 +98,23 @@ impl Arbitration {
             Arbitration::Bxi(table) => bxi_wait(table, false, flit, sizes, Sl(class)),
             Arbitration::BxiDeficit(table) => bxi_wait(table, true, flit, sizes, Sl(class)),
         }
+    }
+
+    pub(crate) fn slowdown(&self, packets: &Packets, class: u8) -> Option<Slowdown> {
+        let slowdown = match self {
+            Arbitration::DTable(table) => packets.dtable(table, Sl(class)),
+            Arbitration::Ib(high, low, limit) => {
+                let tables = IbTables {
+                    high,
+                    low,
+                    limit: *limit,
+                };
+                packets.ib(tables, Vl(class))
+            }
+            Arbitration::Bxi(table) => packets.bxi(table, false, Sl(class)),
+            Arbitration::BxiDeficit(table) => packets.bxi(table, true, Sl(class)),
+        };
+        slowdown.ok()
     }
 
     pub(crate) fn bound(&self, sizes: &PacketSizes, class: u8) -> Option<Bound> {
@@ -298,4 +316,99 @@ pub(crate) fn hold(
         }
     }
     nearest
+}
+
+/// Runs one class that always has a packet, while the others come and go, or always have one too.
+/// Returns the most bytes that the link sent beyond the factor, over all backlogs within the run. A
+/// backlog may begin at any decision, with the packet of that decision in flight, and end with any
+/// own packet.
+pub(crate) fn longest_startup(
+    arbiter: &mut dyn Arbiter,
+    sizes: &PacketSizes,
+    own: usize,
+    factor: f64,
+    (seed, n_decisions): (u64, usize),
+) -> f64 {
+    let mut draws = Draws(seed);
+    let mut heads = [Head::default(); N_QUEUES];
+    let mut habits = [Habit::default(); N_SLS];
+    let mut asleep = [0u64; N_SLS];
+    let goes = draws.one_of(&[0, 0, 2, 20]);
+    let length = |class: usize, habit: Habit, draws: &mut Draws| -> u32 {
+        let (smallest, largest) = (sizes.smallest[class].0, sizes.largest[class].0);
+        draws.length((smallest.max(1), largest), habit)
+    };
+    for class in 0..N_SLS {
+        heads[class].sl = Sl(class as u8);
+        heads[class].vl = Vl(class as u8);
+        if sizes.largest[class].0 > 0 {
+            habits[class] = draws.one_of(&[Habit::Mixed, Habit::Short, Habit::Long]);
+            heads[class].bytes = length(class, habits[class], &mut draws);
+        }
+    }
+    let (mut ahead, mut startup) = (0.0f64, 0.0f64);
+    for _ in 0..n_decisions {
+        let sends = |class: usize| sizes.largest[class].0 > 0 && asleep[class] == 0;
+        let eligible = (0..N_SLS).filter(|&class| class == own || sends(class));
+        let view = View {
+            eligible: eligible.fold(0, |mask, class| mask | 1 << class),
+            heads: &heads,
+        };
+        let Some(grant) = arbiter.choose(&view) else {
+            break;
+        };
+        arbiter.commit(grant);
+        let sent = usize::from(grant.queue);
+        let bytes = u64::from(heads[sent].bytes).div_ceil(UNIT) * UNIT;
+        ahead += bytes as f64;
+        if sent == own {
+            ahead -= factor * bytes as f64;
+            startup = startup.max(ahead);
+        }
+        ahead = ahead.max(bytes as f64);
+        for asleep in &mut asleep {
+            *asleep = asleep.saturating_sub(1);
+        }
+        if goes > 0 && draws.below(goes) == 0 {
+            asleep[sent] = draws.below(60);
+        }
+        heads[sent].bytes = length(sent, habits[sent], &mut draws);
+    }
+    startup
+}
+
+/// How near runs came to slowdowns.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Slowest {
+    pub n_bounds: usize,
+    /// The largest startup over its bound.
+    pub startup: f64,
+}
+
+impl Slowest {
+    /// Runs every class of a case with a bound; panics if it is exceeded.
+    pub(crate) fn add(&mut self, case: &Case, seed: u64, n_decisions: usize) {
+        let packets = Packets::new(&case.sizes, Bytes(UNIT));
+        for class in 0..8 {
+            let Some(bound) = case.table.slowdown(&packets, class) else {
+                continue;
+            };
+            let own = usize::from(class);
+            let startup = longest_startup(
+                &mut *case.table.arbiter(),
+                &case.sizes,
+                own,
+                bound.factor,
+                (seed + u64::from(class), n_decisions),
+            );
+            assert!(
+                startup <= bound.startup.0 as f64 + 1e-3,
+                "seed {seed}: class {class} has {startup}, at most {bound:?}: {case:?}"
+            );
+            if bound.factor > 1.0 {
+                self.n_bounds += 1;
+                self.startup = self.startup.max(startup / bound.startup.0 as f64);
+            }
+        }
+    }
 }

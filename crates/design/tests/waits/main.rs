@@ -3,7 +3,7 @@
 
 mod harness;
 
-use harness::{Arbitration, Case, Draws, Load, UNIT, hold, longest_waits, sizes};
+use harness::{Arbitration, Case, Draws, Load, Slowest, UNIT, hold, longest_waits, sizes};
 use netloom_arbitration::{DeficitTable, QuantumTable, SlEntry, VlArbitrationTable};
 use netloom_design::qos::dtable::{self, Needs};
 use netloom_design::qos::wait::{PacketSizes, dtable_gap};
@@ -103,6 +103,42 @@ fn nobody_waits_longer_under_a_bxi_table() {
 #[test]
 fn nobody_waits_longer_under_a_bxi_table_with_deficits() {
     check(bxi_deficit_tables);
+}
+
+/// Checks the slowdowns of 2,500 tables and packet mixes from a maker: no backlog exceeds its
+/// bound, and some come within 10 % of it.
+#[track_caller]
+fn check_slowdowns(make: fn(&mut Draws) -> Case) {
+    let mut draws = Draws(3);
+    let mut slowest = Slowest::default();
+    for _ in 0..2_500 {
+        let mut case = make(&mut draws);
+        case.sizes.management = Bytes(0);
+        slowest.add(&case, draws.0, 1000);
+    }
+    println!("{slowest:?}");
+    assert!(slowest.n_bounds > 2_500, "{slowest:?}");
+    assert!(slowest.startup > 0.9, "{slowest:?}");
+}
+
+#[test]
+fn no_backlog_is_slower_than_a_dtable_allows() {
+    check_slowdowns(dtables);
+}
+
+#[test]
+fn no_backlog_is_slower_than_the_tables_of_infiniband_allow() {
+    check_slowdowns(ib_tables);
+}
+
+#[test]
+fn no_backlog_is_slower_than_a_bxi_table_allows() {
+    check_slowdowns(bxi_tables);
+}
+
+#[test]
+fn no_backlog_is_slower_than_a_bxi_table_with_deficits_allows() {
+    check_slowdowns(bxi_deficit_tables);
 }
 
 /// Table 4 of paper 000 and the message sizes of its classes.

@@ -11,9 +11,8 @@ use super::fan::{between_arms, fan};
 use super::plain::plain;
 use crate::canvas::{Canvas, PAGE, Point};
 
-/// The caption of tori about cables that leave the picture.
-pub(crate) const WRAPS: &str =
-    "A dashed cable leaves the picture and comes back at the opposite side.";
+/// The caption of tori about cables that wrap around.
+pub(crate) const WRAPS: &str = "A dashed cable wraps around to the opposite side.";
 
 /// Switches of one row, if a fabric is a single line.
 const LINE: u32 = 16;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use netloom_packet::{Op, Program, Source};
+use netloom_packet::{Program, Source};
 use netloom_units::NicId;
 
 use crate::spec::{ClassSpec, Desk, Workloads, grouped};
@@ -29,7 +29,8 @@ pub(crate) fn one_per_nic(
 ) -> bool {
     let mut owners: Vec<Option<&ClassSpec>> = vec![None; workloads.n_nics as usize];
     let mut is_good = true;
-    for (spec, program) in programs(classes, sources) {
+    let exclusive = |(_, program): &(&ClassSpec, &dyn Program)| !program.shares_nics();
+    for (spec, program) in programs(classes, sources).filter(exclusive) {
         let mut shared: Vec<(NicId, &ClassSpec)> = vec![];
         let nics = (0..workloads.n_nics).map(NicId);
         for nic in nics.filter(|nic| program.may_run_on(*nic)) {
@@ -63,22 +64,16 @@ pub(crate) fn facts(
     workloads: &Workloads,
     desk: &mut Desk<'_>,
 ) -> u64 {
-    let mut in_all = 0;
+    let mut in_all: u64 = 0;
     for (spec, program) in programs(classes, sources) {
         let mtu = workloads.segmentation.of(spec.class.sl).mtu;
-        let (mut ranks, mut messages, mut sum, mut packets) = (0, 0, 0, 0);
-        for nic in (0..workloads.n_nics).map(NicId) {
-            ranks += u64::from(program.op(nic, 0).is_some());
-            for op in (0..).map_while(|step| program.op(nic, step)) {
-                if let Op::Send { bytes, .. } = op {
-                    let bytes = u64::from(bytes);
-                    messages += 1;
-                    sum += bytes;
-                    packets += mtu.map_or(1, |mtu| bytes.div_ceil(mtu.0).max(1));
-                }
-            }
-        }
-        in_all += packets;
+        let nics = (0..workloads.n_nics).map(NicId);
+        let ranks = nics.filter(|nic| program.op(*nic, 0).is_some()).count() as u64;
+        let messages = program.sum(&|_| 1);
+        let sum = program.sum(&u64::from);
+        let packets =
+            program.sum(&|bytes| mtu.map_or(1, |mtu| u64::from(bytes).div_ceil(mtu.0).max(1)));
+        in_all = packets.saturating_add(in_all);
         desk.fact(
             "program",
             format!(

@@ -404,7 +404,7 @@ impl OneRun<'_> {
         let protocol = stashes.summary(experiment, simulation);
         let at_end = Snapshot::take(simulation);
         let cut = warmup::cut(&recording, given);
-        let ended = jobs::of_classes(experiment, &recording);
+        let ended = jobs::of_classes(experiment, &recording, simulation);
         let jobs = jobs::summaries(experiment, &ended, simulation);
         let summaries = summary::Summaries::new(experiment, &recording, cut, ended);
         let window = if given.is_some() && cut.is_found {

@@ -255,6 +255,13 @@ impl<'a> Summaries<'a> {
         let epochs = self.epochs(&chosen, part.from);
         let jobs = chosen.iter().map(|&at| self.jobs[self.keys[at].0]);
         let jobs: Option<Vec<Job>> = jobs.collect();
+        let completion_time_ns = part.completion.map(|ticks| self.nanos(ticks.0 as f64));
+        // Several jobs have no common bandwidth.
+        let job = match jobs.as_deref() {
+            Some([job]) => Some(*job),
+            _ => None,
+        };
+        let bandwidths = job.and_then(|job| job.bandwidths(completion_time_ns?));
         let measured = Measured {
             epochs: &epochs,
             sending: self.sending(&row),
@@ -312,7 +319,7 @@ impl<'a> Summaries<'a> {
             application_wait_max_ns: (row.application_wait.max())
                 .map(|ticks| self.nanos(ticks as f64)),
             last_delivery_ns: last_delivery.map(|tick| self.nanos(tick.0 as f64)),
-            completion_time_ns: part.completion.map(|ticks| self.nanos(ticks.0 as f64)),
+            completion_time_ns,
             jitter_mean_ns: row.jitter.mean().map(|ticks| self.nanos(ticks)),
             jitter_max_ns: row.jitter.max().map(|ticks| self.nanos(ticks as f64)),
             switches_mean: (packets > 0).then(|| row.hops as f64 / packets as f64),
@@ -321,6 +328,12 @@ impl<'a> Summaries<'a> {
                 false => fairness.of(&chosen),
             },
             verdict: measured.verdict(),
+            algorithm_bandwidth: bandwidths.map(|[algorithm, _]| algorithm),
+            bus_bandwidth: bandwidths.map(|[_, bus]| bus),
+            slowest_rank: job.and_then(|job| job.slowest_rank()),
+            rank_imbalance: job.and_then(|job| job.rank_imbalance()),
+            // Known when all runs of a study are.
+            slowdown: None,
         }
     }
 

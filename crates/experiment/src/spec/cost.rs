@@ -156,7 +156,7 @@ impl Offered {
         self.weight = weight(machine, topology, lanes, self.load);
         if machine.endpoints.acknowledgement.is_some() {
             self.packets *= 2.0;
-            self.packets_at_all *= 2;
+            self.packets_at_all = self.packets_at_all.saturating_mul(2);
         }
     }
 }

@@ -205,7 +205,16 @@ pub(super) fn judged(planned: Planned, desk: &mut Desk<'_>) -> Option<Plan> {
             false => String::new(),
         };
         let given = class.share_given * 100.0;
-        format!("{} {given:.2} %{if_all_send} ({wait})", class.name)
+        let slowdown = match (&class.slowdown, class.slowdown_wanted) {
+            (Some(Ok(bound)), Some(_)) => {
+                format!(", slowdown at most {}", plan::factor(bound.factor))
+            }
+            _ => String::new(),
+        };
+        format!(
+            "{} {given:.2} %{if_all_send} ({wait}{slowdown})",
+            class.name
+        )
     });
     let classes: Vec<String> = classes.collect();
     desk.fact("plan", classes.join(", "));

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use netloom_arbitration::{Entry, IbTwoTable, Policy, VlArbitrationTable};
 use netloom_catalog::{Described, Document, Notes, Params, Section, ValueShape};
-use netloom_design::plan::{Cautions, Device, PortsOf, Room, Surroundings};
+use netloom_design::plan::{Cautions, Device, LimitIssue, PortsOf, Room, Surroundings};
 use netloom_fabric::{DROPPED, LaneRow, LaneRows, PassedRows, PathChannels, SAME_CHANNELS};
 use netloom_infiniband::opensm::PortKind;
 use netloom_infiniband::{Node, NodeKind, PortName, Site, VlArbitration, writing};
@@ -218,9 +218,13 @@ fn surroundings(site: &Site) -> Surroundings {
     let mut found: BTreeMap<(PortsOf, Room), (usize, &str)> = BTreeMap::new();
     // Rate and one end of each cable between nodes that carry traffic.
     let mut cables: Vec<(Rate, usize, u8)> = vec![];
+    // Switches whose limit of the high table is a known issue.
+    let mut limits: Vec<(PortsOf, LimitIssue)> = vec![];
     // Routers and aggregation nodes are not simulated.
     let carries = |node: &Node| node.kind != NodeKind::Router && !node.is_aggregation_node();
     for (at, node) in subnet.nodes.iter().enumerate() {
+        let device = node.device.filter(|_| node.kind.is_switch());
+        let issue = device.and_then(|device| LimitIssue::of(device.vendor, device.device));
         for (number, port) in (0..).zip(&node.ports) {
             let kind = PortKind::of(node.kind, number);
             let ports = match kind {
@@ -232,6 +236,11 @@ fn surroundings(site: &Site) -> Surroundings {
             };
             if port.cable.is_none() && kind != PortKind::EnhancedPort0 {
                 continue;
+            }
+            if let Some(issue) = issue.map(|issue| (ports, issue))
+                && !limits.contains(&issue)
+            {
+                limits.push(issue);
             }
             let carrying = port
                 .cable
@@ -257,6 +266,8 @@ fn surroundings(site: &Site) -> Surroundings {
         },
         ports,
         room,
+        high_limit: None,
+        issue: None,
     };
     // A stable sort: the first of several ends stays the first.
     cables.sort_by_key(|(rate, ..)| *rate);
@@ -288,6 +299,7 @@ fn surroundings(site: &Site) -> Surroundings {
                 })
             }),
             bottleneck: None,
+            limits,
         },
         hops: None,
     }

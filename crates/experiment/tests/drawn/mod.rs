@@ -565,6 +565,11 @@ pub(crate) fn experiment(tape: &mut Tape<'_>) -> String {
             "{ kind = \"amr\", ranks = 12, rounds = 2, size-divisor = 32 }",
             "{ kind = \"minife\", grid = [3, 2, 2], rounds = 3, size-divisor = 8 }",
             "{ kind = \"all-reduce\", nics = \"0-11\", bytes = \"5003 B\", rounds = 2 }",
+            "{ kind = \"all-to-all\", nics = \"0-11\", bytes = \"5003 B\", ranks-per-host = 2 }",
+            "{ kind = \"expert-parallel\", nics = \"0-11\", tokens = 3, experts = 24, top-k = 3, \
+             hidden = 256, skew = 0.5, layers = 2 }",
+            "{ kind = \"kv-transfer\", from = \"0-5\", to = \"6-11\", tokens = 5, page = 4, \
+             bytes-per-token = 240, layers = 2, mode = \"read\" }",
         ]);
         writeln!(
             text,

@@ -21,6 +21,8 @@ pub(crate) struct Programs {
     steps: Vec<u32>,
     /// Until when the rank of each (NIC, class) computes before its next step, if it has started.
     computes_until: Vec<Option<Tick>>,
+    /// When the rank of each (NIC, class) was done with its last step, if it is.
+    ended: Vec<Option<Tick>>,
     /// NICs whose programs have work in this tick.
     are_due: Vec<bool>,
     /// The rows that programs send in.
@@ -31,7 +33,7 @@ pub(crate) struct Programs {
 
 netloom_encoding::state!(Programs {
     changes: [arrived],
-    records: [steps, computes_until, are_due],
+    records: [steps, computes_until, ended, are_due],
     stays: [n_classes, is_program]
 });
 
@@ -44,6 +46,7 @@ impl Programs {
             n_classes,
             steps: vec![0; n_nics * n_classes],
             computes_until: vec![None; n_nics * n_classes],
+            ended: vec![None; n_nics * n_classes],
             are_due: vec![false; n_nics],
             is_program: rows(plan).iter().map(|&(at, _)| is_program(at)).collect(),
             arrived: FxHashSet::default(),
@@ -57,6 +60,9 @@ impl Programs {
         })?;
         for until in self.computes_until.iter().flatten() {
             bounds.time("end of a rank's computing", *until)?;
+        }
+        for end in self.ended.iter().flatten() {
+            bounds.past("end of a rank", *end)?;
         }
         let most = self.steps.iter().copied().max().unwrap_or(0);
         ensure_below("step of a program", most, u64::from(u32::MAX))
@@ -111,6 +117,24 @@ impl<S: Switches> Fabric<S> {
             }
         }
         waiting
+    }
+
+    /// Returns the ranks that are done: class, NIC and time.
+    pub(crate) fn ended_ranks(&self) -> Vec<(u8, NicId, Tick)> {
+        let endpoints = &self.endpoints;
+        let Some(programs) = &endpoints.programs else {
+            return vec![];
+        };
+        let nics = endpoints.nics.iter();
+        let ended = nics.zip(programs.ended.chunks(programs.n_classes));
+        let of_nic = |(nic, ended): (NicId, &[Option<Tick>])| {
+            let ended = ended.iter().enumerate();
+            let of_class = ended.filter_map(|(class, end)| Some((class as u8, nic, (*end)?)));
+            of_class.collect::<Vec<_>>()
+        };
+        ended
+            .flat_map(|(nic, ended)| of_nic((nic.id, ended)))
+            .collect()
     }
 
     /// Starts the programs of a NIC, or continues after a rank has computed.
@@ -199,6 +223,10 @@ impl<S: Switches> Fabric<S> {
                 }
             }
             programs.steps[at] += 1;
+        }
+        let step = programs.steps[at];
+        if step > 0 && programs.ended[at].is_none() && program.op(id, step).is_none() {
+            programs.ended[at] = Some(now);
         }
     }
 

@@ -81,6 +81,9 @@ pub trait Simulation {
     /// Returns the ranks that wait for a message, in order of class and NIC: class and NIC, and the
     /// NIC of the rank that they wait for.
     fn waiting_ranks(&mut self) -> Vec<(u8, NicId, NicId)>;
+    /// Returns the ranks that are done with their programs, in order of class and NIC: class, NIC
+    /// and time.
+    fn ended_ranks(&mut self) -> Vec<(u8, NicId, Tick)>;
     /// Returns the steps of the followed packets, in order of time.
     fn steps(&mut self) -> Vec<Step>;
     /// Returns a cycle of waits, if there is one and if some packet has waited at an input for more

@@ -221,6 +221,15 @@ impl<S: Switches + 'static, Q: EventQueue<S::Event>> Simulation for Running<S, Q
         all
     }
 
+    fn ended_ranks(&mut self) -> Vec<(u8, NicId, Tick)> {
+        let models = self.engine.models();
+        let here = models.flat_map(|fabric| fabric.ended_ranks());
+        let here = here.collect();
+        let mut all = self.collected(here);
+        all.sort_unstable();
+        all
+    }
+
     fn steps(&mut self) -> Vec<Step> {
         let models = self.engine.models();
         let here = models.flat_map(|fabric| fabric.shared.steps.clone());

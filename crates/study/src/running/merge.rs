@@ -7,8 +7,8 @@ use std::io::{self, BufWriter};
 use std::path::Path;
 
 use netloom_results::store::{
-    Incoming, RunFile, TableWriter, finish_incoming, is_table, is_unit, points, remove_files,
-    table_file, to_parquet,
+    Incoming, RunFile, TableWriter, fill_slowdowns, finish_incoming, is_table, is_unit, points,
+    remove_files, table_file, to_parquet,
 };
 use netloom_results::{Column, Datum, Frame, FrameColumn, Kind, Level, RunId, StudyDocument};
 
@@ -123,7 +123,8 @@ pub fn merge(
         is_partial,
         open: BTreeMap::new(),
     };
-    let mut results: Option<Frame> = None;
+    // Slowdowns need all runs.
+    let mut results: Vec<Frame> = vec![];
     let mut numbered = Numbered::default();
     let n = planned.runs.len();
     for (done, run) in planned.runs.iter().enumerate() {
@@ -144,19 +145,29 @@ pub fn merge(
         let key = key_columns(&document, numbered.number(run), &settings);
         for (name, frame) in &file.tables {
             let frame = frame.behind(&key);
-            tables.push(name, &frame).map_err(refused(folder.path()))?;
-            if name == "results" {
-                match &mut results {
-                    Some(results) => results.append(&frame),
-                    None => results = Some(frame),
-                }
+            match name.as_str() {
+                "results" => results.push(frame),
+                _ => tables.push(name, &frame).map_err(refused(folder.path()))?,
             }
         }
     }
     progress(n, n);
-    let mut keys = vec!["point".to_owned()];
-    keys.extend(document.columns.iter().map(|column| column.name.clone()));
-    let table = points(&results.expect("every run has results"), &keys);
+    let settings = document.columns.iter().map(|column| column.name.clone());
+    let settings: Vec<String> = settings.collect();
+    fill_slowdowns(&mut results, &settings);
+    for frame in &results {
+        tables
+            .push("results", frame)
+            .map_err(refused(folder.path()))?;
+    }
+    let joined = results.into_iter().reduce(|mut joined, frame| {
+        joined.append(&frame);
+        joined
+    });
+    let keys: Vec<String> = std::iter::once("point".to_owned())
+        .chain(settings)
+        .collect();
+    let table = points(&joined.expect("every run has results"), &keys);
     let merged = Merged {
         points: numbered.next,
         runs: n,

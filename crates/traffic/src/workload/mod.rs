@@ -3,12 +3,25 @@
 //! Some workloads list their messages before the run, for one seed, and do not react to the fabric.
 //! Others are programs of ranks, whose messages wait for each other.
 
+mod all_gather;
 mod all_reduce;
+mod all_to_all;
+mod broadcast;
+mod collective;
+mod expert_parallel;
+mod kv_transfer;
 pub mod programs;
+mod reduce_scatter;
 mod san;
 mod skeleton;
 
+pub use all_gather::{AllGather, AllGatherAlgorithm};
 pub use all_reduce::{AllReduce, AllReduceAlgorithm};
+pub use all_to_all::{AllToAll, AllToAllAlgorithm};
+pub use broadcast::{Broadcast, BroadcastAlgorithm};
+pub use expert_parallel::{ExpertParallel, Merge, TokenType};
+pub use kv_transfer::{KvTransfer, TransferMode, Transfers};
+pub use reduce_scatter::{ReduceScatter, ReduceScatterAlgorithm};
 pub use san::San;
 pub use skeleton::{Amg, Amr, BigFft, FillBoundary, Grid, MiniFe, MultiGrid, Skeleton};
 
@@ -46,6 +59,8 @@ pub enum Generated {
     Messages(Vec<(NicId, Arrival)>),
     /// Programs, whose messages wait for each other.
     Programs(Placed),
+    /// Transfers without end, for as long as the class and the run last.
+    Transfers(Transfers),
 }
 
 /// All workloads.
@@ -58,4 +73,10 @@ pub const WORKLOADS: &[Kind<dyn Generator>] = &[
     kind!(Amr, dyn Generator),
     kind!(MiniFe, dyn Generator),
     kind!(AllReduce, dyn Generator),
+    kind!(AllGather, dyn Generator),
+    kind!(ReduceScatter, dyn Generator),
+    kind!(AllToAll, dyn Generator),
+    kind!(Broadcast, dyn Generator),
+    kind!(ExpertParallel, dyn Generator),
+    kind!(KvTransfer, dyn Generator),
 ];

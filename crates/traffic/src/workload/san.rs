@@ -349,7 +349,7 @@ mod tests {
         });
         generated.map(|generated| match generated {
             Generated::Messages(messages) => messages,
-            Generated::Programs(_) => panic!("a list of messages"),
+            _ => panic!("a list of messages"),
         })
     }
 

@@ -1,5 +1,6 @@
 //! `netloom site export`: plans and fabrics as files of other programs.
 
+mod env;
 mod host_list;
 mod policy;
 mod roots;
@@ -49,6 +50,8 @@ pub(crate) enum Export {
     Dcb(Ethernet),
     /// Write the classes of a plan as a `tc` command (qdisc ets).
     Tc(Ethernet),
+    /// Write the settings of communication libraries for the classes of a plan, by `carries`.
+    Env(env::EnvFile),
 }
 
 #[derive(Args)]
@@ -92,6 +95,7 @@ impl Export {
             Export::Policy(more) => &more.file,
             Export::Roots(more) => &more.file,
             Export::Torus(more) => &more.file,
+            Export::Env(more) => &more.file,
             Export::Sonic(more) | Export::Dcb(more) | Export::Tc(more) => &more.file,
         };
         let text = match self {
@@ -149,6 +153,7 @@ impl Export {
                 }
                 None => None,
             },
+            Export::Env(more) => more.text(kinds, output)?,
             Export::Tc(more) => match queues(kinds, more, output)? {
                 Some(queues) => Some(each(&more.port, |port| {
                     Ok(tc_ets_command(port, &queues, MTU)?)
@@ -306,9 +311,15 @@ fn classes(
     {
         bail!("there is no class named `{unknown}` in the plan");
     }
+    // Weights that keep a slowdown exceed the share that the plan assumes.
+    let is_raised = |own: &plan::PlannedClass| own.is_trusted && own.table != "high";
+    let has_raised = planned.classes.iter().any(is_raised);
     let class = |(own, class): (&plan::PlannedClass, &plan::Class)| TrafficClass {
         name: class.name.clone(),
-        share: (own.table != "high").then_some(own.share_given),
+        share: (own.table != "high").then_some(match has_raised {
+            true => own.share_if_all_send,
+            false => own.share_given,
+        }),
         is_lossless: !lossy.contains(&class.name),
         has_deadline: own.deadline.is_some(),
         number: own.sl.0,

@@ -16,10 +16,10 @@ use crate::output::Output;
 
 #[derive(Args)]
 #[command(after_help = "Examples:
-  netloom site export policy plan.toml --group 'storage=io*' -o qos-policy.conf
-  netloom site export policy plan.toml --group 'storage=node[000-003,17]' -o qos-policy.conf
-  netloom site export policy plan.toml --group storage=io1,io2 --group control=0x9803... --others \
-  compute --end destination
+  netloom site export policy plan.toml --group 'storage=io*' -o policy.conf
+  netloom site export policy plan.toml --group 'storage=node[000-003,17]'
+  netloom site export policy plan.toml --group storage=io1,io2 \\
+      --group control=0x9803... --others compute --end destination
 
 A group is a class of [plan] or a service level, and the hosts whose paths get that level. Hosts \
 are names, with * for any text and [000-003,17] for numbers, or GUIDs of nodes or ports. The \
@@ -71,8 +71,12 @@ impl PolicyFile {
                     .filter(|port| before.ports.contains(port))
                     .count();
                 if both > 0 {
+                    let ports = match both {
+                        1 => "1 port is".to_owned(),
+                        _ => format!("{both} ports are"),
+                    };
                     output.say(&format!(
-                        "{both} ports are in both `{}` and `{class}`; the first applies",
+                        "{ports} in both `{}` and `{class}`; the first applies",
                         before.name
                     ));
                 }

@@ -13,10 +13,9 @@ use super::{OneFile, subnet};
 #[derive(Args)]
 #[command(after_help = "Examples:
   netloom site export torus torus.toml -o torus-2QoS.conf
-  netloom site export torus site/site.toml --sides 5x5 --switch s00 --next s10,s01 -o \
-  torus-2QoS.conf
-  netloom site export torus site/site.toml --sides 4x4x4m --switch s000 --next s100,s010,s001 \
-  --previous s300,s030
+  netloom site export torus site.toml --sides 5x5 --switch s00 --next s10,s01
+  netloom site export torus site.toml --sides 4x4x4m --switch s000 \\
+      --next s100,s010,s001 --previous s300,s030 -o torus-2QoS.conf
 
 The shape of a generated torus or mesh is known. For a real site, give the number of switches per \
 dimension (with m for a dimension without wrap-around), one switch, and its neighbours along x, y \

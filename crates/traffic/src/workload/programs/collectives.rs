@@ -14,6 +14,27 @@ use super::{Builder, Rank};
 /// If the number of ranks is not a power of two, some send their data first, as in Thakur,
 /// Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", 2005.
 pub fn all_reduce(builder: &mut Builder, ranks: &[Rank], bytes: u32) {
+    folded(builder, ranks, bytes, |builder, ranks| {
+        let mut distance = 1;
+        while distance < ranks.len() {
+            for (place, &rank) in ranks.iter().enumerate() {
+                let partner = ranks[place ^ distance];
+                builder.send(rank, partner, bytes);
+                builder.receive(rank, partner);
+            }
+            distance *= 2;
+        }
+    });
+}
+
+/// Adds an operation of a power of two of the ranks. Some ranks may first send all their data to
+/// another one, and receive the result of that one at the end.
+pub(super) fn folded(
+    builder: &mut Builder,
+    ranks: &[Rank],
+    bytes: u32,
+    operation: impl FnOnce(&mut Builder, &[Rank]),
+) {
     let n = ranks.len();
     if n < 2 {
         return;
@@ -21,23 +42,17 @@ pub fn all_reduce(builder: &mut Builder, ranks: &[Rank], bytes: u32) {
     let doubling = 1 << n.ilog2();
     let folded = n - doubling;
     // Of the folded pairs, the odd rank continues.
-    let goes_on = |place: usize| match place < folded {
-        true => ranks[2 * place + 1],
-        false => ranks[place + folded],
-    };
+    let continuing: Vec<Rank> = (0..doubling)
+        .map(|place| match place < folded {
+            true => ranks[2 * place + 1],
+            false => ranks[place + folded],
+        })
+        .collect();
     for pair in ranks[..2 * folded].chunks_exact(2) {
         builder.send(pair[0], pair[1], bytes);
         builder.receive(pair[1], pair[0]);
     }
-    let mut distance = 1;
-    while distance < doubling {
-        for place in 0..doubling {
-            let (rank, partner) = (goes_on(place), goes_on(place ^ distance));
-            builder.send(rank, partner, bytes);
-            builder.receive(rank, partner);
-        }
-        distance *= 2;
-    }
+    operation(builder, &continuing);
     for pair in ranks[..2 * folded].chunks_exact(2) {
         builder.send(pair[1], pair[0], bytes);
         builder.receive(pair[0], pair[1]);

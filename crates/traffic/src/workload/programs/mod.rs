@@ -1,7 +1,7 @@
 //! Programs of ranks: the sends and receives of each rank of a job, in order.
 //!
 //! ```text
-//!   Builder: send(rank, to, bytes), receive(rank, from)   collectives.rs, halo.rs
+//!   Builder: send(rank, to, bytes), receive(rank, from)   collectives.rs, chunked.rs, halo.rs
 //!        │ the k-th receive of a pair takes the k-th send of that pair
 //!        ▼
 //!   Programs: one round of steps, repeated   ──►  player.rs: runs them without a fabric
@@ -17,6 +17,7 @@
 //! message in either case.
 
 mod builder;
+mod chunked;
 mod collectives;
 mod computing;
 mod halo;
@@ -24,6 +25,10 @@ mod mapping;
 mod player;
 
 pub use builder::{Builder, Misfit, Unmatched};
+pub use chunked::{
+    all_to_all_chunks, binomial_broadcast, chain_broadcast, doubling_all_gather,
+    halving_doubling_all_reduce, halving_reduce_scatter, ring_all_gather, ring_reduce_scatter,
+};
 pub use collectives::{all_reduce, all_to_all, barrier, ring_all_reduce};
 pub use computing::{ComputeLaw, Computing};
 pub use halo::Halo;
@@ -31,8 +36,9 @@ pub use mapping::Mapping;
 pub use player::{Deadlock, Played, Sent, Wait, play};
 
 use std::fmt;
+use std::ops::Range;
 
-use netloom_packet::{Arrival, Cursor, Op, Program, Source};
+use netloom_packet::{Arrival, Cursor, Op, Program, Source, Volume};
 use netloom_units::NicId;
 
 /// A rank of a job, counted from 0.
@@ -149,15 +155,17 @@ impl Programs {
     /// Returns the number of messages of all ranks.
     pub fn n_messages(&self) -> u64 {
         let round: u64 = self.sends.iter().map(|&sends| u64::from(sends)).sum();
-        round * u64::from(self.rounds)
+        round.saturating_mul(u64::from(self.rounds))
     }
 
     /// Returns the sum over all messages of a function of their bytes, such as the bytes
     /// themselves, or packets.
     pub fn sum(&self, of_bytes: impl Fn(u32) -> u64) -> u64 {
         let sends = self.steps.iter().filter(|packed| !packed.is_receive());
-        let round: u64 = sends.map(|packed| of_bytes(packed.value)).sum();
-        round * u64::from(self.rounds)
+        let round = sends.fold(0, |sum: u64, packed| {
+            sum.saturating_add(of_bytes(packed.value))
+        });
+        round.saturating_mul(u64::from(self.rounds))
     }
 
     /// Places the programs on the NICs of a job: rank `r` on the `r`-th of them. There may be more
@@ -173,6 +181,9 @@ impl Programs {
             drawn_from: None,
             ranks: vec![None; n_nics as usize],
             computing: None,
+            compute_ranks: None,
+            volume: None,
+            shares_nics: false,
         };
         placed.seat();
         placed
@@ -191,6 +202,10 @@ pub struct Placed {
     ranks: Vec<Option<Rank>>,
     /// The computing times of the ranks, if they compute.
     computing: Option<Box<Computing>>,
+    /// The ranks that compute; all if it is `None`.
+    compute_ranks: Option<Range<u32>>,
+    volume: Option<Volume>,
+    shares_nics: bool,
 }
 
 impl Placed {
@@ -212,12 +227,41 @@ impl Placed {
         }
     }
 
+    /// Lets only these ranks compute.
+    pub fn only_computing(self, ranks: Range<u32>) -> Placed {
+        Placed {
+            compute_ranks: Some(ranks),
+            ..self
+        }
+    }
+
+    /// Sets the data that benchmarks count.
+    pub fn counted(self, volume: Volume) -> Placed {
+        Placed {
+            volume: Some(volume),
+            ..self
+        }
+    }
+
+    /// Allows other programs on its NICs.
+    pub fn sharing(self) -> Placed {
+        Placed {
+            shares_nics: true,
+            ..self
+        }
+    }
+
     /// Assigns every rank to its NIC of the job.
     fn seat(&mut self) {
         self.ranks.fill(None);
         for (rank, nic) in (0..self.programs.n_ranks()).map(Rank).zip(&self.job) {
             self.ranks[nic.index()] = Some(rank);
         }
+    }
+
+    fn may_compute(&self, rank: Rank) -> bool {
+        let ranks = self.compute_ranks.as_ref();
+        ranks.is_none_or(|ranks| ranks.contains(&rank.0))
     }
 
     /// Returns whether this step of a rank is the first send after a receive.
@@ -248,11 +292,25 @@ impl Program for Placed {
 
     fn computes_before(&self, nic: NicId, step: u32) -> u64 {
         match (&self.computing, self.ranks[nic.index()]) {
-            (Some(computing), Some(rank)) if self.begins_anew(rank, step) => {
+            (Some(computing), Some(rank))
+                if self.may_compute(rank) && self.begins_anew(rank, step) =>
+            {
                 computing.cycles(rank, step)
             }
             _ => 0,
         }
+    }
+
+    fn sum(&self, of_bytes: &dyn Fn(u32) -> u64) -> u64 {
+        self.programs.sum(of_bytes)
+    }
+
+    fn volume(&self) -> Option<Volume> {
+        self.volume
+    }
+
+    fn shares_nics(&self) -> bool {
+        self.shares_nics
     }
 
     fn may_run_on(&self, nic: NicId) -> bool {
