@@ -1,5 +1,6 @@
 //! Computes what tables guarantee to each class, and which needs of the request they do not meet.
 
+use netloom_arbitration::N_SLS;
 use netloom_units::Vl;
 
 use super::attempt::{Case, Stream};
@@ -9,8 +10,8 @@ use crate::qos::wait::Wait;
 /// Compares tables with the request.
 pub(super) fn judge(case: &Case<'_>, tables: Tables, is_proved: bool) -> Plan {
     let request = case.request;
-    let shares = stream_shares(case, &tables);
     let unrestrained = tables.shares(&case.laws(), request.ports.flit);
+    let shares = stream_shares(case, &tables, &unrestrained);
     let mut classes = Vec::with_capacity(request.classes.len());
     for index in 0..request.classes.len() {
         let at = case
@@ -18,11 +19,11 @@ pub(super) fn judge(case: &Case<'_>, tables: Tables, is_proved: bool) -> Plan {
             .iter()
             .position(|stream| stream.members.contains(&index))
             .expect("every class is in a stream");
-        let if_all_send = unrestrained[usize::from(case.streams[at].key)];
-        classes.push(planned(case, &tables, index, (at, shares[at], if_all_send)));
+        let share = (at, shares[at]);
+        classes.push(planned(case, &tables, index, share, &unrestrained));
     }
     let unmet = unmet(case, &classes, is_proved);
-    let notes = notes(case, &tables);
+    let notes = notes(case, &tables, &unrestrained);
     let facts = cost::facts(request, &case.lanes, &tables);
     Plan {
         request: request.clone(),
@@ -45,25 +46,35 @@ fn has_high(tables: &Tables, stream: &Stream) -> bool {
 }
 
 /// Returns whether a stream has a larger part of the low table, or of the only one, than its share.
-/// It then keeps a slowdown, and the shares of others rely on its source.
-fn is_raised(case: &Case<'_>, tables: &Tables, stream: &Stream) -> bool {
+/// It then keeps a slowdown, and the shares of others rely on its source. `unrestrained` are the
+/// shares by key if all streams send as much as they can.
+fn is_raised(
+    case: &Case<'_>,
+    tables: &Tables,
+    stream: &Stream,
+    unrestrained: &[f64; N_SLS],
+) -> bool {
     if stream.slowdown.is_none() || has_high(tables, stream) {
         return false;
     }
-    let shares = tables.shares(&case.laws(), case.request.ports.flit);
     let most = stream.share * (1.0 + case.request.ports.tolerance * 1.001) + 1e-9;
-    shares[usize::from(stream.key)] > most
+    unrestrained[usize::from(stream.key)] > most
 }
 
 /// Returns whether the shares of others rely on a stream to send no more than its own.
-fn is_trusted(case: &Case<'_>, tables: &Tables, stream: &Stream) -> bool {
-    has_high(tables, stream) || is_raised(case, tables, stream)
+fn is_trusted(
+    case: &Case<'_>,
+    tables: &Tables,
+    stream: &Stream,
+    unrestrained: &[f64; N_SLS],
+) -> bool {
+    has_high(tables, stream) || is_raised(case, tables, stream, unrestrained)
 }
 
 /// Returns the share of each stream when all others send as much as they can, and the high table
 /// what it is assumed to send.
-fn stream_shares(case: &Case<'_>, tables: &Tables) -> Vec<f64> {
-    let is_trusted = |stream: &Stream| is_trusted(case, tables, stream);
+fn stream_shares(case: &Case<'_>, tables: &Tables, unrestrained: &[f64; N_SLS]) -> Vec<f64> {
+    let is_trusted = |stream: &Stream| is_trusted(case, tables, stream, unrestrained);
     let mut laws = case.laws();
     let mut trusted = 0.0;
     for stream in case.streams.iter().filter(|stream| is_trusted(stream)) {
@@ -72,7 +83,6 @@ fn stream_shares(case: &Case<'_>, tables: &Tables) -> Vec<f64> {
     }
     let shares = tables.shares(&laws, case.request.ports.flit);
     // A limit may give the high table less than it needs.
-    let unrestrained = tables.shares(&case.laws(), case.request.ports.flit);
     let all = case.streams.iter().filter(|stream| is_trusted(stream));
     let taken: f64 = all.map(|s| unrestrained[usize::from(s.key)]).sum();
     let part = if taken < trusted {
@@ -94,9 +104,11 @@ fn planned(
     case: &Case<'_>,
     tables: &Tables,
     index: usize,
-    (at, stream_share, if_all_send): (usize, f64, f64),
+    (at, stream_share): (usize, f64),
+    unrestrained: &[f64; N_SLS],
 ) -> PlannedClass {
     let (request, stream) = (case.request, &case.streams[at]);
+    let if_all_send = unrestrained[usize::from(stream.key)];
     let class = &request.classes[index];
     let lists = tables.lists();
     let (table, entries) = lists
@@ -148,7 +160,7 @@ fn planned(
         share_wanted: class.share.as_f64(),
         share_given: stream_share * class.share.as_f64() / in_lane,
         share_if_all_send,
-        is_trusted: is_trusted(case, tables, stream),
+        is_trusted: is_trusted(case, tables, stream, unrestrained),
         share_least: None,
         share_most: None,
         entries: own.len(),
@@ -203,7 +215,7 @@ fn unmet(case: &Case<'_>, classes: &[PlannedClass], is_proved: bool) -> Vec<Unme
     unmet
 }
 
-fn notes(case: &Case<'_>, tables: &Tables) -> Vec<String> {
+fn notes(case: &Case<'_>, tables: &Tables, unrestrained: &[f64; N_SLS]) -> Vec<String> {
     let request = case.request;
     let mut notes = vec![];
     notes.extend(request.cautions.bottleneck.clone());
@@ -233,23 +245,21 @@ fn notes(case: &Case<'_>, tables: &Tables) -> Vec<String> {
         .filter(|stream| has_high(tables, stream));
     let high: Vec<u8> = high.map(|stream| stream.key).collect();
     if !high.is_empty() {
-        let taken = tables.shares(&case.laws(), request.ports.flit);
-        let taken: f64 = high.iter().map(|&key| taken[usize::from(key)]).sum();
+        let taken: f64 = high.iter().map(|&key| unrestrained[usize::from(key)]).sum();
         notes.push(format!(
             "{HIGH_ASSUMPTION}. Unrestrained, they would take {:.1} % of the link",
             taken * 100.0
         ));
     }
     let raised = case.streams.iter();
-    let raised = raised.filter(|stream| is_raised(case, tables, stream));
+    let raised = raised.filter(|stream| is_raised(case, tables, stream, unrestrained));
     let raised: Vec<&Stream> = raised.collect();
     if !raised.is_empty() {
         let members = raised.iter().flat_map(|stream| &stream.members);
         let names: Vec<&str> = members.map(name).collect();
-        let taken = tables.shares(&case.laws(), request.ports.flit);
         let taken: f64 = raised
             .iter()
-            .map(|stream| taken[usize::from(stream.key)])
+            .map(|stream| unrestrained[usize::from(stream.key)])
             .sum();
         notes.push(format!(
             "{RAISED_ASSUMPTION}: {}. Unrestrained, they would take {:.1} % of the link",
