@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{anyhow, bail};
 use netloom_arbitration::VlArbitrationTable;
 use netloom_catalog::{Document, Place, ValueShape};
-use netloom_design::plan;
+use netloom_design::plan::{self, Plan};
 use netloom_experiment::Kinds;
 use netloom_experiment::spec::Wiring;
 use netloom_settings::{Class, Classes};
@@ -32,14 +32,15 @@ impl Planned {
     }
 }
 
-/// Reads the classes of a file with `[plan]`. Prints its errors and returns `None` if it has any.
-pub(super) fn of_plan(
+/// Plans the classes of a file, with its text. Prints the errors of the file and returns `None` if
+/// it has any. Every class of `lossy` must be in the plan.
+pub(super) fn plan_of(
     kinds: &Kinds,
     file: &Path,
     overrides: &Overrides,
     lossy: &[String],
     output: &Output,
-) -> anyhow::Result<Option<Planned>> {
+) -> anyhow::Result<Option<(Plan, Document)>> {
     let mut opened = load::open(kinds, file, overrides)?;
     let directory = file.parent().unwrap_or(Path::new("."));
     let request =
@@ -60,6 +61,20 @@ pub(super) fn of_plan(
     {
         bail!("there is no class named `{unknown}` in the plan");
     }
+    Ok(Some((planned, opened.document)))
+}
+
+/// Reads the classes of a file with `[plan]`. Prints its errors and returns `None` if it has any.
+pub(super) fn of_plan(
+    kinds: &Kinds,
+    file: &Path,
+    overrides: &Overrides,
+    lossy: &[String],
+    output: &Output,
+) -> anyhow::Result<Option<Planned>> {
+    let Some((planned, document)) = plan_of(kinds, file, overrides, lossy, output)? else {
+        return Ok(None);
+    };
     let class = |(own, class): (&plan::PlannedClass, &plan::Class)| Class {
         name: class.name.clone(),
         level: own.sl.0,
@@ -75,14 +90,15 @@ pub(super) fn of_plan(
         is_lossless: !lossy.contains(&class.name),
         carries: class.carries.clone(),
     };
-    let classes = planned.classes.iter().zip(&request.classes).map(class);
+    let classes = planned.classes.iter().zip(&planned.request.classes);
+    let classes = classes.map(class);
     let row = planned.sl2vl();
     Ok(Some(Planned {
         classes: Classes {
             classes: classes.collect(),
             lanes: std::array::from_fn(|sl| row.get(sl).copied().unwrap_or(0)),
         },
-        document: opened.document,
+        document,
     }))
 }
 

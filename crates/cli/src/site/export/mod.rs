@@ -6,7 +6,7 @@ mod policy;
 mod roots;
 mod torus;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{anyhow, bail};
@@ -25,6 +25,7 @@ use netloom_units::Port;
 use crate::load::{self, Overrides, Values};
 use crate::output::Output;
 use crate::site::files::put;
+use crate::site::plan_classes;
 use crate::{Exit, planned_tables};
 
 #[derive(Subcommand)]
@@ -290,27 +291,10 @@ fn classes(
     lossy: &[String],
     output: &Output,
 ) -> anyhow::Result<Option<Vec<TrafficClass>>> {
-    let path: &Path = &one.file;
-    let mut opened = load::open(kinds, path, &one.overrides())?;
-    let directory = path.parent().unwrap_or(Path::new("."));
-    let request =
-        netloom_experiment::spec::read_plan(&opened.document, directory, &mut opened.notes);
-    load::tell(&opened.document, &opened.notes, output);
-    let Some(request) = request.filter(|_| !opened.notes.has_errors()) else {
+    let found = plan_classes::plan_of(kinds, &one.file, &one.overrides(), lossy, output)?;
+    let Some((planned, _)) = found else {
         return Ok(None);
     };
-    let planned = plan::plan(&request).map_err(|_| {
-        anyhow!(
-            "the plan cannot be met; run `netloom plan {}` for the reasons",
-            path.display()
-        )
-    })?;
-    if let Some(unknown) = lossy
-        .iter()
-        .find(|name| request.classes.iter().all(|class| class.name != **name))
-    {
-        bail!("there is no class named `{unknown}` in the plan");
-    }
     // Weights that keep a slowdown exceed the share that the plan assumes.
     let is_raised = |own: &plan::PlannedClass| own.is_trusted && own.table != "high";
     let has_raised = planned.classes.iter().any(is_raised);
@@ -329,7 +313,7 @@ fn classes(
         planned
             .classes
             .iter()
-            .zip(&request.classes)
+            .zip(&planned.request.classes)
             .map(class)
             .collect(),
     ))
