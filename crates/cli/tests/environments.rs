@@ -115,6 +115,30 @@ fn collisions_have_lines_and_exit_codes() {
 }
 
 #[test]
+fn a_class_without_pfc_is_named_by_a_flag() {
+    let place = Place::new("environment-lossy");
+    place.file("moe.toml", PLAN);
+    place.file("kv.env", "MC_IB_TC=138\n");
+    let lint = ["site", "lint", "env", "kv.env", "--link", "roce"];
+    let lint = [&lint[..], &["--plan", "moe.toml", "--library", "mooncake"]].concat();
+    let lossless = place.run(&lint);
+    let text = lossless.stdout + &lossless.stderr;
+    assert!(!text.contains("E1207"), "{text}");
+    let found = place.run(&[&lint[..], &["--lossy", "kv"]].concat()).with(6);
+    let text = found.stdout + &found.stderr;
+    assert!(
+        text.contains("E1207") && text.contains("class kv has no PFC"),
+        "{text}"
+    );
+    let unknown = place.run(&[&lint[..], &["--lossy", "vk"]].concat()).with(1);
+    assert!(
+        unknown.stderr.contains("there is no class named `vk`"),
+        "{}",
+        unknown.stderr
+    );
+}
+
+#[test]
 fn plans_that_no_environment_can_serve_are_refused() {
     let place = Place::new("unserved");
     let two = PLAN
