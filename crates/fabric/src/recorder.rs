@@ -82,7 +82,7 @@ impl Row {
 
     /// Records the arrival of a packet that is a whole message.
     #[inline]
-    pub fn record_single(&mut self, latency: u64) {
+    pub(crate) fn record_single(&mut self, latency: u64) {
         self.single_latency.record(latency);
     }
 

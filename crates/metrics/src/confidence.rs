@@ -37,11 +37,6 @@ impl Interval {
         self.mean + self.half_width
     }
 
-    /// Returns half width over mean: `0.02` is "plus or minus 2 %". `None` if the mean is zero.
-    pub fn relative_half_width(&self) -> Option<f64> {
-        (self.mean != 0.0).then(|| self.half_width / self.mean.abs())
-    }
-
     /// Whether successive batches depend on each other so clearly that the interval has not
     /// converged.
     ///
@@ -176,7 +171,6 @@ mod tests {
         assert_eq!((i.mean, i.batches, i.lag1), (12.0, 5, 0.0));
         assert!((i.half_width - 2.776_445 * 0.5f64.sqrt()).abs() < 1e-5);
         assert!(close(i.low() + i.high(), 24.0));
-        assert!(close(i.relative_half_width().unwrap(), i.half_width / 12.0));
     }
 
     #[test]

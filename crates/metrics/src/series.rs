@@ -5,8 +5,7 @@ use netloom_units::Tick;
 /// One value per epoch of fixed length, from the start of the run.
 ///
 /// Rules about a whole run (warm-up, width of the interval) use epochs and not windows of the
-/// kernel, so their results do not depend on the number of partitions. Each partition fills its own
-/// series, and [`merge_with`](Self::merge_with) joins them.
+/// kernel, so their results do not depend on the number of partitions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Series<T> {
     epoch: u64,
@@ -66,26 +65,6 @@ impl<T> Series<T> {
     pub fn as_slice(&self) -> &[T] {
         &self.values
     }
-
-    /// Merges another series epoch by epoch with `merge`; epochs that only the other has are
-    /// copied.
-    ///
-    /// # Panics
-    /// If the epochs differ in length.
-    pub fn merge_with(&mut self, other: &Series<T>, mut merge: impl FnMut(&mut T, &T))
-    where
-        T: Clone,
-    {
-        assert_eq!(
-            self.epoch, other.epoch,
-            "series with epochs of different length"
-        );
-        for (mine, theirs) in self.values.iter_mut().zip(&other.values) {
-            merge(mine, theirs);
-        }
-        self.values
-            .extend(other.values.iter().skip(self.values.len()).cloned());
-    }
 }
 
 impl<'a, T> IntoIterator for &'a Series<T> {
@@ -115,21 +94,5 @@ mod tests {
         assert_eq!(s.start_of(2), Tick(200));
         assert_eq!(s.iter().sum::<u32>(), 24);
         assert_eq!(&s.as_slice()[1..], [8, 9]);
-    }
-
-    #[test]
-    fn partitions_join_in_any_order() {
-        let (short, long) = (series(&[1, 2]), series(&[10, 20, 30]));
-        let expected = series(&[11, 22, 30]);
-        for (mut a, b) in [(short.clone(), &long), (long.clone(), &short)] {
-            a.merge_with(b, |mine, theirs| *mine += theirs);
-            assert_eq!(a, expected);
-        }
-    }
-
-    #[test]
-    #[should_panic(expected = "epochs of different length")]
-    fn series_of_different_epochs_do_not_join() {
-        series(&[1]).merge_with(&Series::new(99), |_, _| ());
     }
 }

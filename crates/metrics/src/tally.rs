@@ -106,7 +106,7 @@ impl Tally {
     }
 
     /// Returns the exact sum of all squared values, or `None` if it does not fit in 128 bits.
-    pub fn sum_of_squares(&self) -> Option<u128> {
+    pub(crate) fn sum_of_squares(&self) -> Option<u128> {
         (self.sum_of_squares < u128::MAX).then_some(self.sum_of_squares)
     }
 
@@ -138,11 +138,6 @@ impl Tally {
         let part = (r * r).div_ceil(n) * n - r * r;
         Some((whole as f64 + part as f64 / n as f64) / (self.count - 1) as f64)
     }
-
-    /// Returns the square root of the [`variance`](Self::variance).
-    pub fn standard_deviation(&self) -> Option<f64> {
-        self.variance().map(f64::sqrt)
-    }
 }
 
 impl Default for Tally {
@@ -169,7 +164,6 @@ mod tests {
         assert_eq!((t.count(), t.sum(), t.sum_of_squares()), (8, 40, Some(232)));
         assert_eq!((t.min(), t.max(), t.mean()), (Some(2), Some(9), Some(5.0)));
         assert_eq!(t.variance(), Some(32.0 / 7.0));
-        assert_eq!(t.standard_deviation(), Some((32.0f64 / 7.0).sqrt()));
     }
 
     #[test]

@@ -141,7 +141,7 @@ impl TableBuilder {
     /// # Panics
     ///
     /// If there is not a number of bits below 8 for each NIC.
-    pub fn by_address(topology: &Arc<Topology>, bits: &[u8]) -> Result<Self, String> {
+    pub(crate) fn by_address(topology: &Arc<Topology>, bits: &[u8]) -> Result<Self, String> {
         assert_eq!(bits.len(), topology.n_nics() as usize, "bits for each NIC");
         let mut n_columns = 0u32;
         let target = |(nic, bits): (NicId, &u8)| {
@@ -200,7 +200,7 @@ impl TableBuilder {
     /// # Panics
     ///
     /// If there is no such table, switch, column or port.
-    pub fn set_ports(&mut self, table: usize, at: SwitchId, column: usize, ports: &[Port]) {
+    pub(crate) fn set_ports(&mut self, table: usize, at: SwitchId, column: usize, ports: &[Port]) {
         let row = self.row(table, at);
         for port in ports {
             self.check_port(at, *port);

@@ -1,6 +1,6 @@
 //! Finds settings that collide, do nothing, or do not fit a plan.
 
-use netloom_catalog::{Note, Notes, Place, Severity, visible_name};
+use netloom_catalog::{Note, Notes, Place, visible_name};
 
 use crate::plan::{Class, Classes, Link, dscp};
 use crate::reading::{Assignment, Environment, Process};
@@ -557,9 +557,4 @@ fn known(classes: &Classes, link: Link) -> String {
         true => "none has one".to_owned(),
         false => words.join(", "),
     }
-}
-
-/// Returns whether a note is an error; remarks are warnings.
-pub fn is_finding(note: &Note) -> bool {
-    note.severity == Severity::Error
 }

@@ -129,7 +129,7 @@ impl Kind {
     }
 
     /// Returns whether each class in a process can have its own value.
-    pub fn is_finer(self) -> bool {
+    pub(crate) fn is_finer(self) -> bool {
         matches!(self, Kind::Communicator | Kind::Pool)
     }
 }

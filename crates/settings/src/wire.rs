@@ -132,7 +132,7 @@ impl Process {
     }
 
     /// Returns the first setting that is set.
-    pub fn decider(&self, source: &Source) -> Option<(&'static Setting, &Assignment)> {
+    pub(crate) fn decider(&self, source: &Source) -> Option<(&'static Setting, &Assignment)> {
         source.from.iter().find_map(|key| {
             let setting = table().setting(key)?;
             let own = self.get(key)?;
@@ -142,7 +142,7 @@ impl Process {
     }
 
     /// Returns the name of a switch that selects the level if no setting does.
-    pub fn switched(&self, source: &Source, link: Link) -> Option<&str> {
+    pub(crate) fn switched(&self, source: &Source, link: Link) -> Option<&str> {
         let library = source.from.iter().find_map(|key| table().setting(key));
         let library = &library?.library;
         let mut switches = table().settings.iter().filter(|setting| {

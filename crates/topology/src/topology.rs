@@ -382,7 +382,7 @@ impl Builder {
     }
 
     /// Sets the rates of the classes of cables, in their order.
-    pub fn class_rates(&mut self, rates: Vec<Option<Rate>>) {
+    pub(crate) fn class_rates(&mut self, rates: Vec<Option<Rate>>) {
         assert_eq!(
             rates.len(),
             self.made.classes.len(),

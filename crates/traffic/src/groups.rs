@@ -173,7 +173,7 @@ impl Groups {
     }
 
     /// Returns whether other seeds give other members.
-    pub fn are_random(&self) -> bool {
+    pub(crate) fn are_random(&self) -> bool {
         let is_random = |(_, members): &(String, Members)| matches!(members, Members::Random(_));
         self.0.iter().any(is_random)
     }

@@ -59,14 +59,6 @@ impl Ratio {
         self.num == 0
     }
 
-    /// Returns `1 / self`.
-    ///
-    /// # Panics
-    /// If `self` is zero.
-    pub fn recip(self) -> Self {
-        Ratio::new(self.den, self.num)
-    }
-
     /// Returns the greatest common divisor of two fractions: the longest step that divides both
     /// exactly.
     pub fn gcd(self, other: Self) -> Self {

@@ -21,7 +21,7 @@ pub struct Pace {
 
 impl Pace {
     /// Returns the pace of one flit per `period` ticks.
-    pub fn one_per(period: u64) -> Self {
+    pub(crate) fn one_per(period: u64) -> Self {
         Pace {
             period,
             num: 1,

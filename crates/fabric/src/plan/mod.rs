@@ -332,7 +332,7 @@ impl FabricPlan {
     }
 
     /// Whether endpoints or switches do more than carry packets.
-    pub fn has_protocol(&self) -> bool {
+    pub(crate) fn has_protocol(&self) -> bool {
         self.switch.tiled().is_some() || self.endpoints.acknowledgement.is_some()
     }
 

@@ -26,7 +26,7 @@ impl Waiting {
     }
 
     /// Converts a number back. Inverse of [`Waiting::key`].
-    pub fn from_key(key: u64) -> Self {
+    pub(crate) fn from_key(key: u64) -> Self {
         Waiting {
             switch: SwitchId((key >> 34) as u32),
             port: Port((key >> 21) as u16 & 0x1FFF),

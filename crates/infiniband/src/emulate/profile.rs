@@ -40,7 +40,7 @@ impl Lanes {
     }
 
     /// Returns the value with this code.
-    pub fn from_code(code: u8) -> Option<Lanes> {
+    pub(crate) fn from_code(code: u8) -> Option<Lanes> {
         let found = LANES.iter().find(|(_, c, _)| *c == code);
         found.map(|(lanes, _, _)| *lanes)
     }
@@ -67,7 +67,7 @@ impl Mtu {
     }
 
     /// Returns the MTU with this code in PortInfo.
-    pub fn from_code(code: u8) -> Option<Mtu> {
+    pub(crate) fn from_code(code: u8) -> Option<Mtu> {
         (1..=5).contains(&code).then_some(Mtu(code))
     }
 

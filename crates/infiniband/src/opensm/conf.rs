@@ -152,7 +152,7 @@ impl Conf {
     }
 
     /// Returns the requested routing engines, in order of preference.
-    pub fn routing_engines(&self) -> Vec<&str> {
+    pub(crate) fn routing_engines(&self) -> Vec<&str> {
         let setting = self.text("routing_engine");
         let names = setting.map_or("", |setting| setting.value.as_str());
         names

@@ -51,7 +51,7 @@ impl Format {
     }
 
     /// Returns whether the format lists a subnet. The others list what is programmed in one.
-    pub fn is_subnet(self) -> bool {
+    pub(crate) fn is_subnet(self) -> bool {
         matches!(self, Format::Ibnetdiscover | Format::SubnetList)
     }
 }

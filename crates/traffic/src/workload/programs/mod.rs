@@ -228,7 +228,7 @@ impl Placed {
     }
 
     /// Lets only these ranks compute.
-    pub fn only_computing(self, ranks: Range<u32>) -> Placed {
+    pub(crate) fn only_computing(self, ranks: Range<u32>) -> Placed {
         Placed {
             compute_ranks: Some(ranks),
             ..self
