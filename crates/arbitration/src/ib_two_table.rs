@@ -41,6 +41,7 @@ use netloom_catalog::{Described, params};
 use netloom_units::Vl;
 
 use crate::head::{queues, vl_bit};
+use crate::policy::{LaneWords, lanes_outside, listed};
 use crate::{
     Arbiter, Entry, Fault, Grant, Head, LIMIT_UNIT, MANAGEMENT_VL, N_QUEUES, NO_LIMIT, Policy,
     PortContext, Speaks, View, VlArbitrationTable, WEIGHT_UNIT, take_word, weight_units,
@@ -83,7 +84,8 @@ impl Policy for IbTwoTable {
     fn faults(&self, context: &PortContext) -> Vec<Fault> {
         let mut faults = vec![];
         for (key, table) in [("high", &self.high), ("low", &self.low)] {
-            lanes_outside_the_port(key, table, context, &mut faults);
+            let named = table.entries().iter().fold(0, |vls, e| vls | vl_bit(e.vl));
+            faults.extend(lanes_outside(key, named, context));
             weights_below_a_packet(key, table, context, &mut faults);
         }
         if self.sendable_data_vls() == 0 {
@@ -121,15 +123,20 @@ impl IbTwoTable {
     }
 
     fn used_lanes_in_no_table(&self, context: &PortContext, faults: &mut Vec<Fault>) {
-        for vl in lanes(context.used_vls & !self.sendable_vls()) {
-            faults.push(Fault::error(
-                "low",
-                format!(
-                    "{vl} carries traffic but no entry of it has a weight: it would never send"
-                ),
-                format!("add [{}, 64] to `high` or `low`", vl.0),
-            ));
-        }
+        let lacking = context.used_vls & !self.sendable_vls();
+        let Some(LaneWords { names, several }) = LaneWords::of(lacking) else {
+            return;
+        };
+        let (carry, of_them, they) = match several {
+            true => ("carry", "of them", "they"),
+            false => ("carries", "of it", "it"),
+        };
+        let entries: Vec<String> = lanes(lacking).map(|vl| format!("[{}, 64]", vl.0)).collect();
+        faults.push(Fault::error(
+            "low",
+            format!("{names} {carry} traffic but no entry {of_them} has a weight: {they} would never send"),
+            format!("add {} to `high` or `low`", listed(&entries).unwrap_or_default()),
+        ));
     }
 
     fn starvation(&self, context: &PortContext, faults: &mut Vec<Fault>) {
@@ -149,26 +156,6 @@ impl IbTwoTable {
     }
 }
 
-fn lanes_outside_the_port(
-    key: &'static str,
-    table: &VlArbitrationTable,
-    context: &PortContext,
-    faults: &mut Vec<Fault>,
-) {
-    let named = table.entries().iter().fold(0, |vls, e| vls | vl_bit(e.vl));
-    for vl in lanes(named).filter(|vl| vl.0 >= context.data_vls) {
-        faults.push(Fault::error(
-            key,
-            format!(
-                "{vl} does not exist: the port has {} data lanes",
-                context.data_vls
-            ),
-            format!("remove {vl} from `{key}`, or add lanes to the port"),
-        ));
-    }
-}
-
-/// Adds one warning per lane, about its smallest weight.
 fn weights_below_a_packet(
     key: &'static str,
     table: &VlArbitrationTable,
@@ -574,8 +561,8 @@ mod tests {
         assert_eq!(
             errors,
             [
-                "low: VL1 carries traffic but no entry of it has a weight: it would never send",
-                "low: VL2 carries traffic but no entry of it has a weight: it would never send",
+                "low: VL1 and VL2 carry traffic but no entry of them has a weight: they would never \
+              send"
             ]
         );
     }

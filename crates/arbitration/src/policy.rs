@@ -1,5 +1,6 @@
 //! Arbitration as a file describes it, before there are any ports.
 
+use crate::head::vl_bit;
 use crate::{Arbiter, MANAGEMENT_VL, TwoTable};
 
 /// A described arbiter: the parameters of a file. It builds one arbiter per output.
@@ -113,27 +114,66 @@ pub(crate) fn no_entries(sls: u32) -> Option<Fault> {
     })
 }
 
-/// Returns the faults of listed lanes that the port lacks, and of used lanes that are not listed.
+/// Returns the faults of used lanes that are not listed, and of listed lanes that the port lacks.
 pub(crate) fn lane_faults(key: &'static str, named: u32, context: &PortContext) -> Vec<Fault> {
-    let mut faults = vec![];
-    let data_vls = u32::from(context.data_vls);
-    for vl in 0..32 {
-        let is_named = named >> vl & 1 == 1;
-        let is_used = context.used_vls >> vl & 1 == 1 && vl != u32::from(MANAGEMENT_VL.0);
-        if is_named && vl >= data_vls {
-            faults.push(Fault::error(
-                key,
-                format!("VL{vl} does not exist: the port has {data_vls} data lanes"),
-                format!("remove VL{vl} from `{key}`, or add lanes to the port"),
-            ));
-        }
-        if is_used && !is_named {
-            faults.push(Fault::error(
-                key,
-                format!("VL{vl} carries traffic but is not in `{key}`: it would never send"),
-                format!("add VL{vl} to `{key}`"),
-            ));
-        }
+    let data_lanes = context.used_vls & !vl_bit(MANAGEMENT_VL);
+    let lacking = LaneWords::of(data_lanes & !named).map(|lanes| {
+        let LaneWords { names, several } = &lanes;
+        let (carry, are, they) = match several {
+            true => ("carry", "are", "they"),
+            false => ("carries", "is", "it"),
+        };
+        Fault::error(
+            key,
+            format!("{names} {carry} traffic but {are} not in `{key}`: {they} would never send"),
+            format!("add {names} to `{key}`"),
+        )
+    });
+    lacking
+        .into_iter()
+        .chain(lanes_outside(key, named, context))
+        .collect()
+}
+
+/// Returns the fault of listed lanes that the port lacks.
+pub(crate) fn lanes_outside(key: &'static str, named: u32, context: &PortContext) -> Option<Fault> {
+    let n = context.data_vls;
+    let outside = LaneWords::of((u64::from(named) >> n << n) as u32)?;
+    let LaneWords { names, several } = &outside;
+    let (does, lanes) = (
+        if *several { "do" } else { "does" },
+        if n == 1 { "lane" } else { "lanes" },
+    );
+    Some(Fault::error(
+        key,
+        format!("{names} {does} not exist: the port has {n} data {lanes}"),
+        format!("remove {names} from `{key}`, or add lanes to the port"),
+    ))
+}
+
+/// The names of lanes: `VL1, VL2 and VL3`.
+pub(crate) struct LaneWords {
+    pub(crate) names: String,
+    pub(crate) several: bool,
+}
+
+impl LaneWords {
+    /// Returns the words of some lanes, one bit each; `None` if there are none.
+    pub(crate) fn of(lanes: u32) -> Option<LaneWords> {
+        let names = (0..32).filter(|vl| lanes >> vl & 1 == 1);
+        let names: Vec<String> = names.map(|vl| format!("VL{vl}")).collect();
+        Some(LaneWords {
+            names: listed(&names)?,
+            several: names.len() > 1,
+        })
     }
-    faults
+}
+
+/// Joins words: `a, b and c`.
+pub(crate) fn listed(words: &[String]) -> Option<String> {
+    let (last, others) = words.split_last()?;
+    Some(match others {
+        [] => last.clone(),
+        _ => format!("{} and {last}", others.join(", ")),
+    })
 }

@@ -8,6 +8,7 @@ use netloom_catalog::{Described, FromToml, Notes, Shape, Value, ValueShape, para
 use netloom_units::Vl;
 
 use crate::head::{queues, vl_bit};
+use crate::policy::lanes_outside;
 use crate::{Arbiter, Fault, Grant, MANAGEMENT_VL, Policy, PortContext, Speaks, View};
 
 params! {
@@ -108,19 +109,8 @@ impl Policy for StrictPriority {
     }
 
     fn faults(&self, context: &PortContext) -> Vec<Fault> {
-        let outside = self.order.0.iter().filter(|vl| vl.0 >= context.data_vls);
-        outside
-            .map(|vl| {
-                Fault::error(
-                    "order",
-                    format!(
-                        "{vl} does not exist: the port has {} data lanes",
-                        context.data_vls
-                    ),
-                    "list only lanes of the port, or add lanes to the port".into(),
-                )
-            })
-            .collect()
+        let named = self.order.0.iter().fold(0, |vls, vl| vls | vl_bit(*vl));
+        lanes_outside("order", named, context).into_iter().collect()
     }
 
     fn speaks(&self) -> Speaks {

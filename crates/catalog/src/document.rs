@@ -16,6 +16,26 @@ pub struct Place {
     pub end: u32,
 }
 
+/// A line and a column of a text, both counted from 1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Position {
+    pub line: usize,
+    /// In characters.
+    pub column: usize,
+}
+
+impl Position {
+    /// Returns the position of a byte; of the character around it, if it is inside one.
+    pub fn of(text: &str, at: u32) -> Position {
+        let before = &text[..text.floor_char_boundary(at as usize)];
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        Position {
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+        }
+    }
+}
+
 /// A value with its position.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Value {
@@ -98,6 +118,12 @@ impl Document {
         };
         document.root = document.parse_more(name, text, notes);
         document
+    }
+
+    /// Returns where a place begins in its source. `None` if the document has no such source.
+    pub fn position(&self, place: Place) -> Option<Position> {
+        let (_, text) = self.sources.get(usize::from(place.source))?;
+        Some(Position::of(text, place.start))
     }
 
     /// Parses another source, so that messages can show its lines, and returns its root table.

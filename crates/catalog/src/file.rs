@@ -46,12 +46,14 @@ fn read_at_most(file: File, most: u64) -> Result<Vec<u8>> {
     let mut bytes = vec![];
     file.take(most + 1).read_to_end(&mut bytes)?;
     match bytes.len() as u64 > most {
-        true => Err(Error::new(
-            ErrorKind::FileTooLarge,
-            format!("larger than the limit of {most} bytes"),
-        )),
+        true => Err(too_large(most)),
         false => Ok(bytes),
     }
+}
+
+pub(crate) fn too_large(most: u64) -> Error {
+    let what = format!("larger than the limit of {most} bytes");
+    Error::new(ErrorKind::FileTooLarge, what)
 }
 
 /// Converts bytes to text.

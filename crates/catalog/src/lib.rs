@@ -11,8 +11,10 @@
 //! This crate depends only on `netloom-units`. Start with [`params!`] and [`kind!`], which declare
 //! a kind, then [`Section`].
 
+mod codes;
 mod document;
 pub mod file;
+mod files;
 mod kind;
 mod merge;
 mod name;
@@ -23,7 +25,11 @@ mod print;
 mod read;
 mod section;
 
-pub use document::{Document, Place, Shape as ValueShape, Value, keys_of, split_assignment};
+pub use codes::{Code, codes};
+pub use document::{
+    Document, Place, Position, Shape as ValueShape, Value, keys_of, split_assignment,
+};
+pub use files::{Disk, Files, MemoryFiles};
 pub use kind::{Described, Kind, KindInfo, info, read_kind};
 pub use name::{is_formula, is_hidden, no_name, visible, visible_name};
 pub use nearest::nearest;

@@ -1,9 +1,9 @@
 //! `netloom bench`: measures the speed of this machine on fixed fabrics.
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use netloom_catalog::Disk;
 use netloom_experiment::Kinds;
 use netloom_experiment::bench::{FABRICS, bench_fabric};
 use netloom_experiment::runner::{self, Control, RunOptions};
@@ -14,7 +14,7 @@ use super::job::Job;
 use super::load::{self, Overrides, Purpose, at_least_one};
 use super::output::Output;
 use super::progress::{Shown, Style};
-use super::table::count;
+use super::table::prefixed;
 use super::{Exit, Format, interrupt, machine};
 
 /// Fabrics to simulate if none is named.
@@ -111,7 +111,7 @@ impl Bench {
         let loaded = load::load(
             Kinds::built_in(),
             fabric,
-            Path::new("."),
+            Disk::folder("."),
             text,
             &overrides,
             Purpose::Run,
@@ -135,12 +135,12 @@ impl Bench {
         let mut shown = Shown::new(self.progress, output.quiet);
         let result = runner::run_over(&experiment, &options, job.ranks(), &mut |progress| {
             shown.update(progress);
-            let now = (Instant::now(), machine::cpu_time());
+            let now = (Instant::now(), netloom_results::cpu_time());
             clocks.get_or_insert([now; 2])[1] = now;
             events = progress.events;
             // The evaluation of the results is not part of the simulation.
             if progress.share() >= 1.0 {
-                peak_memory = machine::peak_memory();
+                peak_memory = netloom_results::peak_memory();
             }
             Control::Continue
         });
@@ -184,7 +184,7 @@ fn for_people(measured: &Measured) -> String {
          {:>5} ns/packet-hop  {:>5} MiB  {}",
         measured.fabric,
         measured.hosts,
-        count(measured.packet_hops as f64),
+        prefixed(measured.packet_hops as f64),
         known(measured.cpu_seconds, 2),
         measured.wall_seconds,
         measured.setup_seconds,

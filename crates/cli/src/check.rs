@@ -16,8 +16,8 @@ use super::note_lines::NoteLine;
 use super::output::Output;
 use super::patience::Patience;
 use super::shared_run::{self, SharedRunLine};
-use super::table::{Columns, count};
-use super::{Exit, Format};
+use super::table::{Table, prefixed, width};
+use super::{Exit, Format, interrupt};
 
 /// Time for checking points of a study, beyond one point per value of each axis.
 const BUDGET: Duration = Duration::from_secs(10);
@@ -33,6 +33,10 @@ pub(crate) struct Check {
     /// Print how N ranks of an MPI job would share a run: parts, cut cables, memory, efficiency.
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     ranks: Option<usize>,
+    /// Prove freedom from deadlock, however long it takes; by default a large fabric without a
+    /// known theorem is "not proved".
+    #[arg(long)]
+    proof: bool,
     #[command(flatten)]
     overrides: Overrides,
 }
@@ -78,10 +82,16 @@ impl Check {
             ranks: self.ranks.unwrap_or(1),
             ..self.overrides.clone()
         };
-        let opened = load::open_study(kinds, file, &overrides, Purpose::Look)?;
-        let patience = Patience::new(format!("checking {}", file.display()), output.quiet);
+        let purpose = match self.proof {
+            true => Purpose::Proof,
+            false => Purpose::Check,
+        };
+        let opened = load::open_study(kinds, file, &overrides, purpose)?;
+        let checking = format!("checking {}", file.display());
+        let patience = Patience::new(checking.clone(), output.quiet);
         if !opened.has_study {
-            let loaded = load::load_quietly(kinds, file, &overrides, Purpose::Look)?;
+            let step = |step: &str| patience.update(format!("{checking}: {step}"));
+            let loaded = load::load_quietly(kinds, file, &overrides, purpose, Some(&step))?;
             drop(patience);
             let exit = load::exit_of(&loaded);
             let shared = match shared_run::of(&loaded, self.ranks) {
@@ -103,8 +113,12 @@ impl Check {
         };
         let checked = study.check(BUDGET, &mut |done, of| {
             patience.update(format!("checked {done} of {of} points"));
+            interrupt::control()
         });
         drop(patience);
+        if checked.interrupted {
+            return Ok(Exit::Interrupted);
+        }
         let mut notes = opened.notes;
         notes.extend(checked.notes.clone());
         let exit = load::exit_with(&notes, !notes.has_errors());
@@ -162,10 +176,14 @@ impl Check {
             return output.data(&serde_json::to_string(&verdict)?);
         }
         // Facts would scroll the errors out of view.
-        let mut table = Columns::words();
+        let mut table = Table::words();
         let shown = facts.iter().filter(|_| exit == Exit::Done);
         shown.for_each(|(word, fact)| table.line([word, fact]));
-        output.outcome(&format!("{}: {verdict}\n{}", file.display(), table.print()))
+        output.outcome(&format!(
+            "{}: {verdict}\n{}",
+            file.display(),
+            table.text(width())
+        ))
     }
 }
 
@@ -207,7 +225,7 @@ fn facts(study: &Study, checked: &Checked) -> Vec<(String, String)> {
         };
         let sentence = format!(
             "{at_most} {} packet-hops in all, about {} on {}, at most {} of memory per run",
-            count(cost.packet_hops),
+            prefixed(cost.packet_hops),
             seconds_in_words(cost.cpu_seconds / cores as f64),
             counted(cores as u64, "core"),
             bytes_in_words(cost.largest_memory_bytes),

@@ -3,13 +3,13 @@
 use clap::Args;
 use netloom_catalog::{KindInfo, Param, nearest};
 use netloom_experiment::spec::{self, Concept, SectionInfo};
-use netloom_experiment::{Kinds, codes, explain_code};
-use netloom_results::TABLES;
+use netloom_experiment::{Kinds, codes};
+use netloom_results::{Better, Column, TABLES};
 
 use super::Exit;
 use super::explained_setting::explained;
 use super::output::Output;
-use super::table::{Columns, page, width, wrapped};
+use super::table::{Table, page, width, wrapped};
 
 /// The exit codes and their meaning.
 const EXIT_CODES: [(u8, &str); 8] = [
@@ -103,12 +103,10 @@ impl Explain {
         if name == "exit-codes" {
             found.push(exit_codes(page()));
         }
-        if let Some(text) = explain_code(name) {
-            let mut codes = codes();
-            let title = codes.find(|(code, _, _)| code.eq_ignore_ascii_case(name));
-            let title = title.map_or("", |(_, title, _)| title);
-            let text = wrapped(text, width().unwrap_or(90).min(90));
-            found.push(format!("{}: {title}\n\n{text}", name.to_uppercase()));
+        let mut codes = codes().into_iter();
+        if let Some(code) = codes.find(|code| code.name.eq_ignore_ascii_case(name)) {
+            let text = wrapped(&code.text, width().unwrap_or(90).min(90));
+            found.push(format!("{}: {}\n\n{text}", code.name, code.title));
         }
         for concept in &concepts {
             let kinds = concept.kinds.iter().filter(|kind| kind.name == name);
@@ -167,13 +165,13 @@ fn concept<'a>(name: &str, concepts: &'a [Concept]) -> Option<&'a Concept> {
 
 /// Lists the kinds of a concept.
 fn listed(concept: &Concept) -> String {
-    let mut table = Columns::words();
+    let mut table = Table::words();
     concept
         .kinds
         .iter()
         .for_each(|kind| table.line([kind.name, kind.summary]));
     let (name, path, about) = (concept.name, concept.path, concept.about);
-    format!("{name} ({path}): {about}\n{}", table.print())
+    format!("{name} ({path}): {about}\n{}", table.text(width()))
 }
 
 fn about_kind(concept: &Concept, kind: &KindInfo) -> String {
@@ -209,7 +207,7 @@ fn about_kind(concept: &Concept, kind: &KindInfo) -> String {
 }
 
 fn params(params: &[Param]) -> String {
-    let mut table = Columns::words();
+    let mut table = Table::words();
     for param in params {
         let default = match param.default.as_deref() {
             None => "required".to_owned(),
@@ -223,7 +221,7 @@ fn params(params: &[Param]) -> String {
             param.about.clone(),
         ]);
     }
-    table.print()
+    table.text(width())
 }
 
 /// What is known about a section or key path. A path may name a list's item or a class of links.
@@ -247,12 +245,12 @@ fn keys(path: &str, sections: &[SectionInfo], concepts: &[Concept]) -> Vec<Strin
             }
             if let Some(concept) = kinds {
                 text.push_str("\n  Its kinds:\n");
-                let mut table = Columns::words();
+                let mut table = Table::words();
                 concept
                     .kinds
                     .iter()
                     .for_each(|kind| table.line([kind.name, kind.summary]));
-                text.push_str(&table.print());
+                text.push_str(&table.text(width()));
             }
             found.push(text);
         }
@@ -301,12 +299,16 @@ fn keys(path: &str, sections: &[SectionInfo], concepts: &[Concept]) -> Vec<Strin
         .iter()
         .filter(|concept| concept.path == path && !is_section)
     {
-        let mut table = Columns::words();
+        let mut table = Table::words();
         concept
             .kinds
             .iter()
             .for_each(|kind| table.line([kind.name, kind.summary]));
-        found.push(format!("{path}: {}\n\n{}", concept.about, table.print()));
+        found.push(format!(
+            "{path}: {}\n\n{}",
+            concept.about,
+            table.text(width())
+        ));
     }
     found
 }
@@ -323,24 +325,30 @@ fn matches(section: &str, path: &str) -> bool {
 }
 
 fn columns(name: &str) -> Vec<String> {
+    let explained = |file: &str, column: &Column| {
+        let unit = match column.unit {
+            "" => String::new(),
+            unit => format!(" [{unit}]"),
+        };
+        let better = match column.better {
+            Some(Better::Lower) => " Lower is better.",
+            Some(Better::Higher) => " Higher is better.",
+            None => "",
+        };
+        let mean = match column.has_mean {
+            true => " The table points has its mean over seeds.",
+            false => "",
+        };
+        format!(
+            "{name}{unit}, a column of {file}.csv\n\n  {}{better}{mean}\n",
+            column.meaning
+        )
+    };
     let mut found: Vec<String> = Vec::new();
     for (file, parts) in TABLES {
-        for column in parts
-            .iter()
-            .copied()
-            .flatten()
-            .filter(|column| column.name == name)
-        {
-            let unit = if column.unit.is_empty() {
-                String::new()
-            } else {
-                format!(" [{}]", column.unit)
-            };
-            found.push(format!(
-                "{name}{unit}, a column of {file}.csv\n\n  {}\n",
-                column.meaning
-            ));
-        }
+        let columns = parts.iter().copied().flatten();
+        let own = columns.filter(|column| column.name == name);
+        found.extend(own.map(|column| explained(file, column)));
     }
     found
 }
@@ -348,7 +356,7 @@ fn columns(name: &str) -> Vec<String> {
 /// Columns of which the name is a part, as `p99` is of `latency_p99_ns`; in the first table that
 /// has each.
 fn columns_with(part: &str) -> Option<String> {
-    let mut table = Columns::words();
+    let mut table = Table::words();
     let mut seen: Vec<&str> = vec![];
     for (file, parts) in TABLES {
         for column in parts.iter().copied().flatten() {
@@ -359,7 +367,12 @@ fn columns_with(part: &str) -> Option<String> {
             }
         }
     }
-    (!seen.is_empty()).then(|| format!("columns of results with \"{part}\":\n\n{}", table.print()))
+    (!seen.is_empty()).then(|| {
+        format!(
+            "columns of results with \"{part}\":\n\n{}",
+            table.text(width())
+        )
+    })
 }
 
 /// The page of the book that defines words.
@@ -418,7 +431,7 @@ fn paths(sections: &[SectionInfo], concepts: &[Concept]) -> Vec<String> {
 /// Everything that can be explained.
 fn names(sections: &[SectionInfo], concepts: &[Concept]) -> Vec<String> {
     let mut names = vec!["exit-codes".to_owned()];
-    names.extend(codes().map(|(code, _, _)| code.to_owned()));
+    names.extend(codes().iter().map(|code| code.name.to_owned()));
     names.extend(
         concepts
             .iter()

@@ -3,7 +3,7 @@
 use netloom_settings::explain;
 use netloom_settings::table;
 
-use super::table::Columns;
+use super::table::{Table, width};
 
 /// Returns what is known about a setting or a library; names are compared without case.
 pub(super) fn explained(name: &str) -> Vec<String> {
@@ -46,9 +46,9 @@ pub(super) fn explained(name: &str) -> Vec<String> {
 }
 
 fn lined(lines: Vec<explain::Line>) -> String {
-    let mut columns = Columns::words();
+    let mut columns = Table::words();
     for (word, text) in lines {
         columns.line([word.to_owned(), text]);
     }
-    columns.print()
+    columns.text(width())
 }

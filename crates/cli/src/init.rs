@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 
 use super::output::Output;
-use super::table::Columns;
+use super::table::{Table, width};
 use super::{Exit, program};
 
 /// A commented experiment.
@@ -84,11 +84,11 @@ pub(crate) struct Init {
 impl Init {
     pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
         if self.list {
-            let mut table = Columns::words();
+            let mut table = Table::words();
             TEMPLATES
                 .iter()
                 .for_each(|template| table.line([template.name, template.about]));
-            output.data(&table.print())?;
+            output.data(&table.text(width()))?;
             return Ok(Exit::Done);
         }
         let known = TEMPLATES

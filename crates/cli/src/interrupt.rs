@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+use netloom_results::Control;
+
 use super::Exit;
 
 const PLEASE: &str =
@@ -28,6 +30,14 @@ pub(super) fn listen() -> anyhow::Result<()> {
 /// Returns whether a stop was requested.
 pub(super) fn is_asked() -> bool {
     INTERRUPTS.load(Ordering::SeqCst) > 0
+}
+
+/// Returns whether work is to continue.
+pub(super) fn control() -> Control {
+    match is_asked() {
+        true => Control::Stop,
+        false => Control::Continue,
+    }
 }
 
 /// Treats panics from now on as violated invariants of the fabric.

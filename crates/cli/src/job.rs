@@ -7,8 +7,6 @@ use netloom_experiment::Experiment;
 use netloom_fabric::SharedRanks;
 
 use super::Exit;
-#[cfg(feature = "mpi")]
-use super::machine;
 use super::output::Output;
 
 /// The processes that share a run, and the rank of this one; a single process without MPI.
@@ -76,7 +74,7 @@ impl Job {
             }
             return Err(Exit::Failed);
         }
-        let hosts = ranks.gather(&machine::host().unwrap_or_default().into_bytes());
+        let hosts = ranks.gather(&netloom_results::host().unwrap_or_default().into_bytes());
         let size_here = hosts.iter().filter(|host| **host == hosts[rank]).count();
         Ok(Job {
             ranks: Some(ranks),

@@ -3,7 +3,7 @@
 use netloom_design::plan::{Plan, PlannedClass, PortsOf, rounded};
 use netloom_results::{Run, Verdict, WaitScope, WaitSummary};
 
-use super::table::{Columns, nanos};
+use super::table::{Table, nanos, width};
 
 /// A longest wait from fewer contested choices is not significant.
 const FEW_CHOICES: u64 = 30;
@@ -25,7 +25,7 @@ pub(super) fn table(plan: &Plan, run: &Run) -> String {
         own(class).map(|sl| sl.summary.delivered_load).sum::<f64>()
     };
     let all: f64 = plan.classes.iter().map(delivered).sum();
-    let mut table = Columns::numbers();
+    let mut table = Table::numbers();
     let mut heads = vec!["plan", "wanted", "given"];
     heads.extend(plan.trusts().then_some("if all send"));
     heads.extend(["delivered", "bound", "longest wait", "contested"]);
@@ -78,7 +78,7 @@ pub(super) fn table(plan: &Plan, run: &Run) -> String {
             not_kept.push(class.name.as_str());
         }
     }
-    let mut text = table.print();
+    let mut text = table.text(width());
     let mut say = |words: String| text.push_str(&format!("  {words}\n"));
     if run.waits.is_none() {
         say("to measure longest waits, run with --set measure.waits=true".to_owned());

@@ -3,6 +3,7 @@
 //! Each command is a file or folder of its own. Commands parse arguments, call the library and
 //! print.
 
+mod advice;
 mod bench;
 mod check;
 mod checkpoint;
@@ -48,10 +49,13 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
+use advice::advised;
 use clap::{Parser, Subcommand, ValueEnum};
 
 pub use netloom_experiment::Kinds;
-use netloom_results::Status;
+use netloom_results::store::ReadError;
+use netloom_results::{Status, Stopped};
+use netloom_study::running::MergeError;
 use output::Output;
 
 /// Simulates, plans and proves quality of service on lossless HPC and AI fabrics.
@@ -210,10 +214,25 @@ pub fn main(kinds: Kinds) -> ExitCode {
         if output::is_broken_pipe(&error) {
             return Exit::Done;
         }
-        output.error(&format!("{error:#}"));
+        if is_stopped(&error) {
+            output.say(INTERRUPTED);
+            return Exit::Interrupted;
+        }
+        let last = error.chain().last().expect("an error has a text");
+        output.error(&advised(last, format!("{error:#}")));
         Exit::Failed
     });
     ExitCode::from(exit as u8)
+}
+
+/// What a command says that was stopped before it had a result.
+const INTERRUPTED: &str = "Interrupted before there was a result";
+
+/// Returns whether a command failed because the user stopped it.
+fn is_stopped(error: &anyhow::Error) -> bool {
+    error.is::<Stopped>()
+        || matches!(error.downcast_ref(), Some(MergeError::Stopped(_)))
+        || matches!(error.downcast_ref(), Some(ReadError::Stopped(_)))
 }
 
 /// Returns the name of this program, for scripts and hints: `netloom`, or that of a program with

@@ -1,18 +1,20 @@
 //! Loading an experiment: the arguments that every command about a file takes.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::Context;
 use clap::Args;
 use netloom_catalog::file::{MOST_EXPERIMENT, read_text_or_pipe};
-use netloom_catalog::{Document, Notes, Severity};
-use netloom_experiment::spec::{self, Loaded, LoadedWiring, OpenedFile, Request};
+use netloom_catalog::{Disk, Document, Files, Notes, Severity};
+use netloom_experiment::spec::{self, Effort, Loaded, LoadedWiring, OpenedFile, Progress, Request};
 use netloom_experiment::{Experiment, Kinds};
+use netloom_results::Control;
 use netloom_study::{OpenedStudy, Study};
 use netloom_units::Time;
 
 use super::output::Output;
-use super::{Exit, machine};
+use super::{Exit, interrupt};
 
 /// The code of a routing that can deadlock.
 const CAN_DEADLOCK: &str = "E0501";
@@ -99,34 +101,43 @@ pub(super) fn read(file: &Path) -> anyhow::Result<String> {
 pub(super) fn load(
     kinds: &Kinds,
     name: &str,
-    directory: &Path,
+    files: Arc<dyn Files>,
     text: &str,
     overrides: &Overrides,
     purpose: Purpose,
     output: &Output,
 ) -> Loaded {
-    let loaded = spec::load(&request(kinds, purpose, name, directory, text, overrides));
+    let loaded = spec::load(&request(kinds, purpose, name, files, text, overrides));
     tell(&loaded.document, &loaded.notes, output);
     loaded
 }
 
-/// Whether what is loaded is only looked at or going to be run here.
+/// Whether what is loaded is only looked at, checked, or going to be run here.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     Look,
+    /// Large routing tables are not filled.
+    Check,
+    /// Freedom from deadlock is proved, however long it takes.
+    Proof,
     Run,
+}
+
+/// Returns the files that a file can name, by their names relative to it.
+pub(super) fn named_by(file: &Path) -> Arc<dyn Files> {
+    Disk::folder(file.parent().unwrap_or(Path::new(".")))
 }
 
 fn request<'a>(
     kinds: &'a Kinds,
     purpose: Purpose,
     name: &'a str,
-    directory: &'a Path,
+    files: Arc<dyn Files>,
     text: &'a str,
     overrides: &'a Overrides,
 ) -> Request<'a> {
     Request {
-        directory,
+        files,
         sets: &overrides.sets,
         seed: overrides.seed,
         partitions: overrides.partitions,
@@ -134,9 +145,14 @@ fn request<'a>(
         force: overrides.force,
         threads: overrides.threads_of_a_run(),
         ranks: overrides.ranks,
-        memory: machine::available_memory()
+        memory: netloom_experiment::available_memory()
             .map(|memory| memory / overrides.ranks_here.max(1) as u64),
         will_run: purpose == Purpose::Run,
+        effort: match purpose {
+            Purpose::Check => Effort::Check,
+            Purpose::Proof => Effort::Proof,
+            Purpose::Look | Purpose::Run => Effort::Run,
+        },
         kinds,
         ..Request::new(name, text)
     }
@@ -157,13 +173,12 @@ pub(super) fn load_wiring(
     output: &Output,
 ) -> anyhow::Result<LoadedWiring> {
     let text = read(file)?;
-    let directory = file.parent().unwrap_or(Path::new("."));
     let name = file.display().to_string();
     let loaded = spec::load_wiring(&request(
         kinds,
         Purpose::Look,
         &name,
-        directory,
+        named_by(file),
         &text,
         overrides,
     ));
@@ -178,13 +193,12 @@ pub(super) fn open(
     overrides: &Overrides,
 ) -> anyhow::Result<OpenedFile> {
     let text = read(file)?;
-    let directory = file.parent().unwrap_or(Path::new("."));
     let name = file.display().to_string();
     Ok(spec::open(&request(
         kinds,
         Purpose::Look,
         &name,
-        directory,
+        named_by(file),
         &text,
         overrides,
     )))
@@ -198,24 +212,31 @@ pub(super) fn load_file(
     purpose: Purpose,
     output: &Output,
 ) -> anyhow::Result<Loaded> {
-    let loaded = load_quietly(kinds, file, overrides, purpose)?;
+    let loaded = load_quietly(kinds, file, overrides, purpose, None)?;
     tell(&loaded.document, &loaded.notes, output);
     Ok(loaded)
 }
 
-/// Loads a file.
+/// Loads a file, and reports the steps that may take long.
 pub(super) fn load_quietly(
     kinds: &Kinds,
     file: &Path,
     overrides: &Overrides,
     purpose: Purpose,
+    progress: Option<Progress<'_>>,
 ) -> anyhow::Result<Loaded> {
     let text = read(file)?;
-    let directory = file.parent().unwrap_or(Path::new("."));
     let name = file.display().to_string();
-    Ok(spec::load(&request(
-        kinds, purpose, &name, directory, &text, overrides,
-    )))
+    let request = Request {
+        progress,
+        ..request(kinds, purpose, &name, named_by(file), &text, overrides)
+    };
+    // Ranks that wait for each other stop together, in the run.
+    let loaded = spec::load_with_control(&request, &mut || match overrides.ranks {
+        1 => interrupt::control(),
+        _ => Control::Continue,
+    });
+    Ok(loaded?)
 }
 
 /// Opens a file that may hold a study.
@@ -226,9 +247,8 @@ pub(super) fn open_study(
     purpose: Purpose,
 ) -> anyhow::Result<OpenedStudy> {
     let text = read(file)?;
-    let directory = file.parent().unwrap_or(Path::new("."));
     let name = file.display().to_string();
-    let mut request = request(kinds, purpose, &name, directory, &text, overrides);
+    let mut request = request(kinds, purpose, &name, named_by(file), &text, overrides);
     if purpose == Purpose::Run {
         // As many runs as threads share the memory; over ranks there is one run at a time.
         let cores = std::thread::available_parallelism().map_or(1, usize::from);

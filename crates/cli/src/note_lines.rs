@@ -1,6 +1,6 @@
 //! Errors and warnings about files, as JSON.
 
-use netloom_catalog::{Document, Note, Severity};
+use netloom_catalog::{Document, Note, Position, Severity};
 use serde::Serialize;
 
 /// An error or a warning.
@@ -28,14 +28,13 @@ struct PlaceLine {
 impl NoteLine {
     pub(super) fn of(note: &Note, document: &Document) -> NoteLine {
         let places = note.places.iter().filter_map(|(place, label)| {
-            let (file, text) = document.sources.get(usize::from(place.source))?;
+            let (file, _) = document.sources.get(usize::from(place.source))?;
             // OpenSM truncates lines by bytes, so a place may be inside a character.
-            let before = &text[..text.floor_char_boundary(place.start as usize)];
-            let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+            let Position { line, column } = document.position(*place)?;
             Some(PlaceLine {
                 file: file.clone(),
-                line: before.matches('\n').count() + 1,
-                column: before[line_start..].chars().count() + 1,
+                line,
+                column,
                 label: label.clone(),
             })
         });

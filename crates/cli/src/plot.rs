@@ -13,7 +13,7 @@ use super::Exit;
 use super::output::Output;
 use super::picture::PictureFormat;
 use super::results_lock::lock_results;
-use super::table::Columns;
+use super::table::{Table, width};
 
 #[derive(Args)]
 #[command(after_help = "Examples:
@@ -127,11 +127,11 @@ impl Plot {
                 .for_each(|(old, new)| figure.rename(old, new));
         }
         if self.list {
-            let mut table = Columns::words();
+            let mut table = Table::words();
             for figure in &all {
                 table.line([figure.id.as_str(), figure.title.as_str()]);
             }
-            output.data(&table.print())?;
+            output.data(&table.text(width()))?;
             return Ok(Exit::Done);
         }
         match self.file() {

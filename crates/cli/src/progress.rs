@@ -10,7 +10,7 @@ use netloom_results::Status;
 use netloom_study::running::Progress as StudyProgress;
 
 use super::output::printable;
-use super::table::{count, nanos};
+use super::table::{nanos, prefixed};
 
 /// Time between lines of a log.
 const PERIOD: Duration = Duration::from_secs(10);
@@ -161,7 +161,7 @@ fn words(progress: &Progress) -> String {
     if progress.of > 1 {
         words.push_str(&format!("  run {}/{}", progress.run + 1, progress.of));
     }
-    words.push_str(&format!("  {} packet-hops/s", count(progress.rate())));
+    words.push_str(&format!("  {} packet-hops/s", prefixed(progress.rate())));
     if let Some(left) = progress.remaining() {
         words.push_str(&format!("  {} left", span(left)));
     }

@@ -5,10 +5,11 @@ use std::process::{Command, Stdio};
 
 use anyhow::Context;
 use clap::Args;
+use netloom_results::store::read_with_control;
 
-use super::Exit;
 use super::output::Output;
 use super::results_lock::lock_results;
+use super::{Exit, interrupt};
 
 #[derive(Args)]
 pub(crate) struct Report {
@@ -34,14 +35,15 @@ impl Report {
         };
         let mut collections = vec![];
         for folder in &self.folders {
-            let collection = netloom_results::store::read(folder)?;
+            let collection = read_with_control(folder, &mut interrupt::control)?;
             for warning in &collection.warnings {
                 output.say(&format!("warning: {}: {warning}", folder.display()));
             }
             collections.push(collection);
         }
         let made_by = concat!("netloom ", env!("NETLOOM_VERSION"));
-        let html = netloom_report::html(&collections, made_by);
+        let html =
+            netloom_report::html_with_control(&collections, made_by, &mut interrupt::control)?;
         let file = match &self.output {
             Some(file) => file.clone(),
             // A comparison must not replace the report about the first folder alone.

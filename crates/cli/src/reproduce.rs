@@ -17,7 +17,7 @@ use super::load::at_least_one;
 use super::output::Output;
 use super::progress::Style;
 use super::reproduced_studies::{Executed, Studies};
-use super::table::Columns;
+use super::table::{self, width};
 use super::{Exit, Format, interrupt};
 
 /// The file that identifies the folder of a reproduction; it is written last.
@@ -312,11 +312,11 @@ impl Reproduce {
 /// Returns claims as text, with tables no wider than the terminal.
 fn for_people(table: &Table) -> String {
     table.to_text_with(&|lines| {
-        let mut table = Columns::words();
+        let mut table = table::Table::words();
         lines
             .iter()
             .for_each(|line| table.line(line.iter().cloned()));
-        table.print()
+        table.text(width())
     })
 }
 

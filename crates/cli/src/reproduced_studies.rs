@@ -12,14 +12,14 @@ use std::sync::Mutex;
 
 use netloom_experiment::runner::Control;
 use netloom_reproduction::{Failure, Plan, Results, Scenario, Size, Variation};
+use netloom_study::Study;
 use netloom_study::running::{
     self, Journal, MergeOptions, Options, Progress, Recorded, StudyFolder,
 };
-use netloom_study::{Division, Study};
 
 use super::output::Output;
 use super::progress::{Shown, Style};
-use super::{interrupt, machine, study};
+use super::{interrupt, study};
 
 /// What to run.
 pub(super) struct Studies<'a> {
@@ -148,26 +148,21 @@ impl Studies<'_> {
             return Ok(results);
         };
         let folder = StudyFolder::begin(path, &scenario.study, self.overwrite)?;
-        let host = machine::host().unwrap_or_else(|| "localhost".to_owned());
+        let host = netloom_results::host().unwrap_or_else(|| "localhost".to_owned());
         let journal = Journal::begin(folder.path(), &host, None, self.threads.get())?;
         let options = Options {
-            owns: &|_| true,
             threads: self.threads,
-            division: Division::default(),
-            leader: None,
+            journal: Some(&journal),
+            ..Options::default()
         };
         let shown = Mutex::new(Shown::new(self.progress, output.quiet));
         let so_far = all.clone();
-        let finished =
-            running::execute(&scenario.study, &folder, &journal, &options, &|progress| {
-                if let Ok(mut shown) = shown.lock() {
-                    shown.update_study(&together(&so_far, [progress, after]));
-                }
-                match interrupt::is_asked() {
-                    true => Control::Stop,
-                    false => Control::Continue,
-                }
-            });
+        let finished = scenario.study.run(&folder, &options, &|progress| {
+            if let Ok(mut shown) = shown.lock() {
+                shown.update_study(&together(&so_far, [progress, after]));
+            }
+            interrupt::control()
+        });
         if let Ok(shown) = shown.lock() {
             shown.finish();
         }
@@ -178,7 +173,9 @@ impl Studies<'_> {
             return Ok(Err(Failure::Mistakes(what)));
         }
         if self.is_kept && scenario.is_drawn && !finished.interrupted {
-            study::merge(&scenario.study, &folder, MergeOptions::default(), output)?;
+            // Complete results are merged even if the user wants no further ones.
+            let (options, control) = (MergeOptions::default(), || Control::Continue);
+            study::merge(&scenario.study, &folder, options, control, output)?;
         }
         Ok(scenario.results(&folder))
     }

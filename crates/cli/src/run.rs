@@ -1,16 +1,16 @@
 //! `netloom run`: simulate an experiment or study, print and store the results.
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use clap::Args;
 use netloom_design::plan::Plan;
-use netloom_experiment::runner::{self, Checkpoints, Control, RunOptions};
-use netloom_experiment::{Experiment, Kinds};
-use netloom_results::store::{CheckpointFolder, RunFolder, table_file, to_parquet};
+use netloom_experiment::Kinds;
+use netloom_experiment::runner::{self, Checkpoints, RunOptions};
+use netloom_results::store::{CheckpointFolder, RunFolder};
 use netloom_results::{
-    ConnectionsSummary, Document, JobSummary, Manifest, ProtocolSummary, RankWait, Run, Status,
-    Summary, Timing, Verdict, WaitSummary, Waits, sha256,
+    ConnectionsSummary, Document, JobSummary, ProtocolSummary, Provenance, RankWait, Run, Status,
+    Stopwatch, Summary, Verdict, WaitSummary, Waits,
 };
 use netloom_study::running::StudyFolder;
 use netloom_study::{OpenedStudy, Study};
@@ -23,7 +23,7 @@ use super::output::Output;
 use super::progress::{Shown, Style};
 use super::shard::{Part, Shard};
 use super::study;
-use super::table::{Columns, count, marked, maybe_nanos, nanos, painted};
+use super::table::{Table, marked, maybe_nanos, nanos, painted, prefixed, title, width};
 use super::{Exit, Format, interrupt, machine, program};
 
 #[derive(Args)]
@@ -59,7 +59,7 @@ pub(crate) struct RunCommand {
     /// How to show progress on stderr.
     #[arg(long, value_enum, default_value_t = Style::Auto, value_name = "HOW")]
     progress: Style,
-    /// Run one part of a study: `3/8`, or `auto` to use the job index of Slurm, PBS, MPI,
+    /// Run one part of a study: `3/8`, or `auto` to use the job index of Slurm, PBS, LSF, MPI,
     /// Kubernetes or GNU parallel.
     #[arg(long, value_name = "I/N", value_parser = Part::from_argument)]
     shard: Option<Part>,
@@ -136,7 +136,7 @@ impl RunCommand {
             return Ok(exit);
         }
 
-        let began = (Instant::now(), machine::cpu_time());
+        let stopwatch = Stopwatch::start();
         let mut shown = Shown::new(self.progress, output.quiet);
         let options = RunOptions {
             threads: self.overrides.threads_of_a_run(),
@@ -147,11 +147,7 @@ impl RunCommand {
         let checkpoints = keeper.as_mut().map(|keeper| keeper as &mut dyn Checkpoints);
         let mut control = |progress: &runner::Progress| {
             shown.update(progress);
-            if interrupt::is_asked() {
-                Control::Stop
-            } else {
-                Control::Continue
-            }
+            interrupt::control()
         };
         let ranks = job.ranks();
         let result = runner::run_kept(&experiment, &options, ranks, checkpoints, &mut control);
@@ -163,32 +159,14 @@ impl RunCommand {
             // rank.
             return Ok(Exit::Done);
         };
-        let timing = Timing {
-            wall_seconds: began.0.elapsed().as_secs_f64(),
-            cpu_seconds: machine::cpu_time()
-                .zip(began.1)
-                .map(|(now, then)| now.saturating_sub(then).as_secs_f64()),
-            peak_rss_bytes: machine::peak_memory(),
+        let provenance = Provenance {
+            threads: options.threads,
+            timing: stopwatch.timing(),
+            ..machine::provenance()
         };
-        let resolved = experiment.resolved.to_toml(true);
-        let manifest = self.manifest(&experiment, &result.document, &resolved, timing);
-        let mut files = vec![
-            ("resolved.toml".to_owned(), resolved.into_bytes()),
-            ("manifest.json".to_owned(), manifest.to_json().into_bytes()),
-            (
-                "layout.json".to_owned(),
-                study::layout(&experiment)?.into_bytes(),
-            ),
-        ];
-        let is_partial = result.document.status() == Status::Interrupted;
-        for (name, frame) in result.all_tables() {
-            let file = |ending| table_file(name, ending, is_partial);
-            files.push((file("csv"), frame.to_csv().into_bytes()));
-            files.push((file("parquet"), to_parquet(&frame)));
-        }
-        let stored = folder.write(&result.document, &files);
+        let stored = result.store(folder, &experiment, &provenance);
 
-        result.document.timing = Some(timing);
+        result.document.timing = Some(provenance.timing);
         match self.format {
             Format::Human => {
                 let is_coloured = output.is_data_coloured;
@@ -360,36 +338,6 @@ impl RunCommand {
         let folder = StudyFolder::begin(&path, study, self.overwrite)?;
         Ok(Ok((folder, shard)))
     }
-
-    fn manifest(
-        &self,
-        experiment: &Experiment,
-        document: &Document,
-        resolved: &str,
-        timing: Timing,
-    ) -> Manifest {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        Manifest {
-            netloom: document.netloom.clone(),
-            git: option_env!("NETLOOM_GIT").map(str::to_owned),
-            results_version: document.results_version,
-            name: document.name.clone(),
-            run_id: document.run_id.clone(),
-            status: document.status(),
-            command_line: std::env::args().collect(),
-            config_sha256: sha256(resolved),
-            seed: experiment.measure.seed,
-            repeat: experiment.measure.repeat,
-            digests: document.runs().map(|run| run.digest.clone()).collect(),
-            host: machine::host(),
-            os: std::env::consts::OS.to_owned(),
-            arch: std::env::consts::ARCH.to_owned(),
-            threads: self.overrides.threads_of_a_run(),
-            partitions: experiment.fabric.n_partitions(),
-            finished_unix_seconds: now.map_or(0, |since| since.as_secs()),
-            timing,
-        }
-    }
 }
 
 /// Returns the table that a run prints at its end.
@@ -472,13 +420,13 @@ fn for_people(document: &Document, plan: Option<&Plan>, is_coloured: bool) -> St
         }
     }
     if let Some(over) = &document.over_seeds {
-        let mut table = Columns::numbers();
+        let mut table = Table::numbers();
         table.line(["", "", "latency"]);
         table.line([
             format!("over {} seeds", over.seeds.len()).as_str(),
-            "delivered",
-            "mean",
-            "p99",
+            &title("delivered_load"),
+            &title("latency_mean_ns"),
+            &title("latency_p99_ns"),
         ]);
         for estimate in over.classes.iter().chain([&over.total]) {
             let name = if estimate.class.is_empty() {
@@ -500,14 +448,14 @@ fn for_people(document: &Document, plan: Option<&Plan>, is_coloured: bool) -> St
             );
             table.line([name.to_owned(), load, mean, p99]);
         }
-        text.push_str(&format!("\n{}", table.print()));
+        text.push_str(&format!("\n{}", table.text(width())));
     }
     let timing = document.timing.unwrap_or_default();
     let hops: u64 = document.runs().map(|run| run.counters.packet_hops).sum();
-    let rate = count(hops as f64 / timing.wall_seconds.max(1e-9));
+    let rate = prefixed(hops as f64 / timing.wall_seconds.max(1e-9));
     text.push_str(&format!(
         "\n  {} packet-hops in {:.2} s ({rate} per second), digest {}\n",
-        count(hops as f64),
+        prefixed(hops as f64),
         timing.wall_seconds,
         run.digest
     ));
@@ -536,19 +484,19 @@ fn unfinished(job: &JobSummary) -> String {
 
 fn classes(run: &Run, is_coloured: bool) -> String {
     let ends = !run.jobs.is_empty();
-    let mut table = Columns::numbers().left([7 + usize::from(ends)]);
+    let mut table = Table::numbers().left([7 + usize::from(ends)]);
     table.line(["", "", "", "latency"]);
     let head = [
-        "class",
-        "offered",
-        "delivered",
-        "mean",
-        "±95%",
-        "p99",
-        "max",
+        "class".to_owned(),
+        title("offered_load"),
+        title("delivered_load"),
+        title("latency_mean_ns"),
+        "±95%".to_owned(),
+        title("latency_p99_ns"),
+        title("latency_max_ns"),
     ];
-    let completion = ends.then_some("completion");
-    table.line(head.into_iter().chain(completion).chain([""]));
+    let completion = ends.then(|| title("completion_time_ns"));
+    table.line(head.into_iter().chain(completion).chain([String::new()]));
     let mut line = |name: &str, summary: &Summary| {
         let mut cells = vec![
             name.to_owned(),
@@ -569,12 +517,12 @@ fn classes(run: &Run, is_coloured: bool) -> String {
     if run.classes.len() > 1 {
         line("total", &run.total);
     }
-    table.print()
+    table.text(width())
 }
 
 /// Returns the bandwidths and the slowest ranks of the programs that finished, or an empty text.
 fn collectives(run: &Run) -> String {
-    let mut table = Columns::numbers().left([3]);
+    let mut table = Table::numbers().left([3]);
     let [head, below] = ["bandwidth", "slowest rank"];
     table.line(["", head, "", below]);
     table.line(["job", "algorithm", "bus", ""]);
@@ -597,14 +545,14 @@ fn collectives(run: &Run) -> String {
         ]);
     }
     match has_any {
-        true => format!("\n{}", table.print()),
+        true => format!("\n{}", table.text(width())),
         false => String::new(),
     }
 }
 
 /// Returns the punctuality of each service level and of its best and worst connection.
 fn connections(summary: &ConnectionsSummary) -> String {
-    let mut table = Columns::numbers();
+    let mut table = Table::numbers();
     table.line([
         "in time (of the gap)",
         "connections",
@@ -638,7 +586,7 @@ fn connections(summary: &ConnectionsSummary) -> String {
             percent(close),
         ]);
     }
-    let mut text = table.print();
+    let mut text = table.text(width());
     if summary.enough_packets == Some(false) {
         text.push_str(&format!(
             "  too short: the slowest connection has received {} packets\n",
@@ -650,7 +598,7 @@ fn connections(summary: &ConnectionsSummary) -> String {
 
 fn links(run: &Run) -> String {
     let links = &run.links;
-    let mut table = Columns::numbers();
+    let mut table = Table::numbers();
     table.line(["links", "number", "mean use", "max use", "busiest"]);
     for (name, group) in [
         ("injection", &links.injection),
@@ -667,7 +615,7 @@ fn links(run: &Run) -> String {
             ]);
         }
     }
-    table.print()
+    table.text(width())
 }
 
 /// Returns lines about congestion control, stashes and errors, if there were any.
@@ -676,15 +624,15 @@ fn protocol_lines(protocol: &ProtocolSummary) -> String {
     if protocol.marked_packets > 0 {
         text.push_str(&format!(
             "\n  congestion: {} marks by switches, {} cuts of windows\n",
-            count(protocol.marked_packets as f64),
-            count(protocol.window_cuts as f64)
+            prefixed(protocol.marked_packets as f64),
+            prefixed(protocol.window_cuts as f64)
         ));
     }
     if protocol.stashed_packets > 0 {
         text.push_str(&format!(
             "\n  stashes: {} packets stored, at most {} flits in one switch at a time",
-            count(protocol.stashed_packets as f64),
-            count(protocol.stash_peak_flits as f64)
+            prefixed(protocol.stashed_packets as f64),
+            prefixed(protocol.stash_peak_flits as f64)
         ));
         if let Some(mean) = protocol.copy_time_mean_ns {
             text.push_str(&format!(", copies kept for {} on average", nanos(mean)));
@@ -701,7 +649,7 @@ fn protocol_lines(protocol: &ProtocolSummary) -> String {
     let errors: Vec<String> = errors
         .into_iter()
         .filter(|(_, n)| *n > 0)
-        .map(|(what, n)| format!("{} {what}", count(n as f64)))
+        .map(|(what, n)| format!("{} {what}", prefixed(n as f64)))
         .collect();
     if !errors.is_empty() {
         text.push_str(&format!("\n  faults: {}\n", errors.join(", ")));
@@ -714,7 +662,7 @@ fn protocol_lines(protocol: &ProtocolSummary) -> String {
 /// A wait has a lower and an upper bound: a packet in flight may have been sent before the wait
 /// began.
 fn waits(waits: &Waits) -> String {
-    let mut table = Columns::numbers();
+    let mut table = Table::numbers();
     table.line([
         "longest wait",
         "at least",
@@ -731,8 +679,8 @@ fn waits(waits: &Waits) -> String {
                 format!("{} B", summary.wait_at_least_bytes),
                 format!("{} B", summary.wait_at_most_bytes),
                 format!("{} to {}", nanos(least), nanos(most)),
-                count(summary.choices as f64),
-                count(summary.contested_choices as f64),
+                prefixed(summary.choices as f64),
+                prefixed(summary.contested_choices as f64),
             ]);
         };
         let by = waits.by.word().to_uppercase();
@@ -743,5 +691,5 @@ fn waits(waits: &Waits) -> String {
             line(format!("{place} all"), &waits.total);
         }
     }
-    table.print()
+    table.text(width())
 }

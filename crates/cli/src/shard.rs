@@ -76,6 +76,14 @@ const ARRAYS: &[Array] = &[
         members: Members::Unknown,
     },
     Array {
+        name: "an LSF array",
+        id: "LSB_JOBINDEX",
+        from: 1,
+        first: None,
+        step: None,
+        members: Members::Unknown,
+    },
+    Array {
         name: "a Grid Engine array",
         id: "SGE_TASK_ID",
         from: 1,
@@ -294,11 +302,13 @@ fn member(lookup: &dyn Fn(&str) -> Option<String>) -> Result<Option<Shard>, Stri
     array.map(|array| array.shard(lookup)).transpose()
 }
 
-/// Returns the value of a variable, if it has one. Grid Engine sets "undefined" outside of arrays.
+/// Returns the value of a variable, if it has one. Outside of arrays, Grid Engine sets "undefined",
+/// and LSF sets 0.
 fn said(lookup: &dyn Fn(&str) -> Option<String>, name: &str) -> Option<String> {
     lookup(name)
         .map(|value| value.trim().to_owned())
         .filter(|value| !value.is_empty() && value != "undefined")
+        .filter(|value| name != "LSB_JOBINDEX" || value != "0")
 }
 
 /// Returns the error if no variable is set. `ranks` are the variables of processes that start
@@ -387,6 +397,8 @@ mod tests {
             ),
             ("PBS_ARRAY_INDEX=2 NETLOOM_SHARDS=5", "2/5"),
             ("PBS_ARRAYID=5 NETLOOM_SHARDS=5", "5/5"),
+            ("LSB_JOBINDEX=4 NETLOOM_SHARDS=5", "4/5"),
+            ("LSB_JOBINDEX=0 PMI_RANK=1 PMI_SIZE=2", "2/2"),
             ("JOB_COMPLETION_INDEX=0 NETLOOM_SHARDS=5", "1/5"),
             ("JOB_COMPLETION_INDEX=4 NETLOOM_SHARDS=5", "5/5"),
             (sge, "3/4"),
@@ -418,7 +430,7 @@ mod tests {
         assert_eq!(Shard::of_array(lookup), Ok(Shard { index: 3, of: 8 }));
         assert_eq!(Shard::auto(lookup), Ok(Shard { index: 10, of: 32 }));
         let alone = Shard::of_array(|name| lookup(name).filter(|_| name.starts_with("OMPI")));
-        insta::assert_snapshot!(alone.unwrap_err(), @"no batch system found; looked for SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, PBS_ARRAYID, SGE_TASK_ID, JOB_COMPLETION_INDEX, PARALLEL_SEQ. Set the part, such as --shard 3/8");
+        insta::assert_snapshot!(alone.unwrap_err(), @"no batch system found; looked for SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, PBS_ARRAYID, LSB_JOBINDEX, SGE_TASK_ID, JOB_COMPLETION_INDEX, PARALLEL_SEQ. Set the part, such as --shard 3/8");
     }
 
     #[test]
@@ -442,9 +454,9 @@ mod tests {
             .join("\n"),
             @r#"
 
-              no batch system found; looked for SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, PBS_ARRAYID, SGE_TASK_ID, JOB_COMPLETION_INDEX, PARALLEL_SEQ, OMPI_COMM_WORLD_SIZE, PMI_SIZE, SLURM_STEP_NUM_TASKS. Set the part, such as --shard 3/8
+              no batch system found; looked for SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, PBS_ARRAYID, LSB_JOBINDEX, SGE_TASK_ID, JOB_COMPLETION_INDEX, PARALLEL_SEQ, OMPI_COMM_WORLD_SIZE, PMI_SIZE, SLURM_STEP_NUM_TASKS. Set the part, such as --shard 3/8
             SLURM_PROCID=0 SLURM_NTASKS=4
-              no batch system found; looked for SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, PBS_ARRAYID, SGE_TASK_ID, JOB_COMPLETION_INDEX, PARALLEL_SEQ, OMPI_COMM_WORLD_SIZE, PMI_SIZE, SLURM_STEP_NUM_TASKS. Set the part, such as --shard 3/8
+              no batch system found; looked for SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, PBS_ARRAYID, LSB_JOBINDEX, SGE_TASK_ID, JOB_COMPLETION_INDEX, PARALLEL_SEQ, OMPI_COMM_WORLD_SIZE, PMI_SIZE, SLURM_STEP_NUM_TASKS. Set the part, such as --shard 3/8
             PBS_ARRAY_INDEX=2
               a PBS array does not report its number of members; number them from 1 and set NETLOOM_SHARDS to their number
             PARALLEL_SEQ=4

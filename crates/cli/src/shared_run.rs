@@ -5,7 +5,7 @@ use netloom_experiment::shared_run::SharedRun;
 use netloom_experiment::spec::{Loaded, bytes_in_words};
 use serde::Serialize;
 
-use super::table::count;
+use super::table::prefixed;
 
 /// Returns how `ranks` processes share the run of a file, if `ranks` is given and the file is
 /// valid.
@@ -44,7 +44,7 @@ pub(super) fn facts(run: &SharedRun) -> Vec<(String, String)> {
         ),
     ];
     if let Some(lookahead) = run.lookahead_ns {
-        let windows = count(run.windows);
+        let windows = prefixed(run.windows);
         facts.push((
             "look-ahead",
             format!("{lookahead:.1} ns, so at most {windows} windows"),

@@ -260,3 +260,108 @@ fn a_plan_counts_the_headers_of_its_links() {
     let told = planned("[link]\nmtu = \"message\"\n", "").with(3).stderr;
     assert!(told.contains("E0905"), "{told}");
 }
+
+/// A random ascent over switches whose MPorts mix directions: no theorem applies, and one
+/// destination alone takes more steps than a proof may.
+const UNPROVED: &str = "netloom = 1\n\
+    [topology]\nkind = \"pgft\"\nchildren = [256, 256, 8]\nparents = [1, 256, 32]\n\
+    [switch]\nkind = \"hierarchical\"\nports-per-mport = 3\n\
+    [routing]\nkind = \"random-up\"\n\
+    [[traffic]]\nload = 0.1\n";
+
+#[test]
+fn a_proof_that_takes_too_long_is_not_made() {
+    let place = Place::new("check-unproved");
+    place.file("large.toml", UNPROVED);
+    let seen = place.run(&["check", "large.toml"]).with(0).stdout;
+    let not_proved = "random-up: not proved free of deadlock: a proof takes about ";
+    assert!(seen.contains(not_proved), "{seen}");
+    assert!(seen.contains("`netloom check --proof` proves it"), "{seen}");
+    // What is asked for is proved, and the same as without asking on a small fabric.
+    place.file("small.toml", &format!("{SMALL}[[traffic]]\nload = 0.1\n"));
+    let asked = place
+        .run(&["check", "--proof", "small.toml"])
+        .with(0)
+        .stdout;
+    assert!(asked.contains("no cycle among"), "{asked}");
+    assert_eq!(asked, place.run(&["check", "small.toml"]).with(0).stdout);
+}
+
+/// No round of a program is unrolled, and no table is filled.
+#[test]
+fn large_files_are_checked_at_once() {
+    let place = Place::new("check-large");
+    let check = |name: &str, text: &str| {
+        place.file(name, text);
+        place.run(&["check", name]).with(0).stdout
+    };
+    for workload in [
+        "kind = \"all-reduce\", rounds = 10_000_000",
+        "kind = \"bigfft\", grid = [2, 1], rounds = 1_000_000_000",
+    ] {
+        let class = format!("[[traffic]]\nworkload = {{ {workload} }}\n");
+        let seen = check("program.toml", &format!("{SMALL}{class}"));
+        assert!(seen.contains("000,000 messages"), "{seen}");
+    }
+    let fabric = |topology: &str| {
+        let traffic = "[[traffic]]\nload = 0.1\n";
+        check(
+            "fabric.toml",
+            &format!("netloom = 1\n[topology]\n{topology}\n{traffic}"),
+        )
+    };
+    let seen = fabric("kind = \"torus\"\nsides = [300, 300]");
+    let theorem = "dimension-order: free of deadlock (by theorem, without following destinations: \
+        dimension order ranks channels by dimension; rings may close under the bubble rule";
+    assert!(seen.contains(theorem), "{seen}");
+    let seen = fabric("kind = \"random-regular\"\nswitches = 4000\ndegree = 32\nhosts = 1");
+    let theorem = "up-down: free of deadlock (by theorem, without following destinations: up*/down* \
+        ranks channels up in the order of the switches, then down";
+    assert!(seen.contains(theorem), "{seen}");
+}
+
+/// `minimal` takes two lanes for each, and all missing ones are in one message.
+#[test]
+fn all_missing_lanes_of_a_routing_are_told_at_once() {
+    let place = Place::new("check-lanes");
+    let class = |sl: u8| format!("[[traffic]]\nname = \"c{sl}\"\nsl = {sl}\nload = 0.1\n");
+    let text = format!(
+        "netloom = 1\n[topology]\nkind = \"dragonfly\"\nhosts = 2\nswitches = 4\nglobals = 2\n\
+         [routing]\nkind = \"minimal\"\n[qos]\nvls = 3\n{}{}{}",
+        class(0),
+        class(1),
+        class(2)
+    );
+    place.file("plain.toml", &text);
+    let lanes = "minimal takes 2 for each of `qos.vls`: SL0 on VL0, VL3; SL1 on VL1, VL4; SL2 on \
+        VL2, VL5";
+    let seen = place.run(&["check", "plain.toml"]).with(0).stdout;
+    assert!(seen.contains(lanes), "{seen}");
+    let quanta =
+        "qos.arbiter={ kind = \"deficit-round-robin\", quanta = [[0, 64], [1, 64], [2, 64]] }";
+    let told = place
+        .run(&["check", "plain.toml", "--set", quanta])
+        .with(3)
+        .stderr;
+    let message = "VL3, VL4 and VL5 carry traffic but are not in `quanta`: they would never send";
+    assert!(told.contains(message) && told.contains(lanes), "{told}");
+    assert_eq!(told.matches("E0410").count(), 1, "{told}");
+    // Two faults at the same place are two messages, also at the points of a study.
+    let both = quanta.replace("[2, 64]", "[9, 64]");
+    let study = "[study.axes]\n\"traffic.0.load\" = [0.1, 0.2]\n";
+    place.file("study.toml", &format!("{text}{study}"));
+    let told = place
+        .run(&["check", "study.toml", "--set", &both])
+        .with(3)
+        .stderr;
+    assert!(told.contains("VL2, VL3, VL4 and VL5 carry"), "{told}");
+    assert!(
+        told.contains("VL9 does not exist: the port has 6 data lanes"),
+        "{told}"
+    );
+    let explained = place.run(&["explain", "minimal"]).with(0).stdout;
+    assert!(
+        explained.contains("Takes 2 lanes for each of `qos.vls`"),
+        "{explained}"
+    );
+}

@@ -39,7 +39,9 @@ fn bash(place: &Place, script: &str, environment: &[(&str, &str)]) -> Ended {
     let mut command = Command::new("bash");
     command.current_dir(&place.0).arg(script).env("PATH", path);
     command.env_remove("SLURM_ARRAY_TASK_ID");
-    command.env_remove("SLURM_JOB_ID");
+    for job in ["SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"] {
+        command.env_remove(job);
+    }
     Ended::new(command.envs(environment.iter().copied()).output().unwrap())
 }
 
@@ -52,305 +54,45 @@ fn has(program: &str) -> bool {
     found.is_ok()
 }
 
-#[test]
-fn a_script_for_slurm() {
-    let place = place("emit-slurm", &[]);
-    let script = place
-        .run(&["study", "emit", "slurm", "study.toml", "--shards", "8"])
-        .with(0)
-        .stdout;
-    insta::assert_snapshot!(script, @r#"
-    #!/bin/bash
-    # Runs a study as a Slurm array job.
-    # Usage, in the folder where this file was generated:
-    #   bash study.slurm.sh                   submit the array, and a merge that runs after it
-    #   sbatch study.slurm.sh                 submit only the array; then: netloom study merge study.out
-    #   sbatch --array=3,7 study.slurm.sh     submit two of the shards again
-    # Finished runs are not repeated: after a failure, submit again.
-    # Edit these lines as needed; for another number of shards, generate a new script.
-    #SBATCH --job-name=study
-    #SBATCH --array=1-3
-    #SBATCH --time=1:00:00
-    #SBATCH --cpus-per-task=4
-    #SBATCH --mem=4G
-    #SBATCH --output=study-%A_%a.log
-    #SBATCH --open-mode=append
-    #SBATCH --requeue
-    set -euo pipefail
-    export NETLOOM_SHARDS=3
-    netloom=${NETLOOM:-netloom}
-    file=study.toml
-    folder=study.out
-
-    command -v "$netloom" >/dev/null || {
-        echo "cannot find $netloom: add it to PATH, or set NETLOOM to its path" >&2
-        exit 1
-    }
-    [ -r "$file" ] || {
-        echo "cannot read $file in $PWD: run this script in the folder where it was generated" >&2
-        exit 1
-    }
-
-    if [ "${1:-}" = merge ]; then
-        exec "$netloom" study merge "$folder"
-    elif [ -z "${SLURM_ARRAY_TASK_ID:-}" ]; then
-        array=$(sbatch --parsable "$0")
-        array=${array%%;*}
-        # Merge even after a failure: the merge reports missing runs.
-        merge=$(sbatch --parsable --dependency="afterany:$array" --array=1 \
-            --job-name=study-merge --output=study-merge-%A.log "$0" merge)
-        echo "submitted array $array and merge ${merge%%;*}; see: $netloom study status $folder"
-        exit
-    fi
-    exec "$netloom" run "$file" -o "$folder" --shard auto \
-        --threads "${SLURM_CPUS_PER_TASK:-1}" --progress plain
-    "#);
-}
-
-#[test]
-fn a_script_for_one_run_over_ranks() {
-    let place = place("emit-ranks", &[]);
-    let line = [
-        "study",
-        "emit",
-        "slurm",
-        "run.toml",
-        "--ranks",
-        "4",
-        "--ranks-per-node",
-        "2",
-        "--cpus",
-        "2",
-        "--mem",
-        "3G",
-        "--",
-        "--seed",
-        "7",
-    ];
-    insta::assert_snapshot!(place.run(&line).with(0).stdout, @r#"
-    #!/bin/bash
-    # Runs an experiment over 4 ranks of an MPI job under Slurm.
-    # Usage, in the folder where this file was generated:
-    #   bash run.slurm.sh                   submit it
-    # It writes a checkpoint every ten minutes, and two minutes before its time limit. To resume after
-    # that, or after a failure, submit it again. The number of ranks does not affect results.
-    # Edit these lines as needed; --ntasks is the number of ranks, at most that of the switches.
-    #SBATCH --job-name=run
-    #SBATCH --time=1:00:00
-    #SBATCH --ntasks=4
-    #SBATCH --ntasks-per-node=2
-    #SBATCH --cpus-per-task=2
-    #SBATCH --mem-per-cpu=1536M
-    #SBATCH --output=run-%j.log
-    #SBATCH --open-mode=append
-    #SBATCH --requeue
-    #SBATCH --signal=TERM@120
-    set -euo pipefail
-    netloom=${NETLOOM:-netloom}
-    file=run.toml
-    folder=run.out
-
-    command -v "$netloom" >/dev/null || {
-        echo "cannot find $netloom: add it to PATH, or set NETLOOM to its path" >&2
-        exit 1
-    }
-    [ -r "$file" ] || {
-        echo "cannot read $file in $PWD: run this script in the folder where it was generated" >&2
-        exit 1
-    }
-
-    if [ -z "${SLURM_JOB_ID:-}" ]; then
-        exec sbatch "$0"
-    fi
-    exec srun --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" \
-        "$netloom" run "$file" -o "$folder" --mpi --checkpoint-every 10min \
-        --threads "${SLURM_CPUS_PER_TASK:-1}" --progress plain \
-        --seed \
-        7
-    "#);
-}
-
-#[test]
-fn a_script_for_a_study_over_ranks() {
-    let place = place("emit-study-ranks", &[]);
-    let line = ["study", "emit", "slurm", "tree.toml", "--ranks", "2"];
-    insta::assert_snapshot!(place.run(&line).with(0).stdout, @r#"
-    #!/bin/bash
-    # Runs a study as a Slurm array job, with each run over 2 ranks.
-    # Usage, in the folder where this file was generated:
-    #   bash tree.slurm.sh                   submit the array, and a merge that runs after it
-    #   sbatch tree.slurm.sh                 submit only the array; then: netloom study merge tree.out
-    #   sbatch --array=3,7 tree.slurm.sh     submit two of the shards again
-    # Finished runs are not repeated: after a failure, submit again.
-    # Edit these lines as needed; for another number of shards, generate a new script.
-    #SBATCH --job-name=tree
-    #SBATCH --array=1-3
-    #SBATCH --time=1:00:00
-    #SBATCH --ntasks=2
-    #SBATCH --cpus-per-task=1
-    #SBATCH --mem-per-cpu=4096M
-    #SBATCH --output=tree-%A_%a.log
-    #SBATCH --open-mode=append
-    #SBATCH --requeue
-    set -euo pipefail
-    export NETLOOM_SHARDS=3
-    netloom=${NETLOOM:-netloom}
-    file=tree.toml
-    folder=tree.out
-
-    command -v "$netloom" >/dev/null || {
-        echo "cannot find $netloom: add it to PATH, or set NETLOOM to its path" >&2
-        exit 1
-    }
-    [ -r "$file" ] || {
-        echo "cannot read $file in $PWD: run this script in the folder where it was generated" >&2
-        exit 1
-    }
-
-    if [ "${1:-}" = merge ]; then
-        exec "$netloom" study merge "$folder"
-    elif [ -z "${SLURM_ARRAY_TASK_ID:-}" ]; then
-        array=$(sbatch --parsable "$0")
-        array=${array%%;*}
-        # Merge even after a failure: the merge reports missing runs.
-        merge=$(sbatch --parsable --dependency="afterany:$array" --array=1 --ntasks=1 --ntasks-per-node=1 \
-            --job-name=tree-merge --output=tree-merge-%A.log "$0" merge)
-        echo "submitted array $array and merge ${merge%%;*}; see: $netloom study status $folder"
-        exit
-    fi
-    exec srun --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" \
-        "$netloom" run "$file" -o "$folder" --mpi --shard auto \
-        --threads "${SLURM_CPUS_PER_TASK:-1}" --progress plain
-    "#);
-}
-
-#[test]
-fn a_manifest_for_kubernetes() {
-    let place = place("emit-kubernetes", &[]);
-    let line = [
-        "study",
-        "emit",
+/// Emits from command lines in the place, by the names of their snapshots.
+const SCRIPTS: [(&str, &str); 8] = [
+    ("slurm", "slurm study.toml --shards 8"),
+    (
+        "slurm-ranks",
+        "slurm run.toml --ranks 4 --ranks-per-node 2 --cpus 2 --mem 3G -- --seed 7",
+    ),
+    ("slurm-study-ranks", "slurm tree.toml --ranks 2"),
+    (
+        "pbs",
+        "pbs study.toml --shards 8 --queue workq --account me",
+    ),
+    ("pbs-one", "pbs study.toml"),
+    (
+        "lsf",
+        "lsf study.toml --shards 2 --cpus 2 --mem 8GB --project me -- --seed 7",
+    ),
+    ("parallel", "parallel study.toml --shards 8"),
+    (
         "kubernetes",
-        "study.toml",
-        "--image",
-        "registry.example/netloom:1",
-        "--shards",
-        "8",
-        "--storage-class",
-        "nfs",
-        "--",
-        "--until",
-        "1 ms",
-    ];
-    insta::assert_snapshot!(place.run(&line).with(0).stdout, @r##"
-    # Runs a study as an indexed Kubernetes Job:
-    #   kubectl apply -f study.yaml
-    #   kubectl logs --prefix -l app=study --tail=3     show the progress of the shards
-    #   kubectl delete -f study.yaml                delete everything, including the results
-    # Results are in /results/study.out. Finished runs are not repeated: a lost pod restarts and resumes.
-    # The last shard merges the results. For another number of shards, generate a new file.
-    apiVersion: v1
-    kind: ConfigMap
-    metadata:
-      name: study
-      labels:
-        app: study
-    data:
-      study.toml: "\
-        netloom = 1\n\
-        name = \"study\"\n\
-        \n\
-        [topology]\n\
-        kind = \"single-switch\"\n\
-        ports = 4\n\
-        \n\
-        [[traffic]]\n\
-        load = 0.5\n\
-        \n\
-        [study.axes]\n\
-        \"traffic.load\" = [0.1, 0.2, 0.3]\n\
-        \n\
-        [measure]\n\
-        length = \"1 ms\"\n\
-        "
-    ---
-    apiVersion: v1
-    kind: PersistentVolumeClaim
-    metadata:
-      name: study
-      labels:
-        app: study
-    spec:
-      # Pods on several nodes write to it; on one node, ReadWriteOnce is enough.
-      accessModes: ["ReadWriteMany"]
-      storageClassName: nfs
-      resources:
-        requests:
-          storage: 10Gi
-    ---
-    apiVersion: batch/v1
-    kind: Job
-    metadata:
-      name: study
-      labels:
-        app: study
-    spec:
-      completionMode: Indexed
-      completions: 3
-      parallelism: 3
-      podFailurePolicy:
-        rules:
-          # The preemption of a pod is not a failure.
-          - action: Ignore
-            onPodConditions:
-              - type: DisruptionTarget
-                status: "True"
-          # An error in the study or in an option affects every pod.
-          - action: FailJob
-            onExitCodes:
-              operator: In
-              values: [2, 3]
-      template:
-        metadata:
-          labels:
-            app: study
-        spec:
-          restartPolicy: Never
-          containers:
-            - name: netloom
-              image: "registry.example/netloom:1"
-              command: ["sh", "-c"]
-              args:
-                - |
-                  netloom run /study/study.toml -o /results/study.out --shard auto --threads 4 --progress plain \
-                    --until \
-                    '1 ms' || exit $?
-                  netloom study merge /results/study.out || echo "the last shard merges"
-              env:
-                - name: NETLOOM_SHARDS
-                  value: "3"
-              resources:
-                requests:
-                  cpu: "4"
-                  memory: 4Gi
-                limits:
-                  memory: 4Gi
-              volumeMounts:
-                - name: study
-                  mountPath: /study
-                  readOnly: true
-                - name: results
-                  mountPath: /results
-          volumes:
-            - name: study
-              configMap:
-                name: study
-            - name: results
-              persistentVolumeClaim:
-                claimName: study
-    "##);
-    // A manifest is not executable, and an existing claim is not created.
-    let line = [&line[..6], &["--claim", "scratch", "-o", "it.yaml"]].concat();
+        "kubernetes study.toml --image registry.example/netloom:1 --shards 8 --storage-class nfs",
+    ),
+];
+
+#[test]
+fn scripts_are_those_of_each_system() {
+    let place = place("emit-scripts", &[]);
+    for (name, line) in SCRIPTS {
+        let line: Vec<&str> = line.split(' ').collect();
+        let script = place.run(&[&["study", "emit"], &line[..]].concat());
+        insta::assert_snapshot!(name, script.with(0).stdout);
+    }
+}
+
+#[test]
+fn a_manifest_is_not_executable_and_uses_an_existing_claim() {
+    let place = place("emit-kubernetes", &[]);
+    let line = "study emit kubernetes study.toml --image a --claim scratch -o it.yaml -- --until";
+    let line: Vec<&str> = line.split(' ').chain(["1 ms"]).collect();
     let said = place.run(&line).with(0).stderr;
     assert!(
         said.contains("wrote it.yaml: 1 shard of 3 units. Next: kubectl apply -f it.yaml"),
@@ -512,53 +254,6 @@ fn what_no_pod_could_do_is_refused() {
 }
 
 #[test]
-fn a_script_for_parallel() {
-    let place = place("emit-parallel", &[]);
-    let script = place
-        .run(&["study", "emit", "parallel", "study.toml", "--shards", "8"])
-        .with(0)
-        .stdout;
-    insta::assert_snapshot!(script, @r#"
-    #!/bin/bash
-    # Runs a study in shards with GNU parallel, then merges its tables. Options are passed to parallel:
-    #   bash study.parallel.sh                                   one shard after the other; each uses all cores
-    #   bash study.parallel.sh --sshloginfile machines.txt       on machines that share this folder
-    #   bash study.parallel.sh --jobs 4                          four shards at a time on each machine
-    # Finished runs are not repeated: after a failure, run this script again.
-    set -euo pipefail
-    shards=3
-    netloom=${NETLOOM:-netloom}
-    file=study.toml
-    folder=study.out
-
-    command -v "$netloom" >/dev/null || {
-        echo "cannot find $netloom: add it to PATH, or set NETLOOM to its path" >&2
-        exit 1
-    }
-    [ -r "$file" ] || {
-        echo "cannot read $file in $PWD: run this script in the folder where it was generated" >&2
-        exit 1
-    }
-    command -v parallel >/dev/null || {
-        echo "cannot find GNU parallel: install the package parallel" >&2
-        exit 1
-    }
-
-    # Each shard is a line of input: in a command, parallel would replace {} and evaluate {= =}.
-    run=("$netloom" run "$file" -o "$folder" --progress plain)
-    code=0
-    for shard in $(seq "$shards"); do
-        printf '%s ' "${run[@]@Q}" --shard "$shard/$shards"
-        echo
-    done | parallel --jobs 1 --workdir . --line-buffer --tagstring "{#}/$shards" "$@" || code=$?
-    [ "$code" = 0 ] || echo "parallel exited with code $code, the number of failed shards" >&2
-    # Merge even after a failure: the merge reports missing runs.
-    "$netloom" study merge "$folder" || exit
-    exit "$code"
-    "#);
-}
-
-#[test]
 fn what_the_user_says_is_taken_over() {
     let place = place("emit-options", &[]);
     let script = place
@@ -697,7 +392,7 @@ fn mistakes_are_found_before_any_shard_meets_them() {
         @r#"
         error: expected a study, found a file without [study]; use netloom run, or netloom study emit slurm --ranks N for the ranks of an MPI job
         error: invalid value '0' for '--shards <N>': expected a whole number of at least 1
-        error: invalid value 'one hour' for '--time <TIME>': expected a Slurm value without spaces and quotes
+        error: invalid value 'one hour' for '--time <TIME>': expected a value without spaces and quotes
         error: `netloom run` does not accept the options after `--`: unexpected argument '--sett' found
         error: `netloom run` does not accept the options after `--`: the argument '--output <DIR>' cannot be used multiple times
         error: `netloom run` does not accept the options after `--`: the argument '--threads <N>' cannot be used multiple times
@@ -707,7 +402,7 @@ fn mistakes_are_found_before_any_shard_meets_them() {
         error: 7 ranks, but the fabric has 4 switches: start at most 4
         error: invalid value '0' for '--ranks <N>': expected a whole number of at least 1
         error: --shards needs a study, but this file has no [study]
-        error: invalid value 'a b' for '--mpi <TYPE>': expected a Slurm value without spaces and quotes
+        error: invalid value 'a b' for '--mpi <TYPE>': expected a value without spaces and quotes
         error: `netloom run` does not accept the options after `--`: the argument '--mpi' cannot be used multiple times
         error[E0105]: `topology` is missing
         error: cannot read absent.toml: No such file or directory (os error 2)
@@ -721,8 +416,11 @@ fn shellcheck_has_nothing_to_say() {
         return;
     }
     let place = place("emit-shellcheck", &[]);
-    let kinds: [&[&str]; 4] = [
+    let kinds: [&[&str]; 7] = [
         &["slurm", "study.toml", "--shards", "2"],
+        &["pbs", "study.toml", "--shards", "2", "--queue", "workq"],
+        &["pbs", "study.toml", "--shards", "1"],
+        &["lsf", "study.toml", "--shards", "2", "--queue", "normal"],
         &["parallel", "study.toml", "--shards", "2"],
         &["slurm", "tree.toml", "--ranks", "2"],
         &["slurm", "run.toml", "--ranks", "3", "--ranks-per-node", "2"],
@@ -799,6 +497,60 @@ fn the_script_for_slurm_submits_runs_and_merges() {
         .with(1)
         .stderr;
     assert!(missing.starts_with("cannot find absent: "), "{missing}");
+}
+
+#[test]
+fn the_script_for_pbs_submits_runs_and_merges() {
+    let place = place("emit-pbs", &["netloom", "qsub"]);
+    place.file(
+        "qsub",
+        "#!/bin/sh\necho \"qsub $*\" >>calls\necho '17[].head'\n",
+    );
+    let emit = |shards: &str| {
+        let line = "study emit pbs study.toml -o it.sh --overwrite --shards";
+        let line: Vec<&str> = line.split(' ').chain([shards]).collect();
+        place.run(&line).with(0);
+    };
+    emit("3");
+    let submitted = bash(&place, "it.sh", &[]).with(0).stdout;
+    assert_eq!(
+        submitted,
+        "submitted array 17[].head and merge 17[].head; see: netloom study status study.out\n"
+    );
+    let job = ("PBS_JOBID", "17[2].head");
+    bash(&place, "it.sh", &[job, ("PBS_ARRAY_INDEX", "2")]).with(0);
+    bash(&place, "it.sh", &[job, ("NETLOOM_MERGE", "1")]).with(0);
+    // The only shard is a job without an index. A job starts in the home folder.
+    emit("1");
+    bash(&place, "it.sh", &[]).with(0);
+    let folder = place.0.display().to_string();
+    place.file(
+        "netloom",
+        "#!/bin/sh\necho \"netloom[$PBS_ARRAY_INDEX] $*\" >>calls\n",
+    );
+    std::fs::create_dir(place.0.join("home")).unwrap();
+    std::fs::rename(place.0.join("it.sh"), place.0.join("home/it.sh")).unwrap();
+    bash(&place, "home/it.sh", &[job, ("PBS_O_WORKDIR", &folder)]).with(0);
+    insta::assert_snapshot!(place.read("calls"), @"");
+}
+
+#[test]
+fn the_script_for_lsf_submits_runs_and_merges() {
+    let place = place("emit-lsf", &["netloom", "bsub"]);
+    let bsub = "#!/bin/sh\necho \"bsub[$NETLOOM_MERGE] $* < $(head -n 1)\" >>calls\n\
+        echo 'Job <17> is submitted to queue <normal>.'\n";
+    place.file("bsub", bsub);
+    let line = "study emit lsf study.toml --shards 3 -o it.sh";
+    place.run(&line.split(' ').collect::<Vec<_>>()).with(0);
+    let submitted = bash(&place, "it.sh", &[]).with(0).stdout;
+    assert_eq!(
+        submitted,
+        "submitted array 17 and merge 17; see: netloom study status study.out\n"
+    );
+    let job = ("LSB_JOBID", "17");
+    bash(&place, "it.sh", &[job, ("LSB_JOBINDEX", "2")]).with(0);
+    bash(&place, "it.sh", &[job, ("NETLOOM_MERGE", "1")]).with(0);
+    insta::assert_snapshot!(place.read("calls"), @"");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::process::Command;
 use netloom_catalog::{KindInfo, Param};
 use netloom_experiment::codes;
 use netloom_experiment::spec::{self, Concept, SectionInfo};
-use netloom_results::{Frame, Key, Summary, TABLES};
+use netloom_results::{Better, Frame, Key, Summary, TABLES};
 
 const REFRESH: &str = "NETLOOM_WRITE_MANUAL=1 cargo test -p netloom-cli --test manual";
 
@@ -231,12 +231,23 @@ fn results() -> String {
         whole by mistake.\n"
         .to_owned();
     for (file, parts) in TABLES {
+        let columns = || parts.iter().copied().flatten();
+        let has_better = columns().any(|column| column.better.is_some());
+        let (head, rule) = match has_better {
+            true => (" better |", "---|"),
+            false => ("", ""),
+        };
         text.push_str(&format!(
-            "\n## {file}\n\n| column | unit | meaning |\n|---|---|---|\n"
+            "\n## {file}\n\n| column | unit |{head} meaning |\n|---|---|{rule}---|\n"
         ));
-        for column in parts.iter().copied().flatten() {
+        for column in columns() {
             let (name, unit, meaning) = (column.name, cell(column.unit), cell(column.meaning));
-            text.push_str(&format!("| `{name}` | {unit} | {meaning} |\n"));
+            let word = column.better.map_or("", Better::word);
+            let better = match has_better {
+                true => format!(" {word} |"),
+                false => String::new(),
+            };
+            text.push_str(&format!("| `{name}` | {unit} |{better} {meaning} |\n"));
         }
     }
     text.push_str(
@@ -258,13 +269,11 @@ fn error_codes() -> String {
         stops a command; `W` a warning, which does not. `netloom explain CODE` prints the text of \
         one.\n"
         .to_owned();
-    for (code, title, long) in codes() {
-        text.push_str(&format!("\n## {code}\n\n*{}*\n", cell(title)));
-        for paragraph in long.split("\n\n") {
-            let paragraph = paragraph.trim_end();
-            // Indented paragraphs are examples.
-            match paragraph.starts_with("  ") {
-                true => text.push_str(&format!("\n```text\n{paragraph}\n```\n")),
+    for code in codes() {
+        text.push_str(&format!("\n## {}\n\n*{}*\n", code.name, cell(code.title)));
+        for paragraph in code.text.split("\n\n") {
+            match paragraph.starts_with("    ") {
+                true => text.push_str(&format!("\n{paragraph}\n")),
                 false => text.push_str(&format!("\n{}\n", angles(paragraph))),
             }
         }

@@ -5,3 +5,5 @@ pub mod cost;
 pub mod infiniband;
 pub mod plan;
 pub mod qos;
+
+pub use plan::{Plan, PlanError, plan};

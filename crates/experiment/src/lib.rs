@@ -7,6 +7,9 @@
 //!
 //! All errors of a file are found before anything runs, and are reported together.
 
+#![warn(clippy::too_many_lines)]
+
+mod available_memory;
 pub mod bench;
 mod check;
 pub mod codes;
@@ -18,7 +21,8 @@ pub mod schema;
 pub mod shared_run;
 pub mod spec;
 
-pub use codes::{Code, codes, explain_code};
+pub use available_memory::available_memory;
+pub use codes::{Code, codes};
 pub use experiment::{
     ClassInfo, ConnectionInfo, ConnectionSet, Experiment, Measure, NotBuilt, TooManyRanks,
     UntilPackets, WarmupRule,

@@ -155,6 +155,8 @@ fn on_one_line(place: Place, text: &str) -> std::ops::Range<usize> {
 
 #[cfg(test)]
 mod tests {
+    use netloom_catalog::Position;
+
     use super::*;
 
     #[test]
@@ -183,5 +185,10 @@ mod tests {
         );
         assert!(rendered.contains("key = 1"), "{rendered}");
         assert!(rendered.contains("^^^"), "{rendered}");
+        let Position { line, column } = document.position(place).unwrap();
+        assert!(
+            rendered.contains(&format!(":{line}:{column}\n")),
+            "{rendered}"
+        );
     }
 }

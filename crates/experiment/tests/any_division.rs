@@ -62,7 +62,7 @@ const DIVISIONS: [Division; 8] = [
 
 fn request(text: &str) -> Request<'_> {
     Request {
-        directory: Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/drawn")),
+        files: netloom_catalog::Disk::folder(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/drawn")),
         ..Request::new("drawn.toml", text)
     }
 }
@@ -214,7 +214,7 @@ fn keep(text: &str) {
     };
     std::fs::create_dir_all(&folder).unwrap();
     // A file that some of them read.
-    let flows = request("").directory.join("flows.csv");
+    let flows = request("").files.shown(Path::new("flows.csv"));
     std::fs::copy(flows, folder.join("flows.csv")).unwrap();
     let n = std::fs::read_dir(&folder).unwrap().count();
     std::fs::write(folder.join(format!("{n:04}.toml")), text).unwrap();

@@ -1,7 +1,8 @@
 //! Admitted connections, from the file to the tables of a run.
 
-use std::path::PathBuf;
+use std::sync::Arc;
 
+use netloom_catalog::{Files, MemoryFiles};
 use netloom_experiment::runner::{Control, RunOptions, RunResult, run};
 use netloom_experiment::spec::{Loaded, Request, load};
 use netloom_experiment::{Experiment, render};
@@ -31,28 +32,22 @@ output-buffer = \"1056 B\"
 pipeline = { input = 0, routing = 31, allocation = 0, crossbar = 1, output = 7, credit = 0 }
 ";
 
-/// A folder with a list of connections, removed after the test.
-struct Folder(PathBuf);
+/// A list of connections.
+struct List(Arc<dyn Files>);
 
-impl Folder {
-    fn new(name: &str, list: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("netloom-004-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        std::fs::write(path.join("connections.csv"), list).unwrap();
-        Folder(path)
+impl List {
+    fn new(list: &str) -> List {
+        List(Arc::new(MemoryFiles::from_iter([(
+            "connections.csv",
+            list,
+        )])))
     }
 
     fn load(&self, text: &str) -> Loaded {
         load(&Request {
-            directory: &self.0,
+            files: self.0.clone(),
             ..Request::new("test.toml", text)
         })
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
@@ -114,11 +109,8 @@ fn all(result: &RunResult, sl: u8) -> PunctualityLine {
 fn thresholds_by_hand_on_one_switch() {
     // Alone, a packet of 33 flits always takes the same time. 300 Mb/s: every 6826.67 ns, an eighth
     // of which is 853.3 and a quarter 1706.7. 64 kb/s: every 32 ms, whose 32nd part is 1 ms.
-    let folder = Folder::new(
-        "hand",
-        "source,destination,bandwidth\n0,1,300 Mbps\n2,3,64 kbps\n",
-    );
-    let experiment = sound(folder.load(&star(4, "[connections]\nlist = \"connections.csv\"")));
+    let listed = List::new("source,destination,bandwidth\n0,1,300 Mbps\n2,3,64 kbps\n");
+    let experiment = sound(listed.load(&star(4, "[connections]\nlist = \"connections.csv\"")));
     let names: Vec<&str> = experiment
         .classes
         .iter()
@@ -163,16 +155,13 @@ fn thresholds_by_hand_on_one_switch() {
 #[test]
 fn the_wait_in_a_nic_counts_unless_delay_begins_with_injection() {
     // Two connections share only the link of their NIC.
-    let folder = Folder::new(
-        "clock",
-        "source,destination,bandwidth\n0,1,300 Mbps\n0,2,299 Mbps\n",
-    );
+    let listed = List::new("source,destination,bandwidth\n0,1,300 Mbps\n0,2,299 Mbps\n");
     let delays = |more: &str| {
         let text = star(
             4,
             &format!("[connections]\nlist = \"connections.csv\"\n{more}"),
         );
-        let result = finished(&sound(folder.load(&text)));
+        let result = finished(&sound(listed.load(&text)));
         let of = |name| numbers(&table(&result, "connections"), name);
         (of("delay_mean_ns"), of("delay_max_ns"))
     };
@@ -201,10 +190,7 @@ fn new_entries_are_where_the_file_says() {
 /// by 163 (of 418) 33, and by 204 (of best effort) 41.
 #[test]
 fn admission_tables_are_at_the_ports() {
-    let folder = Folder::new(
-        "ports",
-        "source,destination,bandwidth\n0,3,300 Mbps\n1,3,64 Mbps\n",
-    );
+    let listed = List::new("source,destination,bandwidth\n0,3,300 Mbps\n1,3,64 Mbps\n");
     let flood = |sl: u8| {
         format!(
             "[[traffic]]\nname = \"flood{sl}\"\nsl = {sl}\nload = 0.3\nmessage = \"256 B\"\n\
@@ -229,7 +215,7 @@ fn admission_tables_are_at_the_ports() {
         };
         [2, 3, 8].map(|sl| of(sl) / run.total.delivered_load)
     };
-    let experiment = sound(folder.load(&text));
+    let experiment = sound(listed.load(&text));
     let plan = &experiment.fabric;
     assert_eq!(
         plan.own_policies.len(),
@@ -254,7 +240,7 @@ fn admission_tables_are_at_the_ports() {
         assert!((found - expected).abs() < 0.02, "{found} for {expected}");
     }
     // Another arbiter, named, is used everywhere.
-    let named = sound(folder.load(&text.replace(
+    let named = sound(listed.load(&text.replace(
         "[connections]",
         "[qos]\narbiter = \"round-robin\"\n[connections]",
     )));
@@ -269,13 +255,12 @@ fn admission_tables_are_at_the_ports() {
 #[test]
 fn a_level_is_measured_by_its_mean() {
     // 64 Mb/s and twice 256 Mb/s: 256 bytes every 32, 8 and 8 us, 16 us on average.
-    let folder = Folder::new(
-        "level",
+    let listed = List::new(
         "source,destination,bandwidth,sl\n0,1,64 Mbps,3\n2,3,256 Mbps,3\n4,5,256 Mbps,3\n",
     );
     let run = |more: &str| {
         let text = format!("[connections]\nlist = \"connections.csv\"\n{more}");
-        finished(&sound(folder.load(&star(6, &text))))
+        finished(&sound(listed.load(&star(6, &text))))
     };
     let (own, level) = (run(""), run("iat = \"level\""));
     let of = |result: &RunResult, name: &str| numbers(&table(result, "connections"), name);
@@ -399,11 +384,11 @@ fn every_seed_draws_its_own_connections() {
 fn a_run_ends_when_the_slowest_has_enough() {
     // 256 B at 1.6 Mb/s every 1.28 ms: three packets after the warm-up come well before 8 ms.
     let list = "source,destination,bandwidth\n0,3,200 Mbps\n1,2,1.6 Mbps\n4,5,8 kbps\n";
-    let folder = Folder::new("until", list);
+    let listed = List::new(list);
     let ended = |more: &str| {
         let text = mesh(&format!("list = \"connections.csv\"\n{more}"))
             .replace("1000 packets", "10 packets");
-        let result = finished(&sound(folder.load(&text)));
+        let result = finished(&sound(listed.load(&text)));
         let summary = result.document.run.connections.clone().unwrap();
         (
             result.document.run.length_ns / 1e6,
@@ -438,27 +423,24 @@ fn a_warm_up_of_packets_that_never_come_is_not_found() {
 fn refusals_are_told_all_at_once_with_line_port_and_slots() {
     let list = "source,destination,bandwidth\n0,1,1.9 Gbps\n0,2,300 Mbps\n2,1,100 Mbps\n\
         2,3,64 kbps\n2,1,101 Mbps\n";
-    let folder = Folder::new("refusals", list);
+    let listed = List::new(list);
     let text = star(4, "[connections]\nlist = \"connections.csv\"");
-    insta::assert_snapshot!(said(&folder.load(&text)));
+    insta::assert_snapshot!(said(&listed.load(&text)));
     let skipped = sound(
-        folder.load(&text.replace("connections.csv\"", "connections.csv\"\nrefused = \"skip\"")),
+        listed.load(&text.replace("connections.csv\"", "connections.csv\"\nrefused = \"skip\"")),
     );
     assert_eq!(skipped.fabric.connections.len(), 2);
 }
 
 #[test]
 fn mistakes_of_a_list_and_of_the_section_are_told() {
-    let folder = Folder::new(
-        "mistakes",
-        "source,destination,bandwidth\n0,9,64 Mbps\n0,0,fast\n",
-    );
+    let listed = List::new("source,destination,bandwidth\n0,9,64 Mbps\n0,0,fast\n");
     let text = star(
         4,
         "[connections]\nlist = \"connections.csv\"\nmode = \"papers\"\npacket = \"0 B\"\nretry = 3",
     );
-    insta::assert_snapshot!(said(&folder.load(&text)));
-    let with = |more: &str| codes(&folder.load(&star(4, &format!("[connections]\n{more}"))));
+    insta::assert_snapshot!(said(&listed.load(&text)));
+    let with = |more: &str| codes(&listed.load(&star(4, &format!("[connections]\n{more}"))));
     assert_eq!(with(""), ["E0801"]);
     assert_eq!(with("target = 4\nlist = \"connections.csv\""), ["E0107"]);
     assert_eq!(with("list = \"nowhere.csv\""), ["E0802"]);
@@ -528,10 +510,7 @@ fn a_seed_that_draws_too_many_connections_loses_none_of_the_seeds_before() {
 fn more_than_256_connections_of_a_nic_and_level_are_refused() {
     let list = |n: usize| {
         let line = "0,1,64 kbps\n".repeat(n);
-        Folder::new(
-            &format!("many{n}"),
-            &format!("source,destination,bandwidth\n{line}"),
-        )
+        List::new(&format!("source,destination,bandwidth\n{line}"))
     };
     let text = star(4, "[connections]\nlist = \"connections.csv\"");
     let experiment = sound(list(256).load(&text));
@@ -559,9 +538,9 @@ fn tables_beyond_64_entries_are_warned_of_and_simulated() {
     // others.
     let list = "source,destination,bandwidth,sl\n\
                 0,3,1 Gbps,3\n1,3,400 Mbps,2\n2,3,300 Mbps,1\n4,3,299 Mbps,0\n";
-    let folder = Folder::new("virtual", list);
+    let listed = List::new(list);
     let text = star(5, "[connections]\nlist = \"connections.csv\"");
-    let loaded = folder.load(&text);
+    let loaded = listed.load(&text);
     insta::assert_snapshot!(said(&loaded));
     let facts: Vec<String> = loaded
         .facts
@@ -580,7 +559,7 @@ fn tables_beyond_64_entries_are_warned_of_and_simulated() {
         "connections.csv\"",
         "connections.csv\"\nmode = \"strict-entries\"",
     );
-    assert_eq!(codes(&folder.load(&strict)), ["E0803"]);
+    assert_eq!(codes(&listed.load(&strict)), ["E0803"]);
 }
 
 /// The share of best effort is a key: 1.5 of 2.5 Gb/s fit with a reserve of 20 %, but not of half a
@@ -588,10 +567,10 @@ fn tables_beyond_64_entries_are_warned_of_and_simulated() {
 #[test]
 fn what_best_effort_keeps_is_a_key() {
     let list = "source,destination,bandwidth,sl\n0,3,800 Mbps,3\n1,3,700 Mbps,2\n";
-    let folder = Folder::new("reserve", list);
+    let listed = List::new(list);
     let of = |reserve: &str| {
         let keys = format!("[connections]\nlist = \"connections.csv\"\n{reserve}");
-        folder.load(&star(4, &keys))
+        listed.load(&star(4, &keys))
     };
     sound(of(""));
     sound(of("reserve = 0.3"));
@@ -611,12 +590,12 @@ fn what_best_effort_keeps_is_a_key() {
 #[test]
 fn service_levels_of_connections_share_a_lane() {
     let list = "source,destination,bandwidth,sl\n0,3,800 Mbps,3\n1,3,40 Mbps,2\n";
-    let folder = Folder::new("together", list);
+    let listed = List::new(list);
     let text = star(
         4,
         "[qos]\nsl2vl = [0, 0, 1, 1]\n[connections]\nlist = \"connections.csv\"",
     );
-    let experiment = sound(folder.load(&text));
+    let experiment = sound(listed.load(&text));
     assert_eq!(
         experiment.connections.as_ref().unwrap().connections.len(),
         2
@@ -647,11 +626,10 @@ fn longest_waits(result: &RunResult, sl: u8) -> [f64; 2] {
 
 /// Connections of 300 Mb/s from NICs 0 and 1 to NIC 3, and best effort that fills the same links
 /// with packets of 2 KiB.
-fn contested(name: &str, lines: &str) -> (Folder, String) {
-    let folder = Folder::new(
-        name,
-        &format!("source,destination,bandwidth,sl,deadline\n{lines}"),
-    );
+fn contested(lines: &str) -> (List, String) {
+    let listed = List::new(&format!(
+        "source,destination,bandwidth,sl,deadline\n{lines}"
+    ));
     let more = "[connections]\nlist = \"connections.csv\"\n\
         [[traffic]]\nname = \"flood\"\nsl = 8\nload = 0.7\nmessage = \"2 KiB\"\n\
         pattern = { kind = \"pairs\", pairs = [[0, 3], [1, 3], [2, 3]] }\n";
@@ -659,7 +637,7 @@ fn contested(name: &str, lines: &str) -> (Folder, String) {
         .replace("1056 B", "6 KiB")
         .replace("header = \"8 B\"", "header = \"8 B\"\nmtu = \"2 KiB\"")
         .replace("[measure]", "[measure]\nwaits = true");
-    (folder, text)
+    (listed, text)
 }
 
 /// Connections with a deadline are in the high table, with their own level and lane. None of them
@@ -670,11 +648,8 @@ fn deadlines_are_kept_at_every_output() {
     // Two outputs on the way, so 30 us at each. In the high table SL7 has 131 slots (8,384 B, 26.8
     // us) and SL6 66 (4,224 B, 13.5 us): each waits for the other, for a packet of the low table
     // and for one of management.
-    let (folder, text) = contested(
-        "deadlines",
-        "0,3,20 Mbps,3,60 us\n1,3,300 Mbps,3,\n1,3,10 Mbps,2,100 us\n",
-    );
-    let loaded = folder.load(&text);
+    let (listed, text) = contested("0,3,20 Mbps,3,60 us\n1,3,300 Mbps,3,\n1,3,10 Mbps,2,100 us\n");
+    let loaded = listed.load(&text);
     let told = loaded
         .facts
         .iter()
@@ -722,8 +697,8 @@ fn deadlines_are_kept_at_every_output() {
 /// packet of 2 KiB and for others.
 #[test]
 fn a_deadline_that_cannot_be_kept_is_refused() {
-    let (folder, text) = contested("urgent", "0,3,300 Mbps,3,14 us\n");
-    let loaded = folder.load(&text);
+    let (listed, text) = contested("0,3,300 Mbps,3,14 us\n");
+    let loaded = listed.load(&text);
     assert_eq!(codes(&loaded), ["E0803"]);
     let words = said(&loaded);
     assert!(words.contains("its part of a deadline is"), "{words}");
@@ -732,19 +707,19 @@ fn a_deadline_that_cannot_be_kept_is_refused() {
 /// A lane with a deadline is exclusive, and traffic on a level without connections is still noted.
 #[test]
 fn lanes_of_deadlines_are_their_own() {
-    let (folder, text) = contested("own-lane", "0,3,300 Mbps,3,25 us\n");
+    let (listed, text) = contested("0,3,300 Mbps,3,25 us\n");
     let shared = text.replace(
         "[connections]",
         "[qos]\nsl2vl = [0, 1, 2, 3, 4, 5, 6, 3, 8]\n[connections]",
     );
-    sound(folder.load(&shared));
+    sound(listed.load(&shared));
     let clash = text.replace(
         "[connections]",
         "[qos]\nsl2vl = [0, 1, 2, 3, 4, 5, 6, 8, 8]\n[connections]",
     );
-    assert_eq!(codes(&folder.load(&clash)), ["E0804"]);
+    assert_eq!(codes(&listed.load(&clash)), ["E0804"]);
     assert_eq!(
-        codes(&folder.load(&text.replace("sl = 8", "sl = 6"))),
+        codes(&listed.load(&text.replace("sl = 8", "sl = 6"))),
         ["E0807"]
     );
 }
@@ -787,15 +762,12 @@ fn classes_of_connections_are_keys() {
         }
     }
     // A list uses the same bounds.
-    let folder = Folder::new(
-        "bounds",
-        "source,destination,bandwidth\n0,1,9 Mbps\n0,2,20.5 Mbps\n",
-    );
-    let listed = star(
+    let listed = List::new("source,destination,bandwidth\n0,1,9 Mbps\n0,2,20.5 Mbps\n");
+    let text = star(
         4,
         &format!("[connections]\nlist = \"connections.csv\"\n{two}"),
     );
-    let sls = sound(folder.load(&listed))
+    let sls = sound(listed.load(&text))
         .connections
         .unwrap()
         .connections
@@ -807,10 +779,7 @@ fn classes_of_connections_are_keys() {
 
 #[test]
 fn mistakes_of_classes_of_connections_are_told() {
-    let folder = Folder::new(
-        "class-mistakes",
-        "source,destination,bandwidth\n0,1,9 Mbps\n",
-    );
+    let listed = List::new("source,destination,bandwidth\n0,1,9 Mbps\n");
     let text = star(
         4,
         "[connections]\ntarget = 4\n\
@@ -818,7 +787,7 @@ fn mistakes_of_classes_of_connections_are_told() {
          [[connections.class]]\nsl = 0\nleast = \"3 kbps\"\nmost = \"2 kbps\"\n\
          [[connections.class]]\nsl = 0\nleast = \"1 kbps\"\nmost = \"2 kbps\"\ndeadline = \"0 ns\"",
     );
-    insta::assert_snapshot!(said(&folder.load(&text)), @r#"
+    insta::assert_snapshot!(said(&listed.load(&text)), @r#"
     error[E0801]: SL4 is not a service level of connections
       --> test.toml:19:6
        |
@@ -846,5 +815,5 @@ fn mistakes_of_classes_of_connections_are_told() {
     3 errors
     "#);
     let one = star(4, "[connections]\ntarget = 4\nclass = 3");
-    assert_eq!(codes(&folder.load(&one)), ["E0801"]);
+    assert_eq!(codes(&listed.load(&one)), ["E0801"]);
 }

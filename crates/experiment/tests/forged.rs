@@ -9,7 +9,6 @@ mod drawn;
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -82,7 +81,10 @@ fn machines() -> Vec<(String, Experiment)> {
             continue;
         }
         let request = Request {
-            directory: Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/drawn")),
+            files: netloom_catalog::Disk::folder(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/tests/drawn"
+            )),
             partitions: Some([1, 3][numbers.below(2)]),
             ..Request::new("drawn.toml", &text)
         };

@@ -1,8 +1,11 @@
 //! Whole files: valid files, the errors of invalid ones, and resolved files.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use netloom_experiment::spec::{Loaded, Request, load};
+use netloom_catalog::{Files, MemoryFiles};
+use netloom_experiment::runner::Control;
+use netloom_experiment::spec::{Loaded, Request, load, load_with_control};
 use netloom_experiment::{WarmupRule, bench, render};
 use netloom_units::{Sl, Tick, Time};
 use proptest::prelude::*;
@@ -340,7 +343,7 @@ fn a_table_of_sizes_is_part_of_what_is_run() {
     let experiment = || {
         let text = "extends = \"inner/base.toml\"\n";
         let loaded = load(&Request {
-            directory: &folder,
+            files: netloom_catalog::Disk::folder(&folder),
             ..Request::new("x.toml", text)
         });
         let notes = netloom_experiment::render(&loaded.document, &loaded.notes, false);
@@ -352,6 +355,84 @@ fn a_table_of_sizes_is_part_of_what_is_run() {
     write("inner/sizes.csv", "bytes,probability\n64,0.6\n4096,1\n");
     assert_ne!(before, id());
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn files_in_memory_are_those_of_a_folder() {
+    let folder = std::env::temp_dir().join(format!("netloom-memory-{}", std::process::id()));
+    std::fs::create_dir_all(folder.join("inner")).unwrap();
+    let base = "netloom = 1\n[topology]\nkind = \"graph\"\nfile = \"ring.txt\"\n\
+        [[traffic]]\nload = 0.5\nsize = { kind = \"cdf\", file = \"../sizes.csv\" }\n";
+    let texts = [
+        ("inner/base.toml", base),
+        (
+            "inner/ring.txt",
+            "link a b\nlink b c\nlink c a\nnic x a\nnic y b\nnic z c\n",
+        ),
+        ("sizes.csv", "bytes,probability\n64,0.5\n4096,1\n"),
+    ];
+    for (name, text) in texts {
+        std::fs::write(folder.join(name), text).unwrap();
+    }
+    let id = |files: Arc<dyn Files>| {
+        let text = "extends = \"inner/base.toml\"\n";
+        let loaded = load(&Request {
+            files,
+            ..Request::new("x.toml", text)
+        });
+        let notes = said(&loaded);
+        netloom_experiment::runner::run_id(&loaded.experiment.unwrap_or_else(|| panic!("{notes}")))
+    };
+    let in_memory = || Arc::new(MemoryFiles::from_iter(texts));
+    assert_eq!(id(in_memory()), id(netloom_catalog::Disk::folder(&folder)));
+    std::fs::remove_dir_all(&folder).unwrap();
+    // Nothing is read from the disk.
+    let refused = load(&Request {
+        files: in_memory(),
+        ..Request::new("x.toml", "extends = \"/etc/passwd\"\n")
+    });
+    let notes = said(&refused);
+    assert!(notes.contains("no file in memory has this name"), "{notes}");
+}
+
+#[test]
+fn a_fabric_that_does_not_fit_is_refused_unless_it_is_only_examined() {
+    let with = |memory: u64, will_run: bool| {
+        let loaded = load(&Request {
+            memory: Some(memory),
+            will_run,
+            ..Request::new("test.toml", MINIMAL)
+        });
+        let codes = loaded.notes.iter().map(|note| note.code);
+        (codes.collect::<Vec<_>>(), loaded.experiment.is_some())
+    };
+    assert!(Request::new("test.toml", MINIMAL).will_run);
+    assert_eq!(with(1_000_000, true), (vec!["E0704"], false));
+    assert_eq!(with(1_000_000, false), (vec!["W0705"], true));
+    assert_eq!(with(1_000_000_000, true), (vec![], true));
+}
+
+#[test]
+fn loading_stops_between_any_two_steps() {
+    let stop_at = |nth: usize| {
+        let mut asked = 0;
+        let loaded = load_with_control(&Request::new("test.toml", MINIMAL), &mut || {
+            asked += 1;
+            match asked == nth {
+                true => Control::Stop,
+                false => Control::Continue,
+            }
+        });
+        (
+            loaded.is_ok_and(|loaded| loaded.experiment.is_some()),
+            asked,
+        )
+    };
+    let (is_loaded, n) = stop_at(0);
+    assert!(is_loaded && n > 5, "asked {n} times");
+    for nth in 1..=n {
+        assert_eq!(stop_at(nth), (false, nth));
+    }
 }
 
 #[test]
@@ -372,19 +453,12 @@ fn a_dateline_doubles_the_lanes() {
 
 #[test]
 fn lists_of_messages_tell_their_levels_and_sizes() {
-    let folder = std::env::temp_dir().join(format!("netloom-flows-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(
-        folder.join("flows.csv"),
-        "time,source,destination,bytes,sl\n1 us,0,5,3 KiB,2\n2 us,1,5,64,\n",
-    )
-    .unwrap();
+    let flows = "time,source,destination,bytes,sl\n1 us,0,5,3 KiB,2\n2 us,1,5,64,\n";
     let text = MINIMAL.replace("load = 0.5", "flows = \"flows.csv\"\nsl = 1");
     let loaded = load(&Request {
-        directory: &folder,
+        files: Arc::new(MemoryFiles::from_iter([("flows.csv", flows)])),
         ..Request::new("test.toml", &text)
     });
-    std::fs::remove_dir_all(&folder).unwrap();
     let plan = loaded
         .experiment
         .unwrap_or_else(|| panic!("a list of messages"))

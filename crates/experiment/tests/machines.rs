@@ -633,7 +633,7 @@ fn what_does_not_fit_into_a_nic_waits_in_the_application() {
              [measure]\nlength = \"2 us\"\nwarmup = \"0 ns\"\n"
         );
         let loaded = load(&Request {
-            directory: &folder,
+            files: netloom_catalog::Disk::folder(&folder),
             ..Request::new("test.toml", &text)
         });
         let words = said(&loaded);

@@ -12,7 +12,6 @@ mod site;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
-use std::path::Path;
 
 use netloom_experiment::render;
 use netloom_experiment::spec::{Loaded, Request, load};
@@ -147,7 +146,6 @@ fn experiment(draw: &[usize; 8]) -> String {
 
 fn read(text: &str, partitions: usize) -> Loaded {
     load(&Request {
-        directory: Path::new("."),
         partitions: Some(partitions),
         ..Request::new("drawn.toml", text)
     })

@@ -1,6 +1,7 @@
 //! Real subnets: from the files of tools to a run.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use netloom_experiment::runner::{Control, RunOptions, RunResult, run};
 use netloom_experiment::spec::{Loaded, Request, load};
@@ -16,7 +17,7 @@ fn samples() -> PathBuf {
 fn loaded(files: &str, more: &str) -> Loaded {
     let text = format!("netloom = 1\n[topology]\nkind = \"infiniband\"\nfiles = [{files}]\n{more}");
     load(&Request {
-        directory: &samples(),
+        files: netloom_catalog::Disk::folder(samples()),
         ..Request::new("site.toml", &text)
     })
 }
@@ -135,10 +136,7 @@ fn what_a_file_writes_goes_before_what_the_site_has() {
 
 #[test]
 fn an_entry_that_is_missing_is_told_with_the_place_where_the_way_ends() {
-    let folder = std::env::temp_dir().join(format!("netloom-site-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
     let read = |name: &str| std::fs::read_to_string(samples().join("ft8").join(name)).unwrap();
-    std::fs::write(folder.join("nd.txt"), read("ibnetdiscover.txt")).unwrap();
     let tables = read("opensm-lfts.dump");
     // The route of LID 10 is missing at the first switch of the file.
     let cut = tables.lines().scan(false, |done, line| {
@@ -147,17 +145,19 @@ fn an_entry_that_is_missing_is_told_with_the_place_where_the_way_ends() {
         Some((!is_it).then_some(line))
     });
     let cut: Vec<&str> = cut.flatten().collect();
-    std::fs::write(folder.join("lfts"), cut.join("\n")).unwrap();
+    let texts = [
+        ("nd.txt", read("ibnetdiscover.txt")),
+        ("lfts", cut.join("\n")),
+    ];
     let text = format!(
         "netloom = 1\n[topology]\nkind = \"infiniband\"\nfiles = [\"nd.txt\", \"lfts\"]\n\
          {TRAFFIC}{SHORT}"
     );
     let loaded = load(&Request {
-        directory: &folder,
+        files: Arc::new(netloom_catalog::MemoryFiles::from_iter(texts)),
         ..Request::new("site.toml", &text)
     });
     let told = render(&loaded.document, &loaded.notes, false);
-    std::fs::remove_dir_all(&folder).unwrap();
     assert!(loaded.experiment.is_none());
     assert!(told.contains("pairs of NICs unreachable"), "{told}");
     assert!(told.contains("has no output for this address"), "{told}");
@@ -193,7 +193,7 @@ fn a_site_gives_the_same_results_for_any_division() {
     );
     let run_in = |partitions: usize| {
         let loaded = load(&Request {
-            directory: &samples(),
+            files: netloom_catalog::Disk::folder(samples()),
             partitions: Some(partitions),
             threads: partitions.min(2),
             ..Request::new("site.toml", &text)

@@ -1,6 +1,7 @@
 //! Chooses unit, scale and ends of an axis for measured values.
 
 use netloom_results::view::number::TimeUnit;
+use netloom_results::{axis_label, described};
 
 use crate::model::{Axis, Scale};
 use crate::ticks::{round_ends, round_log_ends};
@@ -16,14 +17,33 @@ pub(crate) enum Quantity {
     Index,
     /// A data rate in GB/s.
     Rate,
-    /// A factor, such as a slowdown.
+    /// A factor or a number, such as a slowdown.
     Factor,
+}
+
+impl Quantity {
+    /// Returns the quantity of a column of results; `unit` is that of a column without description.
+    pub(crate) fn of(column: &str, unit: &str) -> Quantity {
+        let known = described(column);
+        match known.map_or(unit, |column| column.unit) {
+            _ if known.is_some_and(|column| column.is_index) => Quantity::Index,
+            "ns" => Quantity::Time,
+            "fraction" => Quantity::Load,
+            "GB/s" => Quantity::Rate,
+            _ => Quantity::Factor,
+        }
+    }
 }
 
 /// An axis, and the divisor of stored values.
 pub(crate) struct Fitted {
     pub(crate) axis: Axis,
     pub(crate) divisor: f64,
+}
+
+/// Returns an axis that fits these values of a column of results, with its label.
+pub(crate) fn fitted_to(column: &str, values: impl Iterator<Item = f64>) -> Fitted {
+    fitted(&axis_label(column), Quantity::of(column, ""), values)
 }
 
 /// Returns an axis that fits all these stored values.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use netloom_results::view::{Numbers, spelled_out};
-use netloom_results::{Collection, Frame};
+use netloom_results::{Collection, Frame, axis_label};
 
 use crate::axis::{Quantity, fitted};
 use crate::model::{Chart, Figure, Line, Mark, Panel, Point, Scale};
@@ -193,14 +193,8 @@ impl Drawing<'_, '_> {
 
     fn figure(&self, lines: &[usize], choice: &Choice) -> Figure {
         let table = self.study.lines.table;
-        // The name of a column ends with its unit.
-        let quantity = match self.y.rsplit('_').next() {
-            Some("ns") => Quantity::Time,
-            Some("load") => Quantity::Load,
-            Some("bandwidth") => Quantity::Rate,
-            Some("slowdown" | "imbalance") => Quantity::Factor,
-            _ => Quantity::Index,
-        };
+        let unit = table.column(self.y).map_or("", |column| &column.unit);
+        let quantity = Quantity::of(self.y, unit);
         let places = Places::of(table, self.x);
         let totals: BTreeMap<u64, usize> = self
             .study
@@ -276,7 +270,7 @@ impl Drawing<'_, '_> {
         if shown.is_empty() {
             shown = points().flat_map(reach).collect();
         }
-        let meaning = words(self.y);
+        let meaning = axis_label(self.y);
         let y = fitted(&meaning, quantity, shown.into_iter());
         for point in panels
             .iter_mut()
@@ -288,10 +282,7 @@ impl Drawing<'_, '_> {
             point.high = point.high.map(|high| high / y.divisor);
         }
         let x = match &places {
-            Some(places) => {
-                let first = lines.first().copied().unwrap_or(0);
-                x_axis(table, self.x, first, &xs, &places.unit)
-            }
+            Some(places) => x_axis(self.study.lines, self.x, &xs, &places.unit),
             None => category_axis(self.x, categories),
         };
         let against = match places {
@@ -331,28 +322,4 @@ impl Drawing<'_, '_> {
         }
         Figure { caption, ..figure }
     }
-}
-
-/// Returns a column in words: `99 % latency`, `Delivered load`.
-fn words(column: &str) -> String {
-    let known = [
-        ("latency_mean_ns", "Mean latency"),
-        ("latency_p50_ns", "Median latency"),
-        ("latency_p99_ns", "99 % latency"),
-        ("latency_p999_ns", "99.9 % latency"),
-        ("latency_max_ns", "Maximum latency"),
-        ("packet_latency_mean_ns", "Mean packet latency"),
-        ("packet_latency_p99_ns", "99 % packet latency"),
-        ("network_latency_mean_ns", "Mean network latency"),
-        ("network_latency_p99_ns", "99 % network latency"),
-        ("injection_latency_mean_ns", "Mean injection latency"),
-        ("fairness_jain", "Jain's index"),
-    ];
-    if let Some((_, words)) = known.iter().find(|(name, _)| *name == column) {
-        return (*words).to_owned();
-    }
-    let words = column.trim_end_matches("_ns").replace('_', " ");
-    let mut letters = words.chars();
-    let first = letters.next().map(|c| c.to_uppercase().to_string());
-    first.unwrap_or_default() + letters.as_str()
 }

@@ -270,8 +270,18 @@ mod tests {
 
     #[test]
     fn folders_become_an_axis() {
-        let one = collection("a.out", "x", "load", Values::Number(vec![Some(0.5), None]));
-        let two = collection("b.out", "x", "load", Values::Whole(vec![Some(1)]));
+        let one = collection(
+            "a.out",
+            "x",
+            "load",
+            Values::Number([Some(0.5), None].into_iter().collect()),
+        );
+        let two = collection(
+            "b.out",
+            "x",
+            "load",
+            Values::Whole([Some(1)].into_iter().collect()),
+        );
         let both = combine(&[one, two]);
         assert_eq!(both.axes, ["folder", "load"]);
         insta::assert_snapshot!(both.tables["points"].to_csv(), @"
@@ -284,7 +294,7 @@ mod tests {
 
     #[test]
     fn folders_are_named_as_shortly_as_they_differ() {
-        let of = |folder: &str, name: &str| collection(folder, name, "x", Values::Whole(vec![]));
+        let of = |folder: &str, name: &str| collection(folder, name, "x", Values::new(Kind::Whole));
         let cases = [
             ([("p/a.out", "x"), ("p/b.out", "y")], ["x", "y"]),
             ([("p/a.out", "x"), ("p/b.out", "x")], ["a", "b"]),
@@ -303,7 +313,7 @@ mod tests {
                 &format!("{n}.out"),
                 "tree",
                 "class",
-                Values::Whole(vec![Some(0)]),
+                Values::Whole([Some(0)].into_iter().collect()),
             );
             Collection {
                 axes: vec![],

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use netloom_results::view::{Estimate, Lines, Numbers};
 
-use crate::axis::{Quantity, fitted};
+use crate::axis::fitted_to;
 use crate::model::{Chart, Figure, Line, Mark, Panel, Point, Reference, Scale};
 use crate::statistics;
 use crate::study::Study;
@@ -17,8 +17,6 @@ struct Curve {
     title: &'static str,
     /// The column of `points`.
     metric: &'static str,
-    label: &'static str,
-    quantity: Quantity,
     what: What,
     /// Whether values beyond saturation are meaningless, so that lines along the load end at the
     /// first saturated point.
@@ -42,8 +40,6 @@ const CURVES: &[Curve] = &[
         id: "latency",
         title: "Mean latency",
         metric: "latency_mean_ns",
-        label: "Mean latency",
-        quantity: Quantity::Time,
         what: What::Groups,
         ends_at_saturation: true,
         against_offered: None,
@@ -53,8 +49,6 @@ const CURVES: &[Curve] = &[
         id: "latency-p99",
         title: "Latency of the slowest 1 %",
         metric: "latency_p99_ns",
-        label: "99 % latency",
-        quantity: Quantity::Time,
         what: What::Groups,
         ends_at_saturation: true,
         against_offered: None,
@@ -64,8 +58,6 @@ const CURVES: &[Curve] = &[
         id: "throughput",
         title: "Delivered load",
         metric: "delivered_load",
-        label: "Delivered load",
-        quantity: Quantity::Load,
         what: What::Total,
         ends_at_saturation: false,
         against_offered: Some("Delivered against offered load"),
@@ -75,8 +67,6 @@ const CURVES: &[Curve] = &[
         id: "throughput-by-class",
         title: "Delivered load of each class",
         metric: "delivered_load",
-        label: "Delivered load",
-        quantity: Quantity::Load,
         what: What::SeveralGroups,
         ends_at_saturation: false,
         against_offered: Some("Delivered against offered load of each class"),
@@ -86,8 +76,6 @@ const CURVES: &[Curve] = &[
         id: "jitter",
         title: "Jitter",
         metric: "jitter_mean_ns",
-        label: "Mean jitter",
-        quantity: Quantity::Time,
         what: What::Groups,
         ends_at_saturation: true,
         against_offered: None,
@@ -97,8 +85,6 @@ const CURVES: &[Curve] = &[
         id: "fairness",
         title: "Fairness",
         metric: "fairness_jain",
-        label: "Jain's index",
-        quantity: Quantity::Index,
         what: What::Total,
         ends_at_saturation: false,
         against_offered: None,
@@ -109,8 +95,6 @@ const CURVES: &[Curve] = &[
         id: "completion",
         title: "Completion time",
         metric: "completion_time_ns",
-        label: "Completion time",
-        quantity: Quantity::Time,
         what: What::Groups,
         ends_at_saturation: false,
         against_offered: None,
@@ -120,8 +104,6 @@ const CURVES: &[Curve] = &[
         id: "bus-bandwidth",
         title: "Bus bandwidth",
         metric: "bus_bandwidth",
-        label: "Bus bandwidth",
-        quantity: Quantity::Rate,
         what: What::Groups,
         ends_at_saturation: false,
         against_offered: None,
@@ -131,8 +113,6 @@ const CURVES: &[Curve] = &[
         id: "slowdown",
         title: "Slowdown",
         metric: "slowdown",
-        label: "Slowdown",
-        quantity: Quantity::Factor,
         what: What::Groups,
         ends_at_saturation: false,
         against_offered: None,
@@ -229,7 +209,7 @@ fn over_points(study: &Study<'_>, curve: &Curve) -> Vec<Figure> {
     if shown.is_empty() {
         shown = seen.flat_map(reach).collect();
     }
-    let y = fitted(curve.label, curve.quantity, shown.into_iter());
+    let y = fitted_to(curve.metric, shown.into_iter());
     for point in found.values_mut().flatten() {
         point.y /= y.divisor;
         point.low = point.low.map(|low| low / y.divisor);
@@ -239,7 +219,7 @@ fn over_points(study: &Study<'_>, curve: &Curve) -> Vec<Figure> {
     let against_offered = curve.against_offered.filter(|_| study.is_load);
     if against_offered.is_some() {
         let xs = found.values().flatten().map(|point| point.x);
-        x = fitted("Offered load", Quantity::Load, xs).axis;
+        x = fitted_to("offered_load", xs).axis;
     }
     let reference = against_offered.map(|_| {
         let end = x.high.min(y.axis.high);

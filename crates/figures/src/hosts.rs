@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use netloom_results::view::{Lines, Numbers, words};
 
-use crate::axis::{Quantity, fitted};
+use crate::axis::fitted_to;
 use crate::detail::Details;
 use crate::model::{BoxPlot, Chart, Figure, Panel};
 use crate::spread::box_plot;
@@ -28,7 +28,7 @@ pub(crate) fn hosts(details: &Details<'_, '_>) -> Option<Figure> {
         if !details.is_chosen(number) {
             continue;
         }
-        let read = (groups.get(line), host.lines[line], injected.get(line));
+        let read = (groups.get(line), host.lines.get(line), injected.get(line));
         let (Some(group), Some(host), Some(load)) = read else {
             continue;
         };
@@ -87,11 +87,8 @@ pub(crate) fn hosts(details: &Details<'_, '_>) -> Option<Figure> {
     let all = panels
         .iter()
         .flat_map(|(_, boxes)| boxes.iter().map(|b| b.max));
-    let y = fitted(
-        "Injected load",
-        Quantity::Load,
-        all.collect::<Vec<_>>().into_iter(),
-    );
+    let all: Vec<f64> = all.collect();
+    let y = fitted_to("injected_load", all.into_iter());
     if panels.is_empty() {
         return None;
     }

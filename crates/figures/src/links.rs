@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use netloom_results::axis_label;
 use netloom_results::view::layout::{Edge, Layout, Node, NodeKind};
 use netloom_results::view::{self, Lines, Link, Numbers, ordered, words};
 
-use crate::axis::{Quantity, fitted};
+use crate::axis::fitted_to;
 use crate::detail::Details;
 use crate::model::{
     Axis, Cell, Chart, Figure, Gauge, Line, Map, MapLink, Mark, Panel, Place, Point, Scale,
@@ -135,7 +136,7 @@ impl<'a> Links<'a> {
             .iter()
             .filter(|point| self.links.has(point.number));
         let panels: Vec<Panel> = panels.map(panel).collect();
-        let y = fitted("Link use", Quantity::Index, [1.0].into_iter());
+        let y = fitted_to("utilisation", [1.0].into_iter());
         (!panels.is_empty()).then(|| Figure {
             id: "link-use".to_owned(),
             title: "Use of links by kind".to_owned(),
@@ -197,7 +198,7 @@ impl<'a> Links<'a> {
         let has_any = panels
             .iter()
             .any(|panel| matches!(&panel.chart, Chart::Lines(lines) if !lines.is_empty()));
-        let y = fitted("Link use", Quantity::Index, [1.0].into_iter());
+        let y = fitted_to("utilisation", [1.0].into_iter());
         has_any.then(|| Figure {
             id: "links-sorted".to_owned(),
             title: "Use of links, sorted".to_owned(),
@@ -445,7 +446,7 @@ fn heat(
         y,
         series: String::new(),
         heat: Some(Gauge {
-            label: "Link use".to_owned(),
+            label: axis_label("utilisation"),
             unit: String::new(),
             low: 0.0,
             high: 1.0,

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use netloom_results::axis_label;
 use netloom_results::view::number::TimeUnit;
 use netloom_results::view::{Lines, Numbers};
 
-use crate::axis::{Quantity, fitted};
+use crate::axis::fitted_to;
 use crate::detail::{ByPoint, Details};
 use crate::model::{Axis, Chart, Figure, Mark, Panel, Point, Scale};
 use crate::study::ordered_bits;
@@ -32,34 +33,29 @@ pub(crate) fn over_time(details: &Details<'_, '_>) -> Vec<Figure> {
     let latency =
         |epoch: &Epoch| (epoch.latency.1 > 0.0).then(|| epoch.latency.0 / epoch.latency.1);
     let figures = [
-        figure(
-            details,
-            &lines(&found, offered),
-            (
-                "offered-over-time",
-                "Offered load over time",
-                "Offered load",
-            ),
-            Quantity::Load,
+        (
+            "offered",
+            "Offered load",
+            "offered_load",
+            lines(&found, offered),
         ),
-        figure(
-            details,
-            &lines(&found, delivered),
-            (
-                "delivered-over-time",
-                "Delivered load over time",
-                "Delivered load",
-            ),
-            Quantity::Load,
+        (
+            "delivered",
+            "Delivered load",
+            "delivered_load",
+            lines(&found, delivered),
         ),
-        figure(
-            details,
-            &lines(&found, latency),
-            ("latency-over-time", "Latency over time", "Mean latency"),
-            Quantity::Time,
+        (
+            "latency",
+            "Latency",
+            "latency_mean_ns",
+            lines(&found, latency),
         ),
     ];
-    figures.into_iter().flatten().collect()
+    let figures = figures
+        .iter()
+        .map(|(id, title, column, lines)| figure(details, lines, (id, title, column)));
+    figures.flatten().collect()
 }
 
 type Epochs = BTreeMap<(u64, usize), BTreeMap<u64, (f64, Epoch)>>;
@@ -131,15 +127,15 @@ fn lines(found: &Epochs, value: impl Fn(&Epoch) -> Option<f64>) -> ByPoint {
 fn figure(
     details: &Details<'_, '_>,
     lines: &ByPoint,
-    (id, title, label): (&str, &str, &str),
-    quantity: Quantity,
+    (id, title, column): (&str, &str, &str),
 ) -> Option<Figure> {
     // A single epoch does not show a course over time.
     if lines.values().all(|points| points.len() < 2) {
         return None;
     }
     let all = || lines.values().flatten();
-    let y = fitted(label, quantity, all().map(|point| point.y));
+    let y = fitted_to(column, all().map(|point| point.y));
+    let label = &y.axis.label;
     let last = all().map(|point| point.x).fold(0.0, f64::max);
     let TimeUnit {
         sign: unit,
@@ -174,14 +170,14 @@ fn figure(
         ""
     };
     Some(Figure {
-        id: id.to_owned(),
-        title: title.to_owned(),
+        id: format!("{id}-over-time"),
+        title: format!("{title} over time"),
         caption: format!(
             "{label} per epoch of the run with the first seed, including the warm-up.{}{log}",
             details.sentence()
         ),
         x: Axis {
-            label: "Time".to_owned(),
+            label: axis_label("time_ns"),
             unit: unit.to_owned(),
             scale: Scale::Linear,
             low,

@@ -37,9 +37,9 @@ impl Places {
         }
         // Use the unit of the largest value.
         let one = Quantity::read(&format!("1 {}", largest.unit))?.size;
-        let value = |line: &Option<u32>| line.map(|at| quantities[at as usize].size / one);
+        let value = |at: u32| quantities[at as usize].size / one;
         Some(Places {
-            values: words.lines.iter().map(value).collect(),
+            values: words.lines.iter().map(|at| at.map(value)).collect(),
             unit: largest.unit.to_owned(),
         })
     }

@@ -13,7 +13,6 @@ pub(crate) struct Statistics {
     title: &'static str,
     caption: &'static str,
     label: &'static str,
-    quantity: Quantity,
     /// Names and columns of `points`.
     metrics: &'static [(&'static str, &'static str)],
     /// Whether their values depend on the length of a saturated run.
@@ -26,7 +25,6 @@ pub(crate) const LATENCIES: Statistics = Statistics {
     title: "Latency",
     caption: "Message latency, from creation to the last flit: mean and quantiles.",
     label: "Latency",
-    quantity: Quantity::Time,
     metrics: &[
         ("mean", "latency_mean_ns"),
         ("median", "latency_p50_ns"),
@@ -42,7 +40,6 @@ pub(crate) const LOADS: Statistics = Statistics {
     title: "Offered and delivered load",
     caption: "Load created by the workloads and load received by the NICs.",
     label: "Load",
-    quantity: Quantity::Load,
     metrics: &[("offered", "offered_load"), ("delivered", "delivered_load")],
     is_latency: false,
 };
@@ -136,7 +133,8 @@ fn drawn(
     if reach.is_empty() {
         return None;
     }
-    let y = fitted(statistics.label, statistics.quantity, reach.into_iter());
+    let quantity = Quantity::of(statistics.metrics[0].1, "");
+    let y = fitted(statistics.label, quantity, reach.into_iter());
     let points = panels.iter_mut().flat_map(|(_, lines)| lines);
     for point in points.flat_map(|line| &mut line.points) {
         point.y /= y.divisor;

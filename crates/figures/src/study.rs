@@ -7,7 +7,9 @@
 use std::collections::BTreeMap;
 
 use netloom_results::view::{self, Lines, Numbers, words};
-use netloom_results::{Collection, Frame, FrameColumn};
+use netloom_results::{
+    Collection, Column, Datum, Frame, FrameColumn, Words, axis_label, described,
+};
 
 use crate::combine::{FOLDER, RUN};
 use crate::model::{Axis, Mark, Scale};
@@ -112,25 +114,24 @@ impl Groups {
             let number = |name: &String| name.trim_start_matches("SL ").parse().ok();
             return GroupOf::Sl(sls, self.names.iter().filter_map(number).collect());
         }
-        let Some(classes) = words(table, "class") else {
-            return GroupOf::Class(&[], vec![]);
-        };
+        let classes = words(table, "class");
+        let names = classes.map_or(&[][..], |classes| &classes.words);
         let group = |word: &String| self.names.iter().position(|name| name == word);
-        GroupOf::Class(&classes.lines, classes.words.iter().map(group).collect())
+        GroupOf::Class(classes, names.iter().map(group).collect())
     }
 }
 
 /// Finds the group of a line.
 pub(crate) enum GroupOf<'t> {
-    Class(&'t [Option<u32>], Vec<Option<usize>>),
+    Class(Option<&'t Words>, Vec<Option<usize>>),
     Sl(Option<Numbers<'t>>, Vec<u64>),
 }
 
 impl GroupOf<'_> {
     pub(crate) fn get(&self, line: usize) -> Option<usize> {
         match self {
-            GroupOf::Class(lines, groups) => {
-                let word = lines.get(line).copied().flatten()?;
+            GroupOf::Class(classes, groups) => {
+                let word = classes.as_ref()?.lines.get(line)?;
                 groups.get(word as usize).copied().flatten()
             }
             GroupOf::Sl(column, numbers) => {
@@ -151,40 +152,37 @@ impl<'a> Study<'a> {
     pub(crate) fn new(collection: &'a Collection) -> Option<Study<'a>> {
         let table = collection.table("points")?;
         let measured = view::Study::of(collection)?;
-        let totals: Vec<usize> = measured.points.iter().map(|point| point.line).collect();
-        let first = *totals.first()?;
-        let names: Vec<&str> = measured.axes.iter().map(String::as_str).collect();
-        let x_name = x_name(table, &totals, &names);
-        let kept = independent(table, &totals, &names, x_name);
-        let (facet_axes, series_axes) = arranged(table, &totals, &kept);
+        measured.points.first()?;
+        let x_name = x_name(table, &measured);
+        let kept = independent(&measured, x_name);
+        let (facet_axes, series_axes) = arranged(&measured, &kept);
         let places = x_name.and_then(|name| Places::of(table, name));
         let mut facets = vec![];
         let mut series = vec![];
         let mut categories = vec![];
         let mut xs = vec![];
         let mut points = BTreeMap::new();
-        for measured in &measured.points {
-            let (number, line) = (measured.number, measured.line);
+        for own in &measured.points {
             let x = match (&places, x_name) {
-                (Some(places), _) => places.values[line]?,
+                (Some(places), _) => places.values[own.line]?,
                 (None, Some(name)) => {
-                    numbered(&mut categories, joined(table, line, &[name])) as f64
+                    numbered(&mut categories, joined(&measured, own, &[name])) as f64
                 }
                 (None, None) => 0.0,
             };
             let point = StudyPoint {
-                number,
+                number: own.number,
                 x,
-                facet: numbered(&mut facets, joined(table, line, &facet_axes)),
-                series: numbered(&mut series, joined(table, line, &series_axes)),
-                mark: measured.verdict.into(),
+                facet: numbered(&mut facets, joined(&measured, own, &facet_axes)),
+                series: numbered(&mut series, joined(&measured, own, &series_axes)),
+                mark: own.verdict.into(),
             };
             xs.push(x);
-            points.insert(number, point);
+            points.insert(own.number, point);
         }
         let name = x_name.unwrap_or_default();
         let x = match &places {
-            Some(places) => x_axis(table, name, first, &xs, &places.unit),
+            Some(places) => x_axis(Lines::of(table), name, &xs, &places.unit),
             // Names of folders need no label.
             None if [FOLDER, RUN].contains(&name) => category_axis("", categories),
             None => category_axis(name, categories),
@@ -326,10 +324,11 @@ impl<'a> Study<'a> {
 
 /// Chooses the x axis among those with several values: the load, otherwise a quantity, otherwise
 /// names.
-fn x_name<'n>(table: &Frame, lines: &[usize], names: &[&'n str]) -> Option<&'n str> {
+fn x_name<'n>(table: &Frame, study: &'n view::Study) -> Option<&'n str> {
     let is_quantity = |name: &str| {
-        Places::of(table, name)
-            .is_some_and(|places| lines.iter().all(|&line| places.values[line].is_some()))
+        let places = Places::of(table, name);
+        let mut points = study.points.iter();
+        places.is_some_and(|places| points.all(|point| places.values[point.line].is_some()))
     };
     // The one with most values, then the first. Folders come last, since they distinguish series.
     let rank = |name: &str| {
@@ -338,36 +337,33 @@ fn x_name<'n>(table: &Frame, lines: &[usize], names: &[&'n str]) -> Option<&'n s
             true => 1,
             false => 0,
         };
-        (kind, distinct(table, lines, &[name]), name != FOLDER)
+        (kind, distinct(study, &[name]), name != FOLDER)
     };
-    let varied = names
-        .iter()
-        .copied()
-        .filter(|name| distinct(table, lines, &[name]) > 1);
+    let names = study.axes.iter().map(String::as_str);
+    let varied = names.filter(|name| distinct(study, &[name]) > 1);
     varied.rev().max_by_key(|name| rank(name))
 }
 
-/// Returns the name of an axis in a title: the last component of its path that is not a common
-/// ending.
+/// Returns the name of an axis in a title: the label of a measured column, or the last component of
+/// a path that is not a common ending.
 pub(crate) fn word_of(axis: &str) -> String {
+    if let Some(column) = described(axis) {
+        return column.axis_label().to_lowercase();
+    }
     let mut words = axis.rsplit('.').filter(|word| *word != "kind");
     words.next().unwrap_or(axis).replace('-', " ")
 }
 
 /// Returns the other axes, without redundant ones: axes that step together with another, or have
 /// one value.
-fn independent<'n>(
-    table: &Frame,
-    lines: &[usize],
-    names: &[&'n str],
-    x: Option<&'n str>,
-) -> Vec<&'n str> {
+fn independent<'n>(study: &'n view::Study, x: Option<&'n str>) -> Vec<&'n str> {
     let adds = |said: &[&str], name: &str| {
         let with: Vec<&str> = said.iter().copied().chain([name]).collect();
-        distinct(table, lines, &with) > distinct(table, lines, said)
+        distinct(study, &with) > distinct(study, said)
     };
     let mut kept: Vec<&str> = vec![];
-    for &name in names.iter().filter(|name| Some(**name) != x) {
+    let names = study.axes.iter().map(String::as_str);
+    for name in names.filter(|name| Some(*name) != x) {
         if adds(&kept, name) && x.is_none_or(|x| adds(&[x], name)) {
             kept.push(name);
         }
@@ -376,37 +372,28 @@ fn independent<'n>(
 }
 
 /// Splits axes into those that distinguish panels and those that distinguish series.
-fn arranged<'n>(table: &Frame, lines: &[usize], axes: &[&'n str]) -> (Vec<&'n str>, Vec<&'n str>) {
-    if axes.len() < 2 || distinct(table, lines, axes) <= SERIES_IN_A_PANEL {
+fn arranged<'n>(study: &view::Study, axes: &[&'n str]) -> (Vec<&'n str>, Vec<&'n str>) {
+    if axes.len() < 2 || distinct(study, axes) <= SERIES_IN_A_PANEL {
         return (vec![], axes.to_vec());
     }
-    let fits = |axis: &&&str| distinct(table, lines, &[axis]) <= SERIES_IN_A_PANEL;
-    let most = axes
-        .iter()
-        .filter(fits)
-        .max_by_key(|axis| distinct(table, lines, &[axis]));
+    let fits = |axis: &&&str| distinct(study, &[axis]) <= SERIES_IN_A_PANEL;
+    let most = axes.iter().filter(fits);
+    let most = most.max_by_key(|axis| distinct(study, &[axis]));
     let series = *most.unwrap_or(&axes[0]);
-    let facets = axes
-        .iter()
-        .copied()
-        .filter(|axis| *axis != series)
-        .collect();
-    (facets, vec![series])
+    let facets = axes.iter().copied().filter(|axis| *axis != series);
+    (facets.collect(), vec![series])
 }
 
 /// Returns the number of distinct combinations of values.
-fn distinct(table: &Frame, lines: &[usize], axes: &[&str]) -> usize {
-    let all = lines.iter().map(|&line| joined(table, line, axes));
+fn distinct(study: &view::Study, axes: &[&str]) -> usize {
+    let all = study.points.iter().map(|point| joined(study, point, axes));
     all.collect::<std::collections::BTreeSet<_>>().len()
 }
 
-/// Returns the values of axes in a line, as one text.
-fn joined(table: &Frame, line: usize, axes: &[&str]) -> String {
-    let columns = axes.iter().filter_map(|axis| table.column(axis));
-    columns
-        .map(|column| text(column, line))
-        .collect::<Vec<_>>()
-        .join(", ")
+/// Returns the values of a point on some axes, as one text.
+fn joined(study: &view::Study, point: &view::Point, axes: &[&str]) -> String {
+    let values = axes.iter().filter_map(|axis| study.value(point, axis));
+    values.map(Datum::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the index of a text in a list, to which it is added if it is new.
@@ -419,19 +406,29 @@ pub(crate) fn numbered(list: &mut Vec<String>, text: String) -> usize {
         })
 }
 
-/// Returns an axis that fits all these positions along a quantity.
-pub(crate) fn x_axis(table: &Frame, name: &str, first: usize, xs: &[f64], unit: &str) -> Axis {
-    let value = |name: &str| Numbers::of(table, name).and_then(|column| column.get(first));
-    // The load of one class is not that of the fabric, and measured values keep their own names.
-    let is_key = name.contains('.');
-    let is_whole = value(name)
-        .zip(value("offered_load"))
-        .is_some_and(|(set, seen)| (seen - set).abs() <= 0.1 * set);
+/// Whether the values of an axis are the offered load of the whole fabric, not that of a class.
+fn is_offered(lines: Lines<'_>, name: &str) -> bool {
+    let number = |name: &str| Numbers::of(lines.table, name);
+    let (Some(set), Some(seen)) = (number(name), number("offered_load")) else {
+        return false;
+    };
+    let both = lines.about("total");
+    let both = both.filter_map(|line| Some((set.get(line)?, seen.get(line)?)));
+    let agree: Vec<bool> = both
+        .map(|(set, seen)| (seen - set).abs() <= 0.1 * set)
+        .collect();
+    2 * agree.iter().filter(|agrees| **agrees).count() > agree.len()
+}
+
+/// Returns an axis that fits all these positions along a quantity: an axis of the study or a
+/// measured column. Its label is the same in every figure.
+pub(crate) fn x_axis(lines: Lines<'_>, name: &str, xs: &[f64], unit: &str) -> Axis {
     let is_load = name.ends_with("load");
-    let label = if is_key && is_load && is_whole {
-        "Offered load"
-    } else {
-        name
+    // Paths of keys contain dots.
+    let label = match name.contains('.') {
+        true if is_load && is_offered(lines, name) => axis_label("offered_load"),
+        true => name.to_owned(),
+        false => described(name).map_or_else(|| name.to_owned(), Column::axis_label),
     };
     let unit = if is_load && unit.is_empty() {
         "fraction"
@@ -455,7 +452,7 @@ pub(crate) fn x_axis(table: &Frame, name: &str, first: usize, xs: &[f64], unit: 
         ),
     };
     Axis {
-        label: label.to_owned(),
+        label,
         unit: unit.to_owned(),
         scale,
         low,

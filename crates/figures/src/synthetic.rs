@@ -346,12 +346,5 @@ fn links(load: f64, seed: u64, frame: &mut Frame) {
 }
 
 fn column(name: &'static str, kind: Kind) -> FrameColumn {
-    FrameColumn::new(
-        &Column {
-            name,
-            unit: "",
-            meaning: "Made up.",
-        },
-        kind,
-    )
+    FrameColumn::new(&Column::new(name, "", "Made up."), kind)
 }

@@ -484,7 +484,7 @@ fn a_figure_of_ones_own_choice() {
 fn renumbered(mut collection: Collection, by: u64) -> Collection {
     for frame in collection.tables.values_mut() {
         if let Values::Whole(values) = &mut frame.columns[0].values {
-            values.iter_mut().flatten().for_each(|n| *n += 100 * by);
+            *values = values.iter().map(|n| Some(n? + 100 * by)).collect();
         }
     }
     collection

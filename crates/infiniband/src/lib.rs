@@ -12,7 +12,6 @@
 //!
 //! This crate does not depend on the simulator.
 
-pub mod codes;
 #[cfg(target_os = "linux")]
 pub mod emulate;
 mod ids;
@@ -36,3 +35,8 @@ pub use port_tables::{
 pub use rate::{Speed, Width};
 pub use site::Site;
 pub use subnet::{Cable, Device, Node, NodeKind, Port, Subnet};
+
+/// Returns the codes of notes about files of real fabrics.
+pub fn codes() -> Vec<netloom_catalog::Code> {
+    netloom_catalog::codes(include_str!("codes.md"))
+}

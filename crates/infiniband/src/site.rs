@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use netloom_catalog::file::{MOST_LIST, read_bytes};
-use netloom_catalog::{Note, Notes, Place, Severity};
+use netloom_catalog::file::MOST_LIST;
+use netloom_catalog::{Files, Note, Notes, Place, Position, Severity};
 
 use crate::reading::{Asked, Format, initiated_from, read_programmed, read_subnet, recognise};
 use crate::{NodeId, NodeKind, Programmed, Subnet};
@@ -103,13 +103,14 @@ impl Site {
     ///
     /// # Errors
     /// Returns the errors of all files, one per line: `name:12: E1105 message (help)`.
-    pub fn read(files: &[String]) -> Result<Site, String> {
+    pub fn read(names: &[String], files: &dyn Files) -> Result<Site, String> {
         let mut texts = vec![];
-        for name in files {
-            let bytes = read_bytes(Path::new(name), MOST_LIST);
+        for name in names.iter().map(Path::new) {
+            let bytes = files.read(name, MOST_LIST);
+            let name = files.shown(name).display().to_string();
             let bytes = bytes.map_err(|why| format!("cannot read {name}: {why}"))?;
             // Descriptions of nodes may contain any bytes.
-            texts.push((name.clone(), String::from_utf8_lossy(&bytes).into_owned()));
+            texts.push((name, String::from_utf8_lossy(&bytes).into_owned()));
         }
         Site::sound(&texts)
     }
@@ -180,12 +181,10 @@ fn line_of(note: &Note, texts: &[(String, String)]) -> String {
         .places
         .first()
         .map_or(Place::default(), |(place, _)| *place);
-    let (name, text) = match texts.get(usize::from(place.source)) {
-        Some((name, text)) => (name.as_str(), text.as_bytes()),
-        None => ("", &[][..]),
+    let (name, line) = match texts.get(usize::from(place.source)) {
+        Some((name, text)) => (name.as_str(), Position::of(text, place.start).line),
+        None => ("", 1),
     };
-    let before = text.get(..place.start as usize).unwrap_or(&[]);
-    let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
     let help = note
         .help
         .as_ref()

@@ -30,6 +30,37 @@
 //! assert!((total.delivered_load - 0.3).abs() < 0.02);
 //! ```
 //!
+//! [`compare()`] finds the differences between two sets of results, and [`plan()`] computes the
+//! tables of a port from the needs of classes. Both return data that print as text and serialise as
+//! JSON:
+//!
+//! ```
+//! use netloom::experiment::spec::{open, read_plan};
+//! use netloom::{Disk, Request, plan};
+//!
+//! let text = r#"
+//!     [plan]
+//!     entries = 8
+//!     [[plan.class]]
+//!     name = "compute"
+//!     share = 0.95
+//!     [[plan.class]]
+//!     name = "control"
+//!     share = 0.05
+//!     packet = "256 B"
+//!     deadline = "5 us"
+//! "#;
+//! let mut opened = open(&Request::new("port.toml", text));
+//! let request = read_plan(&opened.document, &Disk::folder("."), &mut opened.notes);
+//! let plan = plan(&request.expect("no mistakes")).expect("tables that meet all needs");
+//! assert!(plan.classes[1].slack().is_some());
+//! println!("{plan}");
+//! ```
+//!
+//! A [`Study`] runs in a folder or in a [`MemoryStore`]. A [`Collection`] holds the tables of a run
+//! or a study, for reports, figures and comparisons. `examples/in_memory.rs` runs a study in memory,
+//! compares its variants and plans a port.
+//!
 //! A program can add its own topologies, routings, arbiters, congestion controls and kinds of
 //! traffic: set [`Kinds`] in [`Request`]. `netloom-cli` provides the command line with these kinds.
 //!
@@ -57,7 +88,14 @@ pub use netloom_topology as topology;
 pub use netloom_traffic as traffic;
 pub use netloom_units as units;
 
+pub use netloom_catalog::{Disk, Files, MemoryFiles};
+pub use netloom_design::{Plan, PlanError, plan};
 pub use netloom_experiment::runner::{Control, Progress, RunOptions, RunResult, run};
-pub use netloom_experiment::spec::{Loaded, Request, load};
-pub use netloom_experiment::{Experiment, Kinds, TwoOfAName, render};
-pub use netloom_results::{Document, RESULTS_VERSION, Status, Summary, Verdict};
+pub use netloom_experiment::spec::{Loaded, Request, load, load_with_control};
+pub use netloom_experiment::{Experiment, Kinds, TwoOfAName, available_memory, render};
+pub use netloom_results::{
+    Collection, Comparison, Document, Provenance, RESULTS_VERSION, Status, Stopped, Summary,
+    Verdict, compare, compare_by,
+};
+pub use netloom_study::Study;
+pub use netloom_study::running::{MemoryStore, Store};

@@ -7,9 +7,10 @@ use std::path::Path;
 /// restricted.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("encoding", &[]),
+    ("text", &[]),
     ("units", &["encoding"]),
     ("random", &[]),
-    ("results", &["encoding", "catalog", "metrics"]),
+    ("results", &["encoding", "text", "catalog", "metrics"]),
     ("figures", &["units", "results"]),
     ("report", &["results", "figures"]),
     ("catalog", &["units"]),
@@ -44,6 +45,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "design",
         &[
+            "text",
             "units",
             "catalog",
             "random",
@@ -70,6 +72,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "metrics",
             "fabric",
             "results",
+            "drawing",
         ],
     ),
     ("study", &["catalog", "metrics", "results", "experiment"]),
@@ -109,6 +112,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
+            "text",
             "units",
             "catalog",
             "settings",

@@ -1,30 +1,31 @@
 //! The table of all points and classes with their intervals.
 
-use netloom_results::view::Line;
+use netloom_results::described;
 use netloom_results::view::number::{self, TimeUnit};
+use netloom_results::view::{Line, Study};
 
-use crate::points::{Study, sign};
+use crate::signs::sign;
 use crate::table::{Cell, Head, Table};
 
 /// The metric of finite work.
 const COMPLETION: &str = "completion_time_ns";
 
-/// Columns of times: names in files, and titles. Completion times are shown only for finite work.
-const TIMES: [(&str, &str); 6] = [
-    (COMPLETION, "Completion"),
-    ("latency_mean_ns", "Mean"),
-    ("latency_p50_ns", "p50"),
-    ("latency_p99_ns", "p99"),
-    ("latency_p999_ns", "p99.9"),
-    ("jitter_mean_ns", "Jitter"),
+/// Columns of times. Completion times are shown only for finite work.
+const TIMES: [&str; 6] = [
+    COMPLETION,
+    "latency_mean_ns",
+    "latency_p50_ns",
+    "latency_p99_ns",
+    "latency_p999_ns",
+    "jitter_mean_ns",
 ];
 
 /// Further columns of jobs, shown only if a class has them.
-const OF_JOBS: [(&str, &str); 4] = [
-    ("algorithm_bandwidth", "Algorithm bandwidth (GB/s)"),
-    ("bus_bandwidth", "Bus bandwidth (GB/s)"),
-    ("rank_imbalance", "Slowest rank / mean"),
-    ("slowdown", "Slowdown"),
+const OF_JOBS: [&str; 4] = [
+    "algorithm_bandwidth",
+    "bus_bandwidth",
+    "rank_imbalance",
+    "slowdown",
 ];
 
 /// Creates the table: a line for the total of each point, then one per class.
@@ -36,15 +37,15 @@ pub(crate) fn table(study: &Study) -> Table {
             .flat_map(|point| std::iter::once(&point.total).chain(&point.classes))
     };
     let has_any = |metric: &str| lines().any(|line| line.mean(metric).is_some());
-    let is_shown = |(metric, _): &(&str, &str)| *metric != COMPLETION || has_any(metric);
-    let times: Vec<(&str, &str)> = TIMES.into_iter().filter(is_shown).collect();
-    let of_jobs: Vec<(&str, &str)> = OF_JOBS
+    let is_shown = |metric: &&str| *metric != COMPLETION || has_any(metric);
+    let times: Vec<&str> = TIMES.into_iter().filter(is_shown).collect();
+    let of_jobs: Vec<&str> = OF_JOBS
         .into_iter()
-        .filter(|(metric, _)| has_any(metric))
+        .filter(|metric| has_any(metric))
         .collect();
     let units: Vec<TimeUnit> = times
         .iter()
-        .map(|(metric, _)| TimeUnit::of_column(lines().filter_map(|line| line.mean(metric))))
+        .map(|metric| TimeUnit::of_column(lines().filter_map(|line| line.mean(metric))))
         .collect();
     let mut heads: Vec<Head> = vec![Head::text("Series")];
     let has_loads = study.load_axis.is_some();
@@ -53,15 +54,16 @@ pub(crate) fn table(study: &Study) -> Table {
     }
     heads.push(Head::text("Class"));
     heads.push(Head::text("State"));
-    heads.push(Head::number("Offered", "offered_load"));
-    heads.push(Head::number("Delivered", "delivered_load"));
-    for ((metric, title), unit) in times.iter().zip(&units) {
-        heads.push(Head::number(&format!("{title} ({})", unit.sign), metric));
+    heads.push(Head::column("offered_load", ""));
+    heads.push(Head::column("delivered_load", ""));
+    for (metric, unit) in times.iter().zip(&units) {
+        heads.push(Head::column(metric, unit.sign));
     }
-    for (metric, title) in &of_jobs {
-        heads.push(Head::number(title, metric));
+    for metric in &of_jobs {
+        let unit = described(metric).map_or("", |column| column.unit);
+        heads.push(Head::column(metric, unit));
     }
-    heads.push(Head::number("Fairness", "fairness_jain"));
+    heads.push(Head::column("fairness_jain", ""));
     let mut table = Table {
         id: "classes",
         caption:
@@ -71,7 +73,7 @@ pub(crate) fn table(study: &Study) -> Table {
         heads,
         lines: vec![],
     };
-    for point in &study.points {
+    for point in study.in_order() {
         let (sign, style, words) = sign(point.verdict);
         let state = format!(
             "<span class=\"{style}\" title=\"{words}\"><span class=\"sign\">{sign}</span><span \
@@ -87,10 +89,10 @@ pub(crate) fn table(study: &Study) -> Table {
             cells.push(Cell::Html(state.clone()));
             cells.push(Cell::Load(line.get("offered_load")));
             cells.push(Cell::Load(line.get("delivered_load")));
-            for ((metric, _), unit) in times.iter().zip(&units) {
+            for (metric, unit) in times.iter().zip(&units) {
                 cells.push(Cell::Estimate(line.get(metric), unit.ns));
             }
-            for (metric, _) in &of_jobs {
+            for metric in &of_jobs {
                 cells.push(Cell::Estimate(line.get(metric), 1.0));
             }
             cells.push(Cell::Load(line.get("fairness_jain")));

@@ -1,10 +1,9 @@
 //! The differences between folders at common points.
 
 use netloom_results::view::number::{self, TimeUnit};
-use netloom_results::view::{Estimate, Line};
+use netloom_results::view::{Estimate, Line, Point, Study};
 use netloom_results::{Setting, Verdict, differ};
 
-use crate::points::{Point, Study};
 use crate::table::{Cell, Head, Table};
 
 /// Compares the first folder with every other.
@@ -72,21 +71,15 @@ pub(crate) fn table(labels: &[String], studies: &[Study]) -> Option<Table> {
 /// Returns pairs of points that agree on all axes of both studies. Ambiguous points are not
 /// compared.
 fn common<'a>(first: &'a Study, other: &'a Study) -> Vec<(String, &'a Point, &'a Point)> {
-    let is_common = |axis: &&String| other.axes.contains(axis);
-    let axes: Vec<String> = first.axes.iter().filter(is_common).cloned().collect();
-    let (mine, theirs) = (
-        first.measured.by_settings(&axes),
-        other.measured.by_settings(&axes),
-    );
-    let find = |study: &'a Study, at: usize| {
-        let number = study.measured.points[at].number;
-        study.points.iter().find(|point| point.number == number)
-    };
+    let is_common = |axis: &&String| other.varied_axes.contains(axis);
+    let axes = first.varied_axes.iter().filter(is_common);
+    let axes: Vec<String> = axes.cloned().collect();
+    let (mine, theirs) = (first.by_settings(&axes), other.by_settings(&axes));
     let pair = |(settings, mine): &(Vec<Setting>, Vec<usize>)| {
         let (&[mine], &[their]) = (mine.as_slice(), theirs.get(settings)?) else {
             return None;
         };
-        let (mine, their) = (find(first, mine)?, find(other, their)?);
+        let (mine, their) = (&first.points[mine], &other.points[their]);
         Some((first.name(mine), mine, their))
     };
     let mut pairs: Vec<_> = mine.all.iter().filter_map(pair).collect();

@@ -1,11 +1,10 @@
 //! The drawing of the fabric, with links coloured by use.
 
 use netloom_results::view::layout::{Anchor, Label, Layout, NodeKind};
-use netloom_results::view::{Links, number, ordered};
+use netloom_results::view::{Links, Point, Study, number, ordered};
 use serde_json::{Value, json};
 
 use crate::escape;
-use crate::points::{Point, Study};
 
 /// Maximum number of embedded values; if there are more, only the points of detail figures can be
 /// selected.
@@ -24,7 +23,7 @@ pub(crate) fn draw(layout: &Layout, links: &Links<'_>, study: &Study) -> Option<
     let points: Vec<&Point> = if is_large {
         chosen.clone()
     } else {
-        study.points.iter().collect()
+        study.in_order().collect()
     };
     let first = chosen.first()?;
     let first = points

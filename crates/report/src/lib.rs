@@ -15,29 +15,35 @@ mod escape;
 mod fabric_map;
 mod links;
 mod page;
-mod points;
 mod provenance;
+mod signs;
 mod table;
 mod vega;
 mod verdict;
 
-use netloom_figures::Figure;
-use netloom_results::Collection;
+use netloom_results::{Collection, Control, Stopped};
 
 /// Returns the report on one or several folders. `made_by` is the name and version of the program.
 ///
 /// # Panics
 /// If there are no folders.
 pub fn html(collections: &[Collection], made_by: &str) -> String {
-    let figures = netloom_figures::figures(&netloom_figures::combine(collections));
-    html_with_figures(collections, &figures, made_by)
+    let html = html_with_control(collections, made_by, &mut || Control::Continue);
+    html.expect("nothing stops it")
 }
 
-/// Returns the report with the given figures.
+/// Returns the report, and asks between its parts whether to continue.
+///
+/// # Errors
+/// If `control` stops it.
 ///
 /// # Panics
 /// If there are no folders.
-pub fn html_with_figures(collections: &[Collection], figures: &[Figure], made_by: &str) -> String {
+pub fn html_with_control(
+    collections: &[Collection],
+    made_by: &str,
+    control: &mut dyn FnMut() -> Control,
+) -> Result<String, Stopped> {
     assert!(!collections.is_empty(), "a report needs a folder");
-    page::html(collections, figures, made_by)
+    page::html(collections, made_by, control)
 }

@@ -1,8 +1,7 @@
 //! The table of the busiest links.
 
-use netloom_results::view::{Link, Links, Use, number};
+use netloom_results::view::{Link, Links, Study, Use, number};
 
-use crate::points::Study;
 use crate::table::{Cell, Head, Table};
 
 /// Creates the table of the busiest links at the selected points.

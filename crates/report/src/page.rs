@@ -1,11 +1,10 @@
 //! The page: its sections in order.
 
 use netloom_figures::{Figure, combine, labels, names};
-use netloom_results::Collection;
-use netloom_results::view::Links;
+use netloom_results::view::{Links, Study};
+use netloom_results::{Collection, Control, Stopped};
 use serde_json::{Map, Value};
 
-use crate::points::Study;
 use crate::{
     assets, class_table, differences, differing, escape, fabric_map, links, provenance, vega,
     verdict,
@@ -17,16 +16,25 @@ const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eva
     'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'";
 
 /// Returns a report on some folders, with figures.
-pub(crate) fn html(collections: &[Collection], figures: &[Figure], made_by: &str) -> String {
+pub(crate) fn html(
+    collections: &[Collection],
+    made_by: &str,
+    control: &mut dyn FnMut() -> Control,
+) -> Result<String, Stopped> {
     let whole = combine(collections);
-    let study = Study::of(&whole);
-    let studies: Vec<Study> = collections.iter().map(Study::of).collect();
+    control().check()?;
+    let figures = netloom_figures::figures(&whole);
+    control().check()?;
+    let of = |folder: &Collection| Study::of(folder).unwrap_or_default();
+    let study = of(&whole);
+    let studies: Vec<Study> = collections.iter().map(of).collect();
     let links = Links::of(&whole, |_| true).filter(|links| !links.is_empty());
     let mut data = Map::new();
     let mut datasets = Map::new();
     let mut entries: Vec<Value> = vec![];
     let mut drawn: Vec<&Figure> = vec![];
-    for figure in figures {
+    for figure in &figures {
+        control().check()?;
         let Some(ready) = vega::drawn(figure) else {
             continue;
         };
@@ -38,6 +46,7 @@ pub(crate) fn html(collections: &[Collection], figures: &[Figure], made_by: &str
     }
     data.insert("figures".into(), Value::Array(entries));
     data.insert("datasets".into(), Value::Object(datasets));
+    control().check()?;
     let drawing = whole.layout.as_ref().zip(links.as_ref());
     let fabric = drawing.and_then(|(layout, links)| fabric_map::draw(layout, links, &study));
 
@@ -66,6 +75,7 @@ pub(crate) fn html(collections: &[Collection], figures: &[Figure], made_by: &str
         ));
         data.insert("fabric".into(), fabric.data);
     }
+    control().check()?;
     let labels = labels(collections);
     if collections.len() > 1
         && let Some(table) = differences::table(&labels, &studies)
@@ -77,6 +87,7 @@ pub(crate) fn html(collections: &[Collection], figures: &[Figure], made_by: &str
         sections.push(Section::new("changes", "Changes", html));
     }
     sections.push(tables(&study, links.as_ref()));
+    control().check()?;
     sections.push(Section::new(
         "experiment",
         "Experiment",
@@ -93,13 +104,13 @@ pub(crate) fn html(collections: &[Collection], figures: &[Figure], made_by: &str
     } else {
         whole.name.clone()
     };
-    shell(
+    Ok(shell(
         &title,
         collections,
         &sections,
         &Value::Object(data),
         made_by,
-    )
+    ))
 }
 
 /// A section of the page, with its entry in the contents.

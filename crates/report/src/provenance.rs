@@ -1,10 +1,10 @@
 //! The provenance of results, and how to reproduce them.
 
 use netloom_results::Collection;
+use netloom_results::view::Study;
 use serde_json::Value;
 
 use crate::escape;
-use crate::points::Study;
 use crate::table::{Cell, Head, Table};
 
 /// The most important keys of a manifest, with their titles.

@@ -1,6 +1,7 @@
 //! Tables of the page, which can be sorted, filtered by words, and saved as CSV.
 
 use netloom_results::view::{Estimate, number};
+use netloom_results::{Column, described};
 
 use crate::escape;
 
@@ -28,6 +29,15 @@ impl Head {
             title: escape::text(title),
             csv: csv.to_owned(),
             is_number: true,
+        }
+    }
+
+    /// Creates a column of results, with its title and the unit in which it is shown.
+    pub(crate) fn column(name: &str, unit: &str) -> Head {
+        let title = described(name).map_or_else(|| name.to_owned(), Column::title);
+        match unit {
+            "" => Head::number(&title, name),
+            unit => Head::number(&format!("{title} ({unit})"), name),
         }
     }
 }

@@ -310,6 +310,7 @@ fn lines_spec(
             "transform": [{ "filter": within(figure) }],
             "mark": { "type": "point", "size": 34, "strokeWidth": 1.3, "opacity": 1 },
             "encoding": encoding(json!({
+                "y": again(&y, "shown_y"),
                 "shape": from_legend("shape"),
                 "fill": fill,
                 "opacity": { "condition": { "test": "datum.state === 'unsure'", "value": 0.45 }, "value": 1 },
@@ -327,7 +328,7 @@ fn lines_spec(
     let every = data.len().div_ceil(MOST_SENSITIVE).max(1);
     let mut sensitive = json!({
         "mark": { "type": "point", "filled": true, "size": 200, "opacity": 0, "clip": true },
-        "encoding": encoding(json!({ "tooltip": tooltip(&[
+        "encoding": encoding(json!({ "y": again(&y, "shown_y"), "tooltip": tooltip(&[
             ("series", series_word(figure)),
             ("x_said", &figure.x.title()),
             ("y_said", &figure.y.title()),
@@ -347,6 +348,9 @@ fn lines_spec(
         Scale::Log => format!("max(datum.low, {})", figure.y.low * 0.5),
         _ => "datum.low".to_owned(),
     };
+    // The marker of a saturated point beyond the axis is drawn at its upper end.
+    let high = figure.y.high;
+    let shown_y = format!("datum.state === 'saturated' ? min(datum.y, {high}) : datum.y");
     let x_said = if categories.is_empty() {
         said("x")
     } else {
@@ -356,6 +360,7 @@ fn lines_spec(
         "transform": [
             { "filter": NOT_HIDDEN },
             { "calculate": format!("isValid(datum.low) ? {shown_low} : null"), "as": "shown_low" },
+            { "calculate": shown_y, "as": "shown_y" },
             { "calculate": "isValid(datum.state) ? datum.state : ''", "as": "state_said" },
             { "calculate": x_said, "as": "x_said" },
             { "calculate": said("y"), "as": "y_said" },
@@ -371,7 +376,7 @@ fn lines_spec(
 /// beyond it is not drawn.
 fn within(figure: &Figure) -> String {
     let mut tests = vec![];
-    for (field, axis) in [("x", &figure.x), ("y", &figure.y)] {
+    for (field, axis) in [("x", &figure.x), ("shown_y", &figure.y)] {
         if axis.categories().is_empty() {
             let (low, high) = (axis.low, axis.high);
             tests.push(format!("datum.{field} >= {low} && datum.{field} <= {high}"));

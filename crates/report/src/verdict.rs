@@ -1,16 +1,26 @@
 //! The box at the top: what was run, where series saturate, which is fastest, and warnings.
 
 use netloom_results::view::number::{self, latency};
-use netloom_results::{Collection, Verdict};
+use netloom_results::view::{Point, Study};
+use netloom_results::{Collection, Column, Verdict, axis_label, described};
 use serde_json::Value;
 
 use crate::escape;
-use crate::points::{Point, SIGNS, Study, sign};
+use crate::signs::{SIGNS, sign};
 
 /// Maximum number of series in the table of saturation.
 const MOST_SERIES: usize = 40;
 /// Maximum number of loads side by side.
 const MOST_LOADS: usize = 30;
+
+/// The columns of a single run.
+const LATENCIES: [&str; 4] = [
+    "latency_mean_ns",
+    "latency_p50_ns",
+    "latency_p99_ns",
+    "latency_p999_ns",
+];
+const LOADS: [&str; 2] = ["offered_load", "delivered_load"];
 
 /// Returns the box.
 pub(crate) fn html(study: &Study, collections: &[Collection]) -> String {
@@ -107,7 +117,7 @@ fn sentence(study: &Study) -> String {
     if study.points.is_empty() {
         return "No finished points in these folders.".into();
     }
-    let classes = study.measured.classes().len();
+    let classes = study.classes().len();
     let classes = match classes {
         0 | 1 => "one traffic class".to_owned(),
         n => format!("{n} traffic classes"),
@@ -123,11 +133,8 @@ fn sentence(study: &Study) -> String {
         _ => String::new(),
     };
     let others: Vec<String> = study
-        .axes
-        .iter()
-        .enumerate()
-        .filter(|(at, _)| Some(*at) != study.load_axis)
-        .map(|(_, axis)| format!("<code>{}</code>", escape::text(axis)))
+        .series_axes()
+        .map(|axis| format!("<code>{}</code>", escape::text(axis)))
         .collect();
     let series = if others.is_empty() {
         String::new()
@@ -144,7 +151,7 @@ fn sentence(study: &Study) -> String {
 /// Returns the table of the loads between which each series saturates, with the verdict of each of
 /// its points.
 fn saturation(study: &Study) -> Option<String> {
-    study.load_axis?;
+    study.load_axis.as_ref()?;
     let mut loads = study.loads();
     if loads.len() > MOST_LOADS || study.series.len() > MOST_SERIES {
         loads.clear();
@@ -166,13 +173,13 @@ fn saturation(study: &Study) -> Option<String> {
             escape::name(series)
         ));
         for load in &loads {
-            let point = study.series_points(at).find(|p| p.load == Some(*load));
+            let point = study.of_series(at).find(|p| p.load == Some(*load));
             let cell = point.map_or("<td></td>".into(), |point| state_cell(study, point));
             html.push_str(&cell);
         }
         let edge = study.saturation(at);
         let most = study
-            .series_points(at)
+            .of_series(at)
             .filter_map(|point| point.total.mean("delivered_load"))
             .max_by(f64::total_cmp);
         let load =
@@ -226,7 +233,7 @@ fn state_cell(study: &Study, point: &Point) -> String {
 /// compared.
 fn quickest(study: &Study) -> Option<String> {
     let chosen = study.chosen();
-    let classes = study.measured.classes();
+    let classes = study.classes();
     let is_compared = chosen.len() > 1;
     if chosen.is_empty() || classes.is_empty() {
         return None;
@@ -251,16 +258,18 @@ fn quickest(study: &Study) -> Option<String> {
     html.push_str(
         "<div class=\"scroll\"><table class=\"data\"><thead><tr><th scope=\"col\">Class</th>",
     );
-    html.push_str(if is_compared {
-        "<th scope=\"col\" class=\"n\">Lowest</th><th scope=\"col\">with</th><th scope=\"col\" \
-         class=\"n\">Highest</th><th scope=\"col\">with</th><th scope=\"col\" \
-         class=\"n\">Factor</th>"
+    let head = |title: String| format!("<th scope=\"col\" class=\"n\">{title}</th>");
+    if is_compared {
+        html.push_str(
+            "<th scope=\"col\" class=\"n\">Lowest</th><th scope=\"col\">with</th><th scope=\"col\" \
+             class=\"n\">Highest</th><th scope=\"col\">with</th><th scope=\"col\" \
+             class=\"n\">Factor</th>",
+        );
     } else {
-        "<th scope=\"col\" class=\"n\">Mean</th><th scope=\"col\" class=\"n\">p50</th><th \
-         scope=\"col\" class=\"n\">p99</th><th scope=\"col\" class=\"n\">p99.9</th><th \
-         scope=\"col\" class=\"n\">Offered load</th><th scope=\"col\" class=\"n\">Delivered \
-         load</th>"
-    });
+        let title = |metric: &&str| head(described(metric).map_or(String::new(), Column::title));
+        html.extend(LATENCIES.iter().map(title));
+        html.extend(LOADS.iter().map(|metric| head(axis_label(metric))));
+    }
     html.push_str("</tr></thead><tbody>");
     for class in classes {
         html.push_str(&format!(
@@ -298,15 +307,10 @@ fn quickest(study: &Study) -> Option<String> {
                 factor.map_or("–".into(), |x| format!("{}×", number::short(x)))
             ));
         } else {
-            for metric in [
-                "latency_mean_ns",
-                "latency_p50_ns",
-                "latency_p99_ns",
-                "latency_p999_ns",
-            ] {
+            for metric in LATENCIES {
                 html.push_str(&number(of(chosen[0], metric)));
             }
-            for metric in ["offered_load", "delivered_load"] {
+            for metric in LOADS {
                 let load = of(chosen[0], metric).map_or("–".into(), number::load);
                 html.push_str(&format!("<td class=\"n\">{load}</td>"));
             }
@@ -332,7 +336,7 @@ fn warnings(study: &Study, collections: &[Collection]) -> String {
     for verdict in Verdict::warnings() {
         for (at, series) in study.series.iter().enumerate() {
             let points: Vec<&Point> = study
-                .series_points(at)
+                .of_series(at)
                 .filter(|point| point.verdict == verdict)
                 .collect();
             if !points.is_empty() {

@@ -107,6 +107,27 @@ fn specifications_name_fields_that_exist() {
     }
 }
 
+#[test]
+fn saturated_points_beyond_an_axis_are_drawn_at_its_end() {
+    let data = embedded(&html(&[collection("study", &Size::large())], MADE_BY));
+    let figures = data["figures"].as_array().expect("figures");
+    let figure = figures.iter().find(|figure| figure["id"] == "latency");
+    let spec = &figure.expect("latencies")["specs"][0];
+    let layers = spec["layer"].as_array().expect("layers");
+    let high = &layers[0]["encoding"]["y"]["scale"]["domain"][1];
+    let steps = spec["transform"].as_array().expect("transforms");
+    let shown = steps.iter().find(|step| step["as"] == "shown_y");
+    let expected = format!("datum.state === 'saturated' ? min(datum.y, {high}) : datum.y");
+    let high = high.as_f64().expect("a number");
+    let expected = expected.replace(&format!("{high:?}"), &high.to_string());
+    assert_eq!(shown.expect("a place")["calculate"], expected.as_str());
+    let markers = layers.iter().find(|layer| layer["mark"]["size"] == 34);
+    assert_eq!(
+        markers.expect("markers")["encoding"]["y"]["field"],
+        "shown_y"
+    );
+}
+
 fn strings(value: &Value) -> BTreeSet<String> {
     let items = value.as_array().expect("a list").iter();
     items

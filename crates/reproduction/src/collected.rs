@@ -1,8 +1,7 @@
-//! Collects the results of a scenario's study from its folder, to judge claims.
+//! Collects the results of a scenario's study from its store, to judge claims.
 
-use netloom_results::store::{RunFile, RunSummary};
 use netloom_results::{Frame, RunId};
-use netloom_study::running::{Recorded, StudyFolder};
+use netloom_study::running::{Recorded, Store};
 
 use crate::plan::Scenario;
 use crate::{Outcome, Results};
@@ -25,12 +24,12 @@ impl Scenario {
     /// Collects the existing runs; the others are listed as missing.
     ///
     /// # Errors
-    /// If the folder cannot be read, or a run ended in a deadlock.
-    pub fn results(&self, folder: &StudyFolder) -> Result<Results, Failure> {
+    /// If the store cannot be read, or a run ended in a deadlock.
+    pub fn results(&self, store: &dyn Store) -> Result<Results, Failure> {
         let refused = |error: &dyn std::fmt::Display| {
-            Failure::System(format!("cannot read {}: {error}", folder.path().display()))
+            Failure::System(format!("cannot read {}: {error}", store.place()))
         };
-        let recorded = Recorded::read(folder).map_err(|error| refused(&error))?;
+        let recorded = Recorded::read(store).map_err(|error| refused(&error))?;
         let mut results = Results::default();
         for point in self.study.points() {
             let settings = self.study.settings(&point);
@@ -42,7 +41,7 @@ impl Scenario {
                     continue;
                 };
                 let (result, tables) = self
-                    .stored(folder, &record.run_id)
+                    .stored(store, &record.run_id)
                     .map_err(|error| refused(&error))?;
                 if let Some(deadlock) = &result.deadlock {
                     let (series, load, time) = (&run.series, run.load, deadlock.time_ns);
@@ -63,18 +62,17 @@ impl Scenario {
     /// most claims need none.
     fn stored(
         &self,
-        folder: &StudyFolder,
+        store: &dyn Store,
         run_id: &RunId,
     ) -> Result<(netloom_results::Run, Vec<(String, Frame)>), String> {
-        let runs = folder.runs();
         if self.tables.is_empty() {
-            let summary = RunSummary::read(&runs, run_id);
+            let summary = store.summary(run_id);
             return Ok((summary.map_err(|error| error.to_string())?.run, vec![]));
         }
-        let file = RunFile::read(&runs, run_id).map_err(|error| error.to_string())?;
-        let mut tables = file.tables;
-        tables.retain(|(name, _)| self.tables.contains(name));
-        Ok((file.summary.run, tables))
+        let file = store.get(run_id).map_err(|error| error.to_string())?;
+        let tables = file.tables.iter();
+        let wanted = tables.filter(|(name, _)| self.tables.contains(name));
+        Ok((file.summary.run.clone(), wanted.cloned().collect()))
     }
 
     /// Returns results in which all runs are missing.

@@ -1,20 +1,24 @@
-//! The contents of a folder of results, of a study or of a single run.
+//! The results of a study or of a single run, from a folder or from memory.
 
 use std::collections::BTreeMap;
 
 use netloom_catalog::visible;
 use serde_json::Value;
 
-use crate::frame::{Frame, Values};
+use crate::store::points;
 use crate::view::layout::Layout;
+use crate::{Column, Datum, Document, Frame, FrameColumn, Kind, Status, Values};
 
-/// A folder of results as reports, figures and comparisons read it.
+/// Results as reports, figures and comparisons read them: [`read`](crate::store::read) reads them
+/// from a folder, and runs and studies in memory return them.
 ///
 /// A single run is a study of one point: its tables have the column `point`, and the table `points`
 /// exists.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Collection {
-    /// Path it was read from, for messages.
+    /// Version of the results; `None` if they are not from a folder.
+    pub results_version: Option<u32>,
+    /// Path of the folder, for messages; the name of results that are in memory only.
     pub folder: String,
     pub name: String,
     pub about: String,
@@ -40,9 +44,35 @@ impl Collection {
         self.tables.get(name)
     }
 
-    /// Replaces control characters in all names and sentences, since a folder may come from an
+    /// Creates the collection of a single run from its document and its tables, with columns as
+    /// [`TABLES`](crate::TABLES) lists them. The table `results` follows from the document.
+    pub fn of_run(
+        document: &Document,
+        tables: impl IntoIterator<Item = (String, Frame)>,
+    ) -> Collection {
+        let point = Column::new("point", "", "The only point.");
+        let key = [(FrameColumn::new(&point, Kind::Whole), Datum::Whole(0))];
+        let tables = tables.into_iter();
+        let mut tables: BTreeMap<String, Frame> = tables
+            .map(|(name, frame)| (name, frame.behind(&key)))
+            .collect();
+        let results = document.results().behind(&key);
+        tables.insert("points".to_owned(), points(&results, &["point".to_owned()]));
+        tables.insert("results".to_owned(), results);
+        Collection {
+            results_version: Some(document.results_version),
+            folder: document.name.clone(),
+            name: document.name.clone(),
+            about: document.about.clone(),
+            tables,
+            warnings: warnings(document),
+            ..Collection::default()
+        }
+    }
+
+    /// Replaces control characters in all names and sentences, since results may come from an
     /// untrusted source. The experiment is left unchanged, since it is written to a file.
-    pub(crate) fn visible(mut self) -> Collection {
+    pub fn visible(mut self) -> Collection {
         let clean = |text: &mut String| {
             let cleaned = visible(text).into_owned();
             *text = cleaned;
@@ -69,6 +99,22 @@ impl Collection {
     }
 }
 
+/// Returns warnings about runs that did not complete, or in which nothing was sent.
+fn warnings(document: &Document) -> Vec<String> {
+    let early = document
+        .runs()
+        .filter(|run| run.status >= Status::Interrupted);
+    let silent = document
+        .runs()
+        .filter(|run| run.counters.injected_packets == 0);
+    let early = early.map(|run| {
+        let (word, seed) = (run.status.word(), run.seed);
+        format!("{word} with seed {seed}: the results end at that time")
+    });
+    let silent = silent.map(|run| format!("nothing was sent with seed {}", run.seed));
+    early.chain(silent).collect()
+}
+
 /// Cleans every text in a JSON tree, keys included.
 fn clean_strings(value: &mut Value) {
     match value {
@@ -88,7 +134,6 @@ fn clean_strings(value: &mut Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Column, Datum, FrameColumn, Kind};
 
     #[test]
     fn a_folder_of_a_stranger_holds_nothing_that_a_terminal_obeys() {

@@ -1,11 +1,13 @@
 //! A table stored by columns, from which every format is written and into which it is read.
 //!
 //! Columns take little memory: a million links share a few thousand names, so a text is an index
-//! into a list of words. A frame stores its units and meanings, and writes them to every file.
+//! into a list of words. Numbers and indices have the layout of Arrow. A frame stores its units and
+//! meanings, and writes them to every file.
 
 use serde::{Deserialize, Serialize};
 
 use crate::csv::Csv;
+use crate::nullable::Nullable;
 use crate::table::{Column, Datum, Kind, Table};
 
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -38,7 +40,7 @@ impl TryFrom<Stored> for Frame {
                     .lines
                     .iter()
                     .flatten()
-                    .any(|&at| at as usize >= words.words.len())
+                    .any(|at| at as usize >= words.words.len())
             {
                 return Err(format!("column {name:?} refers to a missing text"));
             }
@@ -66,11 +68,11 @@ pub struct FrameColumn {
 pub enum Values {
     Text(Words),
     /// Whole numbers.
-    Whole(Vec<Option<u64>>),
+    Whole(Nullable<u64>),
     /// Numbers with a point.
-    Number(Vec<Option<f64>>),
+    Number(Nullable<f64>),
     /// Yes or no.
-    Flag(Vec<Option<bool>>),
+    Flag(Nullable<bool>),
 }
 
 /// Texts, each stored once.
@@ -79,7 +81,7 @@ pub struct Words {
     /// Every text, in the order of appearance.
     pub words: Vec<String>,
     /// Index into `words` for each line.
-    pub lines: Vec<Option<u32>>,
+    pub lines: Nullable<u32>,
     /// Index of a text in `words`. Looked up, never iterated.
     #[serde(skip)]
     index: std::collections::HashMap<String, u32>,
@@ -124,7 +126,7 @@ impl Words {
 
     /// Returns the text of a line.
     pub fn get(&self, line: usize) -> Option<&str> {
-        let at = self.lines.get(line).copied().flatten()?;
+        let at = self.lines.get(line)?;
         self.words.get(at as usize).map(String::as_str)
     }
 }
@@ -134,9 +136,9 @@ impl Values {
     pub fn new(kind: Kind) -> Values {
         match kind {
             Kind::Text => Values::Text(Words::default()),
-            Kind::Whole => Values::Whole(vec![]),
-            Kind::Number => Values::Number(vec![]),
-            Kind::Flag => Values::Flag(vec![]),
+            Kind::Whole => Values::Whole(Nullable::default()),
+            Kind::Number => Values::Number(Nullable::default()),
+            Kind::Flag => Values::Flag(Nullable::default()),
         }
     }
 
@@ -184,9 +186,9 @@ impl Values {
     pub fn datum(&self, line: usize) -> Datum {
         let found = match self {
             Values::Text(words) => words.get(line).map(|text| Datum::Text(text.to_owned())),
-            Values::Whole(values) => values.get(line).copied().flatten().map(Datum::Whole),
-            Values::Number(values) => values.get(line).copied().flatten().map(Datum::Number),
-            Values::Flag(values) => values.get(line).copied().flatten().map(Datum::Flag),
+            Values::Whole(values) => values.get(line).map(Datum::Whole),
+            Values::Number(values) => values.get(line).map(Datum::Number),
+            Values::Flag(values) => values.get(line).map(Datum::Flag),
         };
         found.unwrap_or(Datum::Nothing)
     }
@@ -329,6 +331,56 @@ impl Frame {
         }
     }
 
+    /// Checks that the table can be arranged as another one: it has the columns of that table, in
+    /// any order and of the same kinds. Numbers may be missing, since columns are added over time.
+    ///
+    /// # Errors
+    /// The first column that differs.
+    pub(crate) fn can_be(&self, other: &Frame) -> Result<(), String> {
+        for (at, own) in self.columns.iter().enumerate() {
+            let name = &own.name;
+            if self.columns[..at].iter().any(|before| before.name == *name) {
+                return Err(format!("duplicate column {name:?}"));
+            }
+            let (found, expected) = match other.column(name) {
+                Some(column) => (own.values.kind(), column.values.kind()),
+                None => return Err(format!("unknown column {name:?}")),
+            };
+            if found != expected {
+                return Err(format!(
+                    "expected kind {expected:?} for column {name:?}, found {found:?}"
+                ));
+            }
+        }
+        let mut missing = other.columns.iter();
+        let missing = missing.find(|column| {
+            column.values.kind() != Kind::Number && self.column(&column.name).is_none()
+        });
+        match missing {
+            Some(column) => Err(format!("column {:?} is missing", column.name)),
+            None => Ok(()),
+        }
+    }
+
+    /// Arranges the columns as in another table; missing columns have no values.
+    pub(crate) fn arranged_as(mut self, other: &Frame) -> Frame {
+        let take = |column: &FrameColumn| {
+            let at = self.columns.iter().position(|own| own.name == column.name);
+            at.map_or_else(
+                || {
+                    let mut empty = column.without_lines();
+                    (0..self.n_lines).for_each(|_| empty.values.push(Datum::Nothing));
+                    empty
+                },
+                |at| self.columns.swap_remove(at),
+            )
+        };
+        Frame {
+            columns: other.columns.iter().map(take).collect(),
+            n_lines: self.n_lines,
+        }
+    }
+
     /// Returns the values of a line.
     pub fn line(&self, line: usize) -> impl Iterator<Item = Datum> + '_ {
         let columns = self.columns.iter();
@@ -427,11 +479,7 @@ mod tests {
     fn frames_are_joined_below_and_beside() {
         let mut frame = Frame::of::<SeriesLine>();
         frame.push(line("bulk", None).data());
-        let key = Column {
-            name: "point",
-            unit: "",
-            meaning: "Which point.",
-        };
+        let key = Column::new("point", "", "Which point.");
         let key = FrameColumn::new(&key, Kind::Whole);
         let mut first = frame.behind(&[(key.clone(), Datum::Whole(0))]);
         first.append(&frame.behind(&[(key, Datum::Whole(1))]));
@@ -489,6 +537,31 @@ mod tests {
         assert_eq!(short.unwrap_err(), "column \"class\" is missing");
         let long = other(&|columns| columns.push(columns[0].clone()));
         assert_eq!(long.unwrap_err(), "unknown column \"seed\"");
+    }
+
+    #[test]
+    fn numbers_may_be_added_to_a_table_and_moved() {
+        let mut like = Frame::of::<SeriesLine>();
+        like.push(line("bulk", Some(1.5)).data());
+        let other = |change: &dyn Fn(&mut Vec<FrameColumn>)| {
+            let mut other = like.clone();
+            change(&mut other.columns);
+            other.can_be(&like).map(|()| other.arranged_as(&like))
+        };
+        let moved = other(&|columns| columns.swap(0, 2));
+        assert_eq!(moved, Ok(like.clone()));
+        let earlier = other(&|columns| columns.truncate(7)).unwrap();
+        assert_eq!(earlier.has_columns_of(&like), Ok(()));
+        assert_eq!(earlier.column("latency_mean_ns").unwrap().number(0), None);
+        let why = |change: &dyn Fn(&mut Vec<FrameColumn>)| other(change).unwrap_err();
+        let short = why(&|columns| columns.truncate(2));
+        assert_eq!(short, "column \"class\" is missing");
+        let renamed = why(&|columns| columns[1].name = "when".to_owned());
+        assert_eq!(renamed, "unknown column \"when\"");
+        let twice = why(&|columns| columns.push(columns[0].clone()));
+        assert_eq!(twice, "duplicate column \"seed\"");
+        let retyped = why(&|columns| columns[1].values = columns[2].values.clone());
+        assert!(retyped.starts_with("expected kind Number"), "{retyped}");
     }
 
     #[test]

@@ -19,11 +19,13 @@
 //! All files but the last have the same bytes for the same experiment, on any machine and for any
 //! number of partitions and threads. Columns are added, never renamed; units are part of the names.
 //! This crate does not depend on the simulator, so that tools that read results need not link it.
-//! [`store`] writes and reads folders; [`view`] provides the data for figures, reports and
-//! comparisons.
+//! [`store`] writes and reads folders; [`compare`](mod@compare) compares them; [`view`] provides the
+//! data for figures and reports.
 
 mod collection;
+pub mod compare;
 mod connections;
+mod control;
 mod csv;
 mod document;
 mod frame;
@@ -31,7 +33,10 @@ mod identity;
 mod jobs;
 mod lines;
 mod manifest;
+mod nullable;
 mod protocol;
+mod provenance;
+mod recorded;
 pub mod store;
 mod study;
 mod table;
@@ -39,7 +44,9 @@ pub mod view;
 mod waits;
 
 pub use collection::Collection;
+pub use compare::{Comparison, compare, compare_by};
 pub use connections::{ConnectionLine, ConnectionsSummary, PunctualityLine};
+pub use control::{Control, Stopped};
 pub use csv::{Csv, quoted};
 pub use document::{
     ClassSummary, CountersSummary, Deadlock, Document, Estimate, LinkGroup, LinksSummary,
@@ -50,13 +57,16 @@ pub use identity::{RunId, sha256};
 pub use jobs::{JobSummary, RankWait};
 pub use lines::{
     HistogramLine, HostLine, Key, LinkLine, SeriesLine, Summary, TABLES, WaitKey, WaitSummary,
-    differ, empty_table,
+    axis_label, described, differ, empty_table, over_seeds,
 };
 pub use manifest::Manifest;
 pub use netloom_metrics::Verdict;
+pub use nullable::Nullable;
 pub use protocol::{ProtocolSummary, StashLine};
-pub use study::{AxisColumn, Level, OVER_SEEDS, Setting, StudyDocument, half_width_of};
-pub use table::{Cell, Column, Datum, Kind, Table};
+pub use provenance::{Provenance, Stopwatch, cpu_time, host, peak_memory};
+pub use recorded::Recorded;
+pub use study::{AxisColumn, Level, Setting, StudyDocument, half_width_of};
+pub use table::{Better, Cell, Column, Datum, Kind, Table};
 pub use waits::{ClassWait, PlaceWaits, WaitScope, Waits};
 
 /// Incremented only by a change of results, which the changelog lists.

@@ -1,10 +1,10 @@
-//! The provenance of a result: everything that may differ between machines and times.
+//! The manifest of a run: everything that may differ between machines and times.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{RunId, Status, Timing};
 
-/// Provenance of a folder of results.
+/// The contents of `manifest.json` in the folder of a run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Manifest {
     pub netloom: String,

@@ -6,31 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::table::{Datum, Kind};
 
-/// The metrics for which the table `points` has means over seeds, each with the half width of its
-/// 95 % interval.
-pub const OVER_SEEDS: [&str; 20] = [
-    "offered_load",
-    "delivered_load",
-    "latency_mean_ns",
-    "latency_p50_ns",
-    "latency_p90_ns",
-    "latency_p99_ns",
-    "latency_p999_ns",
-    "packet_latency_mean_ns",
-    "packet_latency_p99_ns",
-    "network_latency_mean_ns",
-    "network_latency_p99_ns",
-    "injection_latency_mean_ns",
-    "completion_time_ns",
-    "jitter_mean_ns",
-    "fairness_jain",
-    "switches_mean",
-    "algorithm_bandwidth",
-    "bus_bandwidth",
-    "rank_imbalance",
-    "slowdown",
-];
-
 /// Returns the column of a metric's half width: `half_width` comes before the unit.
 pub fn half_width_of(metric: &str) -> String {
     match metric.strip_suffix("_ns") {

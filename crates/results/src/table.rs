@@ -5,6 +5,7 @@ use std::fmt;
 use netloom_metrics::Verdict;
 use serde::{Deserialize, Serialize};
 
+/// The description of a column, which tables, files, pages, comparisons and figures read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Column {
     /// Name, in files of every format.
@@ -12,6 +13,32 @@ pub struct Column {
     /// Unit; empty for text and plain counts.
     pub unit: &'static str,
     pub meaning: &'static str,
+    /// Label of an axis; `None` if it follows from the name.
+    label: Option<&'static str>,
+    /// Title in tables; `None` if it is the label.
+    head: Option<&'static str>,
+    /// The better direction, if there is one.
+    pub better: Option<Better>,
+    /// Whether `points` has its mean over seeds, with the half width of the 95 % interval.
+    pub has_mean: bool,
+    /// Whether it is an index from 0 to 1.
+    pub is_index: bool,
+}
+
+/// The better direction of a column.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Better {
+    Lower,
+    Higher,
+}
+
+impl Better {
+    pub fn word(self) -> &'static str {
+        match self {
+            Better::Lower => "lower",
+            Better::Higher => "higher",
+        }
+    }
 }
 
 impl Column {
@@ -20,8 +47,70 @@ impl Column {
             name,
             unit,
             meaning,
+            label: None,
+            head: None,
+            better: None,
+            has_mean: false,
+            is_index: false,
         }
     }
+
+    /// Sets the label of an axis.
+    pub const fn label(self, label: &'static str) -> Self {
+        let label = Some(label);
+        Column { label, ..self }
+    }
+
+    /// Sets the title in tables.
+    pub const fn head(self, head: &'static str) -> Self {
+        let head = Some(head);
+        Column { head, ..self }
+    }
+
+    /// States that lower values are better.
+    pub const fn lower(self) -> Self {
+        let better = Some(Better::Lower);
+        Column { better, ..self }
+    }
+
+    /// States that higher values are better.
+    pub const fn higher(self) -> Self {
+        let better = Some(Better::Higher);
+        Column { better, ..self }
+    }
+
+    /// Adds the mean over seeds to `points`.
+    pub const fn mean(self) -> Self {
+        let has_mean = true;
+        Column { has_mean, ..self }
+    }
+
+    /// States that values are from 0 to 1.
+    pub const fn index(self) -> Self {
+        let is_index = true;
+        Column { is_index, ..self }
+    }
+
+    /// Returns the label of an axis, without the unit: `99 % latency`.
+    pub fn axis_label(&self) -> String {
+        self.label
+            .map_or_else(|| in_words(self.name), str::to_owned)
+    }
+
+    /// Returns the title in tables, without the unit: `p99`.
+    pub fn title(&self) -> String {
+        self.head.map_or_else(|| self.axis_label(), str::to_owned)
+    }
+}
+
+/// Returns the name of a column in words: `Bus bandwidth`.
+pub(crate) fn in_words(name: &str) -> String {
+    let words = name.trim_end_matches("_ns").replace('_', " ");
+    let mut letters = words.chars();
+    let first = letters
+        .next()
+        .map(|letter| letter.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
 }
 
 /// The kind of the values of a column.
@@ -129,11 +218,38 @@ impl<T: Cell> Cell for Option<T> {
     }
 }
 
-/// Declares a line: `/// Meaning.` then `name: Type => "unit"`.
+/// Declares a line: `/// Meaning.` then `name: Type => "unit"`, with methods of [`Column`] for the
+/// rest of the description. With `from Source`, each column ends with `= |source| value`.
 macro_rules! table {
     (
         $(#[$meta:meta])*
-        pub struct $name:ident { $($(#[doc = $meaning:literal])+ $field:ident : $type:ty => $unit:literal),* $(,)? }
+        pub struct $name:ident from $source:ident {
+            $($(#[doc = $meaning:literal])+ $field:ident : $type:ty
+            => $unit:literal $(. $property:ident ($($text:literal)?))* = $value:expr),* $(,)?
+        }
+    ) => {
+        $crate::table::table! {
+            $(#[$meta])*
+            pub struct $name {
+                $($(#[doc = $meaning])+ $field : $type
+                => $unit $(. $property ($($text)?))*),*
+            }
+        }
+
+        impl $name {
+            /// Computes every column.
+            pub fn of(source: &$source<'_>) -> $name {
+                $(let $field: fn(&$source<'_>) -> $type = $value;)*
+                $name { $($field: $field(source)),* }
+            }
+        }
+    };
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident {
+            $($(#[doc = $meaning:literal])+ $field:ident : $type:ty
+            => $unit:literal $(. $property:ident ($($text:literal)?))*),* $(,)?
+        }
     ) => {
         $(#[$meta])*
         #[derive(Clone, PartialEq, Debug, Default, serde::Serialize, serde::Deserialize)]
@@ -141,11 +257,11 @@ macro_rules! table {
 
         impl $crate::Table for $name {
             const COLUMNS: &'static [$crate::Column] = &[
-                $($crate::Column {
-                    name: stringify!($field),
-                    unit: $unit,
-                    meaning: concat!($($meaning),+).trim_ascii(),
-                }),*
+                $($crate::Column::new(
+                    stringify!($field),
+                    $unit,
+                    concat!($($meaning),+).trim_ascii(),
+                )$(.$property($($text)?))*),*
             ];
             const KINDS: &'static [$crate::Kind] = &[$(<$type as $crate::Cell>::KIND),*];
             fn data(&self) -> Vec<$crate::Datum> {

@@ -153,7 +153,8 @@ impl Routing for ParUgal {
 
 impl Described for Minimal {
     const NAME: &'static str = "minimal";
-    const SUMMARY: &'static str = "The direct path to the destination's group on dragonflies.";
+    const SUMMARY: &'static str = "The direct path to the destination's group on dragonflies. Takes 2 \
+         lanes for each of `qos.vls`.";
     const PAPER: Option<&'static str> = Some(
         "J. Kim, W. Dally, S. Scott, D. Abts, \"Technology-driven, highly-scalable dragonfly \
          topology\", \
@@ -164,8 +165,8 @@ impl Described for Minimal {
 
 impl Described for Valiant {
     const NAME: &'static str = "valiant";
-    const SUMMARY: &'static str =
-        "Through a random third group on dragonflies, drawn for each packet.";
+    const SUMMARY: &'static str = "Through a random third group on dragonflies, drawn for each packet. Takes 3 lanes for \
+         each of `qos.vls`.";
     const PAPER: Option<&'static str> = Some(
         "L. Valiant, \"A scheme for fast parallel communication\", SIAM J. Computing 11, 1982; on \
          dragonflies: J. Kim et al., ISCA 2008",
@@ -176,7 +177,8 @@ impl Described for Valiant {
 impl Described for Ugal {
     const NAME: &'static str = "ugal";
     const SUMMARY: &'static str = "Minimal or through a random group on dragonflies, chosen at \
-         the first switch by its queues (UGAL-L) or those of its group (UGAL-G).";
+         the first switch by its queues (UGAL-L) or those of its group (UGAL-G). \
+         Takes 3 lanes for each of `qos.vls`.";
     const PAPER: Option<&'static str> = Some(
         "A. Singh, \"Load-balanced routing in interconnection networks\", PhD thesis, Stanford \
          2005; on \
@@ -188,7 +190,8 @@ impl Described for Ugal {
 impl Described for Par {
     const NAME: &'static str = "par";
     const SUMMARY: &'static str = "Leaves the minimal path of a dragonfly where its output is \
-         blocked, through another group or another switch of a group (PAR-6/2).";
+         blocked, through another group or another switch of a group (PAR-6/2). Takes 6 \
+         lanes for each of `qos.vls`.";
     const PAPER: Option<&'static str> = Some(
         "M. Garcia, E. Vallejo, R. Beivide, M. Odriozola, M. Valero, \"Efficient routing \
          mechanisms for dragonfly \
@@ -202,7 +205,7 @@ impl Described for Par {
 impl Described for ParUgal {
     const NAME: &'static str = "par-ugal";
     const SUMMARY: &'static str = "Minimal or through a random group on dragonflies, by the UGAL \
-         test at every switch of the first group.";
+         test at every switch of the first group. Takes 6 lanes for each of `qos.vls`.";
     const PAPER: Option<&'static str> = Some(
         "N. Jiang, J. Kim, W. Dally, \"Indirect adaptive routing on large scale interconnection \
          networks\", \

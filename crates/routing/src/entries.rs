@@ -213,6 +213,23 @@ impl EntryRows {
         }
     }
 
+    /// Returns the ports of all entries of a row, in order.
+    pub(crate) fn ports_of_row(&self, row: usize) -> Vec<Port> {
+        let mut is_used = vec![false; usize::from(self.radix)];
+        for column in 0..self.n_columns {
+            match self.number(row, column) {
+                port if port < self.radix => is_used[usize::from(port)] = true,
+                _ => {}
+            }
+        }
+        for set in &self.sets[row] {
+            let ports = &self.ports[set.first as usize..][..set.n as usize];
+            ports.iter().for_each(|port| is_used[port.index()] = true);
+        }
+        let ports = (0..self.radix).map(Port);
+        ports.filter(|port| is_used[port.index()]).collect()
+    }
+
     pub(crate) fn has_sets(&self) -> bool {
         !self.ports.is_empty()
     }

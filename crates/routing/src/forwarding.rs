@@ -410,6 +410,12 @@ impl Forwarding {
         }
     }
 
+    /// Whether a route to another destination than the last one takes long, as with tables that
+    /// are filled for one destination at a time.
+    pub fn is_slow_to_turn(&self) -> bool {
+        matches!(&self.plan, Plan::Own(route) if route.is_slow_to_turn())
+    }
+
     /// Whether there are rings that need the bubble rule at every entry.
     pub fn bubble(&self) -> bool {
         self.bubble

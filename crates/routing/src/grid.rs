@@ -12,9 +12,10 @@ use std::sync::Arc;
 
 use netloom_catalog::{Described, choice, params};
 use netloom_random::{Purpose, Stream};
-use netloom_topology::{Grid, Structure, Topology};
+use netloom_topology::{Grid, Peer, Structure, Topology};
 use netloom_units::{NicId, Port, SwitchId};
 
+use crate::deadlock::Channel;
 use crate::divisor::Divisor;
 use crate::forwarding::{Facts, Plan};
 use crate::{Forwarding, Hop, Occasion, Routing};
@@ -375,6 +376,109 @@ impl GridPlan {
             let members = 0..self.trunk;
             hops.extend(members.map(|member| self.hop(d, (here, there), positive, member, None)));
         }
+    }
+
+    /// Returns why no cycle is possible, or a cycle; `None` if a cable is not where the arithmetic
+    /// expects it, or a rule lacks its lanes.
+    pub(crate) fn theorem(
+        &self,
+        topology: &Topology,
+        lanes: u8,
+    ) -> Option<Result<String, Vec<Channel>>> {
+        if !self.is_wired(topology) {
+            return None;
+        }
+        // On a ring of three switches, every packet leaves the ring after one link.
+        let is_long = |dimension: &&Dimension| dimension.is_ring && dimension.side > 3;
+        let Some(ring) = self
+            .dimensions
+            .iter()
+            .filter(is_long)
+            .min_by_key(|d| d.side)
+        else {
+            let why = "dimension order ranks channels by dimension, then by position along it, and \
+                       every cable is where the routing expects it";
+            return Some(Ok(why.to_owned()));
+        };
+        let rule = match self.deadlock {
+            Deadlock::Bubble => {
+                "dimension order ranks channels by dimension; rings may close under the bubble \
+                 rule, which guards every entry into a ring"
+            }
+            Deadlock::Dateline | Deadlock::DatelineEntry if lanes < 2 => return None,
+            Deadlock::Dateline => {
+                "dimension order ranks channels by dimension, lane and position; packets change \
+                 to lane 1 at the wrap-around link and go at most half-way round"
+            }
+            Deadlock::DatelineEntry => {
+                "dimension order ranks channels by dimension, lane and position; packets that \
+                 cross the wrap-around link have their own lane and go at most half-way round"
+            }
+            Deadlock::Nothing => return Some(Err(self.ring_of(ring))),
+        };
+        Some(Ok(rule.to_owned()))
+    }
+
+    /// Returns whether the cables between switches are those of the grid.
+    fn is_wired(&self, topology: &Topology) -> bool {
+        if topology.n_switches() as usize != self.places.len() {
+            return false;
+        }
+        let is_there = |at: SwitchId, port: usize| {
+            let expected = self.cable(at, port);
+            match (topology.peer(at, Port(port as u16)), expected) {
+                (Peer::Switch(other, there), Some(end)) => (other, there) == end,
+                (Peer::Switch(..), None) => false,
+                (_, expected) => expected.is_none(),
+            }
+        };
+        topology.switches().all(|at| {
+            let n_ports = usize::from(topology.n_ports(at));
+            n_ports == self.ports.len() && (0..n_ports).all(|port| is_there(at, port))
+        })
+    }
+
+    /// Returns the switch and port to which the grid cables a port.
+    fn cable(&self, at: SwitchId, port: usize) -> Option<(SwitchId, Port)> {
+        let Direction {
+            dimension,
+            positive,
+            member,
+        } = self.ports[port];
+        let d = usize::from(dimension?);
+        let own = &self.dimensions[d];
+        let here = (self.places[at.index()] >> own.shift & own.mask) as u32;
+        // The one trunk of a side of 2 leads up from one switch and down from the other.
+        let goes_up = positive && (own.side > 2 || here == 0);
+        let there = match (goes_up, here) {
+            (true, _) if here + 1 < own.side => here + 1,
+            (true, _) if own.is_ring => 0,
+            (false, 1..) => here - 1,
+            (false, _) if own.is_ring => own.side - 1,
+            _ => return None,
+        };
+        let stride: u32 = self.dimensions[..d].iter().map(|d| d.side).product();
+        let other = SwitchId(at.0 - here * stride + there * stride);
+        let slot = u16::from(goes_up && own.side > 2);
+        Some((other, Port(own.first_port + slot * self.trunk + member)))
+    }
+
+    /// Returns the channels of the ring through the first switch along a dimension.
+    fn ring_of(&self, dimension: &Dimension) -> Vec<Channel> {
+        let port = Port(dimension.first_port);
+        let channel = |at: SwitchId| {
+            let (to, _) = self.cable(at, port.index())?;
+            Some(Channel {
+                switch: at,
+                port,
+                lane: 0,
+                to,
+                through: None,
+            })
+        };
+        let first = channel(SwitchId(0));
+        let next = |last: &Channel| channel(last.to).filter(|_| last.to != SwitchId(0));
+        std::iter::successors(first, next).collect()
     }
 
     #[inline]

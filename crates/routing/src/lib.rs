@@ -26,6 +26,7 @@
 //! ```
 
 mod choice;
+mod columns;
 mod damaged;
 pub mod deadlock;
 mod divisor;

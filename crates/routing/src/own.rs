@@ -8,6 +8,7 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use netloom_topology::Topology;
 use netloom_units::{NicId, Port, SwitchId};
 
 use crate::forwarding::{Plan, WORD_BITS};
@@ -39,6 +40,17 @@ pub trait Route: Send + Sync + Debug {
     /// Adds every hop that [`Route::route`] may return for some occasion, word and view. Proofs of
     /// freedom from deadlock rely on this list: they do not cover a hop that is missing from it.
     fn choices(&self, at: SwitchId, from: Port, lane: u8, destination: NicId, hops: &mut Vec<Hop>);
+
+    /// Returns why packets cannot wait for each other in a cycle, if that follows from the structure
+    /// of the routing on this fabric. It is used where following all destinations takes too long.
+    fn theorem(&self, _topology: &Topology) -> Option<String> {
+        None
+    }
+
+    /// Whether a route to another destination than the last one takes long.
+    fn is_slow_to_turn(&self) -> bool {
+        false
+    }
 }
 
 impl Forwarding {

@@ -16,6 +16,12 @@ pub trait Routing: Send + Sync {
     /// Compiles the routing for a fabric, or returns why it does not fit. Random choices come from
     /// the seed.
     fn compile(&self, topology: &Arc<Topology>, seed: u64) -> Result<Forwarding, String>;
+
+    /// Does the same for a check, which asks for a few routes only: large tables may be made when
+    /// they are asked for. The routes are the same.
+    fn compile_for_check(&self, topology: &Arc<Topology>, seed: u64) -> Result<Forwarding, String> {
+        self.compile(topology, seed)
+    }
 }
 
 /// All kinds of routing.

@@ -90,6 +90,8 @@ pub struct TableBuilder {
     nics: Vec<Target>,
     n_tables: usize,
     entries: EntryRows,
+    /// The first column of the entries.
+    first_column: usize,
     tiers: Tiers,
 }
 
@@ -97,6 +99,13 @@ impl TableBuilder {
     /// Creates one or two empty tables. An error if they would be too large, or if a switch has too
     /// many ports.
     pub fn new(topology: &Arc<Topology>, n_tables: usize) -> Result<Self, String> {
+        let mut tables = TableBuilder::one_column(topology, n_tables)?;
+        tables.entries = empty(topology, n_tables, tables.targets.len());
+        Ok(tables)
+    }
+
+    /// Does the same with memory for one column only, which [`TableBuilder::begin`] chooses.
+    pub(crate) fn one_column(topology: &Arc<Topology>, n_tables: usize) -> Result<Self, String> {
         assert!((1..=2).contains(&n_tables), "one table or two");
         let mut has_nic = vec![false; topology.n_switches() as usize];
         for nic in topology.nics() {
@@ -125,14 +134,29 @@ impl TableBuilder {
         for nic in &mut nics {
             nic.number = nic.column.wrapping_mul(most).wrapping_add(nic.number);
         }
+        check_size(topology, n_tables, targets.len())?;
         Ok(TableBuilder {
-            entries: empty(topology, n_tables, targets.len())?,
+            entries: empty(topology, n_tables, 1),
+            first_column: 0,
             tiers: Tiers::of(topology, &targets),
             topology: topology.clone(),
             targets,
             nics,
             n_tables,
         })
+    }
+
+    /// Forgets all entries; those of one column follow.
+    pub(crate) fn begin(&mut self, column: usize) {
+        self.entries = empty(&self.topology, self.n_tables, 1);
+        self.first_column = column;
+    }
+
+    /// Returns the hop to a NIC whose column has been set; `None` if the table has no entry.
+    pub(crate) fn hop(&self, table: usize, at: SwitchId, destination: NicId) -> Option<Hop> {
+        let target = self.nics[destination.index()];
+        let column = target.column as usize - self.first_column;
+        hop(self.entries.read(self.row(table, at), column), at, target)
     }
 
     /// Creates one empty table with a column for each address of each NIC, in order of the NICs.
@@ -156,8 +180,10 @@ impl TableBuilder {
             }
         };
         let nics: Vec<Target> = topology.nics().zip(bits).map(target).collect();
+        check_size(topology, 1, n_columns as usize)?;
         Ok(TableBuilder {
-            entries: empty(topology, 1, n_columns as usize)?,
+            entries: empty(topology, 1, n_columns as usize),
+            first_column: 0,
             tiers: Tiers::of(topology, &[]),
             topology: topology.clone(),
             targets: vec![],
@@ -172,6 +198,11 @@ impl TableBuilder {
         self.targets.clone()
     }
 
+    /// Returns the number of columns that the tables have when all are filled.
+    pub(crate) fn n_columns(&self) -> usize {
+        self.targets.len()
+    }
+
     /// Returns the first column of a NIC.
     pub fn column(&self, nic: NicId) -> usize {
         self.nics[nic.index()].column as usize
@@ -183,7 +214,7 @@ impl TableBuilder {
     ///
     /// If there is no such table, switch, column or port.
     pub fn set(&mut self, table: usize, at: SwitchId, column: usize, entry: Entry) {
-        let row = self.row(table, at);
+        let (row, column) = (self.row(table, at), column - self.first_column);
         match entry {
             Entry::Port(port) => {
                 self.check_port(at, port);
@@ -201,7 +232,7 @@ impl TableBuilder {
     ///
     /// If there is no such table, switch, column or port.
     pub(crate) fn set_ports(&mut self, table: usize, at: SwitchId, column: usize, ports: &[Port]) {
-        let row = self.row(table, at);
+        let (row, column) = (self.row(table, at), column - self.first_column);
         for port in ports {
             self.check_port(at, *port);
         }
@@ -282,22 +313,27 @@ impl TableBuilder {
     }
 }
 
-/// Creates tables of [`Entry::Never`].
-fn empty(topology: &Topology, n_tables: usize, n_columns: usize) -> Result<EntryRows, String> {
+/// Returns an error if tables would be too large.
+fn check_size(topology: &Topology, n_tables: usize, n_columns: usize) -> Result<(), String> {
     if topology.radix() > MAX_PORTS {
         return Err(format!(
             "routing tables support switches of at most {MAX_PORTS} ports"
         ));
     }
-    let n_rows = n_tables * topology.n_switches() as usize;
-    let size = n_rows * n_columns;
+    let size = n_tables * topology.n_switches() as usize * n_columns;
     if size > MAX_ENTRIES {
         return Err(format!(
             "expected routing tables of at most {MAX_ENTRIES} entries, found {size}: use an \
              arithmetic routing (d-mod-k, dimension-order)"
         ));
     }
-    Ok(EntryRows::new(n_rows, n_columns, topology.radix()))
+    Ok(())
+}
+
+/// Creates tables of [`Entry::Never`].
+fn empty(topology: &Topology, n_tables: usize, n_columns: usize) -> EntryRows {
+    let n_rows = n_tables * topology.n_switches() as usize;
+    EntryRows::new(n_rows, n_columns, topology.radix())
 }
 
 /// Distances of switches from those with NICs. In a fat tree these are the levels.
@@ -387,6 +423,39 @@ impl Tiers {
     }
 }
 
+/// Why tables that lead up and then down have no cycle.
+pub(crate) const UP_DOWN: &str = "up*/down* ranks channels up in the order of the switches, then \
+    down in that order, and no table leads up a link after one down";
+
+/// Why tables of one link have no cycle.
+const DIRECT: &str = "every packet takes at most one link between switches, so none waits \
+    for another link";
+
+/// Returns whether the switches have an order in which these ports lead on.
+fn has_order(topology: &Topology, leads_on: &dyn Fn(SwitchId, Port) -> bool) -> bool {
+    let onward = |at: SwitchId| {
+        let neighbours = topology.neighbours(at);
+        neighbours.filter_map(move |(port, other, _)| leads_on(at, port).then_some(other))
+    };
+    let mut n_before = vec![0u32; topology.n_switches() as usize];
+    for at in topology.switches() {
+        onward(at).for_each(|other| n_before[other.index()] += 1);
+    }
+    let is_first = |at: &SwitchId| n_before[at.index()] == 0;
+    let mut open: Vec<SwitchId> = topology.switches().filter(is_first).collect();
+    let mut n_ordered = 0;
+    while let Some(at) = open.pop() {
+        n_ordered += 1;
+        for other in onward(at) {
+            n_before[other.index()] -= 1;
+            if n_before[other.index()] == 0 {
+                open.push(other);
+            }
+        }
+    }
+    n_ordered == topology.n_switches()
+}
+
 /// An entry by its row and number. Those of one row with the same number list the same ports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct SharedEntry {
@@ -438,6 +507,69 @@ impl TablePlan {
         SharedEntry { row, number }
     }
 
+    /// Returns why no packet waits for another in a cycle; `None` if that does not follow from the
+    /// tables alone.
+    pub(crate) fn theorem(&self, topology: &Topology) -> Option<String> {
+        if self.never_goes_up_again(topology) {
+            return Some(UP_DOWN.to_owned());
+        }
+        self.is_direct(topology).then(|| DIRECT.to_owned())
+    }
+
+    /// Returns whether every cable leads up in one direction, the directions up have no cycle, and
+    /// the second table leads down only.
+    fn never_goes_up_again(&self, topology: &Topology) -> bool {
+        let Some((_, comes_down)) = &self.has_come_down else {
+            return false;
+        };
+        let leads_down = |at: SwitchId, port: Port| match topology.peer(at, port) {
+            Peer::Switch(other, there) => comes_down[topology.port_index(other, there)],
+            _ => true,
+        };
+        let is_one_way = |at: SwitchId| {
+            topology
+                .ports(at)
+                .all(|port| match topology.peer(at, port) {
+                    Peer::Switch(..) => {
+                        leads_down(at, port) != comes_down[topology.port_index(at, port)]
+                    }
+                    _ => !comes_down[topology.port_index(at, port)],
+                })
+        };
+        let only_down = |at: SwitchId| {
+            let ports = self.entries.ports_of_row(self.second + at.index());
+            ports.into_iter().all(|port| leads_down(at, port))
+        };
+        topology
+            .switches()
+            .all(|at| is_one_way(at) && only_down(at))
+            && has_order(topology, &|at, port| !leads_down(at, port))
+    }
+
+    /// Returns whether every entry of another switch leads to the switch of its destination.
+    fn is_direct(&self, topology: &Topology) -> bool {
+        let mut switch_of = vec![None; self.entries.n_columns()];
+        for (nic, target) in topology.nics().zip(&self.nics) {
+            let columns = target.column as usize..=(target.column + target.others) as usize;
+            switch_of[columns].fill(Some(topology.attachment(nic).0));
+        }
+        let n_switches = topology.n_switches() as usize;
+        let leads = |row: usize, column: usize, port: Port| {
+            let at = SwitchId((row % n_switches) as u32);
+            match topology.peer(at, port) {
+                Peer::Switch(other, _) => switch_of[column] == Some(other),
+                _ => true,
+            }
+        };
+        (0..self.entries.n_rows()).all(|row| {
+            (0..switch_of.len()).all(|column| match self.entries.read(row, column) {
+                Found::Port(port) => leads(row, column, port),
+                Found::Set(set) => set.ports.iter().all(|port| leads(row, column, *port)),
+                Found::Deliver | Found::Never => true,
+            })
+        })
+    }
+
     /// Returns the number of rows of all tables.
     pub(crate) fn n_rows(&self) -> usize {
         self.entries.n_rows()
@@ -465,14 +597,20 @@ impl TablePlan {
 
     #[inline]
     fn hop(&self, at: SwitchId, from: Port, target: Target, column: usize) -> Option<Hop> {
-        let port = match self.entries.read(self.row(at, from), column) {
-            Found::Port(port) => port,
-            Found::Set(set) => set.port(at, target.number),
-            Found::Deliver => target.host_port,
-            Found::Never => return None,
-        };
-        Some(Hop { port, lane: 0 })
+        hop(self.entries.read(self.row(at, from), column), at, target)
     }
+}
+
+/// Returns the hop of an entry to a NIC.
+#[inline]
+fn hop(found: Found<'_>, at: SwitchId, target: Target) -> Option<Hop> {
+    let port = match found {
+        Found::Port(port) => port,
+        Found::Set(set) => set.port(at, target.number),
+        Found::Deliver => target.host_port,
+        Found::Never => return None,
+    };
+    Some(Hop { port, lane: 0 })
 }
 
 /// Returns one of several equivalent ports, spread by destination and switch, the same in every

@@ -11,7 +11,8 @@ use netloom_catalog::{Described, params};
 use netloom_topology::{Peer, Topology};
 use netloom_units::{Port, SwitchId};
 
-use crate::table::{Entry, Paths, TableBuilder};
+use crate::columns::{self, Columns};
+use crate::table::{Entry, Paths, TableBuilder, UP_DOWN};
 use crate::{Forwarding, Routing};
 
 params! {
@@ -28,7 +29,7 @@ params! {
 }
 
 /// Distances from every switch to one destination, in links.
-#[derive(Default)]
+#[derive(Default, Debug)]
 struct Distances {
     /// Over down links only; `None` if there is no such path.
     down: Vec<Option<u32>>,
@@ -38,82 +39,130 @@ struct Distances {
 
 impl Routing for UpDown {
     fn compile(&self, topology: &Arc<Topology>, _seed: u64) -> Result<Forwarding, String> {
+        columns::compile(UpDownColumns::new(self, topology)?, topology)
+    }
+
+    fn compile_for_check(&self, topology: &Arc<Topology>, _: u64) -> Result<Forwarding, String> {
+        columns::compile_for_check(UpDownColumns::new(self, topology)?, topology)
+    }
+}
+
+/// Fills the tables of up*/down*.
+#[derive(Debug)]
+pub(crate) struct UpDownColumns {
+    topology: Arc<Topology>,
+    paths: Paths,
+    targets: Vec<SwitchId>,
+    /// All switches from the root outwards.
+    order: Vec<SwitchId>,
+    /// The place of each switch in this order.
+    rank: Vec<u32>,
+    distances: Distances,
+}
+
+impl UpDownColumns {
+    pub(crate) fn new(routing: &UpDown, topology: &Arc<Topology>) -> Result<Self, String> {
         let n_switches = topology.n_switches();
-        if self.root >= n_switches {
-            let (root, last) = (self.root, n_switches - 1);
+        let root = routing.root;
+        if root >= n_switches {
+            let last = n_switches - 1;
             return Err(format!(
                 "up-down: expected a root from 0 to {last}, found {root}"
             ));
         }
-        let levels = topology.distances(SwitchId(self.root));
-        let mut has_nic = topology.nics().map(|nic| topology.attachment(nic).0);
-        if let Some(apart) = has_nic.find(|switch| levels[switch.index()].is_none()) {
+        let levels = topology.distances(SwitchId(root));
+        let mut targets: Vec<SwitchId> = topology
+            .nics()
+            .map(|nic| topology.attachment(nic).0)
+            .collect();
+        if let Some(apart) = targets.iter().find(|at| levels[at.index()].is_none()) {
             return Err(format!(
                 "no path leads from the root, {}, to {}",
-                topology.switch_name(SwitchId(self.root)),
-                topology.switch_name(apart)
+                topology.switch_name(SwitchId(root)),
+                topology.switch_name(*apart)
             ));
         }
+        targets.sort_unstable();
+        targets.dedup();
         // Switches without a cable come last; no packet reaches them.
         let mut order: Vec<SwitchId> = topology.switches().collect();
         order.sort_by_key(|s| (levels[s.index()].unwrap_or(u32::MAX), s.0));
         let mut rank = vec![0; n_switches as usize];
-        order
-            .iter()
-            .enumerate()
-            .for_each(|(i, s)| rank[s.index()] = i);
-        let leads_up = |from: SwitchId, to: SwitchId| rank[to.index()] < rank[from.index()];
+        for (place, at) in (0..).zip(&order) {
+            rank[at.index()] = place;
+        }
+        Ok(UpDownColumns {
+            topology: topology.clone(),
+            paths: routing.paths,
+            targets,
+            order,
+            rank,
+            distances: Distances::default(),
+        })
+    }
+}
 
-        let mut tables = TableBuilder::new(topology, 2)?;
-        let mut distances = Distances::default();
+/// Returns whether a link leads up.
+fn leads_up(rank: &[u32], from: SwitchId, to: SwitchId) -> bool {
+    rank[to.index()] < rank[from.index()]
+}
+
+impl Columns for UpDownColumns {
+    const TABLES: usize = 2;
+    const CLAIMS_NO_DEADLOCK: bool = true;
+
+    fn fill(&mut self, tables: &mut TableBuilder, column: usize) -> Result<(), String> {
+        let (topology, target) = (&*self.topology, self.targets[column]);
+        let leads_up = |from, to| leads_up(&self.rank, from, to);
+        let distances = &mut self.distances;
+        distances.measure(topology, target, &self.order, leads_up);
         let mut candidates: Vec<Port> = vec![];
-        for (column, target) in tables.targets().into_iter().enumerate() {
-            distances.measure(topology, target, &order, leads_up);
-            let mut set = |table, at, candidates: &[Port]| {
-                tables.set_paths(self.paths, table, at, column, candidates);
+        let mut set = |table, at, candidates: &[Port]| {
+            tables.set_paths(self.paths, table, at, column, candidates);
+        };
+        for at in topology.switches().filter(|at| *at != target) {
+            // Before coming down.
+            let Some(left) = distances.any[at.index()].map(|distance| distance - 1) else {
+                continue;
             };
-            for at in topology.switches().filter(|at| *at != target) {
-                // Before coming down.
-                let Some(left) = distances.any[at.index()].map(|distance| distance - 1) else {
-                    continue;
-                };
-                candidates.clear();
-                let good =
-                    topology
-                        .neighbours(at)
-                        .filter(|&(_, other, _)| match leads_up(at, other) {
-                            true => distances.any[other.index()] == Some(left),
-                            false => distances.down[other.index()] == Some(left),
-                        });
-                candidates.extend(good.map(|(port, _, _)| port));
-                set(0, at, &candidates);
-                // After coming down.
-                let Some(distance) = distances.down[at.index()] else {
-                    continue;
-                };
-                candidates.clear();
-                let good = topology.neighbours(at).filter(|&(_, other, _)| {
-                    !leads_up(at, other) && distances.down[other.index()] == Some(distance - 1)
-                });
-                candidates.extend(good.map(|(port, _, _)| port));
-                set(1, at, &candidates);
-            }
-            for table in 0..2 {
-                tables.set(table, target, column, Entry::Deliver);
-            }
+            candidates.clear();
+            let neighbours = topology.neighbours(at);
+            let good = neighbours.filter(|&(_, other, _)| match leads_up(at, other) {
+                true => distances.any[other.index()] == Some(left),
+                false => distances.down[other.index()] == Some(left),
+            });
+            candidates.extend(good.map(|(port, _, _)| port));
+            set(0, at, &candidates);
+            // After coming down.
+            let Some(distance) = distances.down[at.index()] else {
+                continue;
+            };
+            candidates.clear();
+            let good = topology.neighbours(at).filter(|&(_, other, _)| {
+                !leads_up(at, other) && distances.down[other.index()] == Some(distance - 1)
+            });
+            candidates.extend(good.map(|(port, _, _)| port));
+            set(1, at, &candidates);
         }
-        let mut has_come_down = Vec::with_capacity(topology.n_ports_in_all());
-        for at in topology.switches() {
-            has_come_down.extend(
-                topology
-                    .ports(at)
-                    .map(|port| match topology.peer(at, port) {
-                        Peer::Switch(other, _) => !leads_up(other, at),
-                        _ => false,
-                    }),
-            );
+        for table in 0..2 {
+            tables.set(table, target, column, Entry::Deliver);
         }
-        Ok(tables.finish(Some(has_come_down), true))
+        Ok(())
+    }
+
+    fn has_come_down(&self, topology: &Topology) -> Option<Vec<bool>> {
+        let comes_down = |at, port| match topology.peer(at, port) {
+            Peer::Switch(other, _) => !leads_up(&self.rank, other, at),
+            _ => false,
+        };
+        let by_port = topology
+            .switches()
+            .flat_map(|at| topology.ports(at).map(move |port| comes_down(at, port)));
+        Some(by_port.collect())
+    }
+
+    fn theorem(&self) -> Option<&'static str> {
+        Some(UP_DOWN)
     }
 }
 

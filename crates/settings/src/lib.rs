@@ -12,7 +12,6 @@
 //! The table holds facts with their sources. A row that is not verified never becomes a line of an
 //! environment, and a version that was not read is answered by "not known".
 
-pub mod codes;
 pub mod explain;
 pub mod export;
 pub mod lint;
@@ -24,3 +23,8 @@ pub mod wire;
 
 pub use plan::{Carried, Class, Classes, Link};
 pub use table::{Library, Setting, table};
+
+/// Returns the codes of notes about environments, and about settings that cannot be exported.
+pub fn codes() -> Vec<netloom_catalog::Code> {
+    netloom_catalog::codes(include_str!("codes.md"))
+}

@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 
 use netloom_catalog::{Document, Note, Notes, Place};
 use netloom_experiment::spec::Loaded;
+use netloom_results::Control;
 
-use crate::{Point, Study};
+use crate::{Division, Point, Study};
 
 /// Additional time so that every value is checked at least once.
 const MORE: Duration = Duration::from_secs(60);
@@ -17,6 +18,8 @@ pub struct Checked {
     pub document: Document,
     /// All notes about the points, each error once.
     pub notes: Notes,
+    /// Whether it was stopped before its end.
+    pub interrupted: bool,
     /// Number of points that were loaded.
     pub n_checked: u64,
     /// Whether they include every value of every axis.
@@ -41,14 +44,19 @@ pub struct StudyCost {
     pub largest_memory_bytes: u64,
 }
 
-/// Identifies equal notes at different points.
-type Key = (&'static str, Vec<Place>);
+/// Identifies equal notes at different points: code, places, and which of those of a point.
+type Key = (&'static str, Vec<Place>, usize);
 
 impl Study {
     /// Loads points until `budget` is used up: first a set that covers every value of every axis,
     /// for which it allows one more minute, then the others. Calls `progress` with the number of
-    /// loaded points and the total.
-    pub fn check(&self, budget: Duration, progress: &mut dyn FnMut(u64, u64)) -> Checked {
+    /// loaded points and the total, also while it loads a point. If that stops it, the result
+    /// covers the points so far.
+    pub fn check(
+        &self,
+        budget: Duration,
+        progress: &mut dyn FnMut(u64, u64) -> Control,
+    ) -> Checked {
         let began = Instant::now();
         let n_points = self.n_points();
         let first = self.every_value_once();
@@ -56,22 +64,31 @@ impl Study {
         let done: HashSet<&Point> = first.iter().collect();
         let others = self.points().filter(|point| !done.contains(point));
         let mut seen = Seen::default();
-        let mut n_checked = 0;
-        progress(0, n_points);
+        let (mut n_checked, division) = (0, Division::default());
+        let mut interrupted = progress(0, n_points) == Control::Stop;
         for point in first.iter().cloned().chain(others) {
             let more = if n_checked < n_first {
                 MORE
             } else {
                 Duration::ZERO
             };
-            if n_checked > 0 && began.elapsed() >= budget + more {
+            if interrupted || n_checked > 0 && began.elapsed() >= budget + more {
                 break;
             }
-            seen.add(&point, self.load(&point, self.seeds.first));
+            let control = &mut || progress(n_checked, n_points);
+            let Ok(loaded) = self.load_with_control(&point, self.seeds.first, &division, control)
+            else {
+                interrupted = true;
+                break;
+            };
+            seen.add(&point, loaded);
             n_checked += 1;
-            progress(n_checked, n_points);
+            interrupted = progress(n_checked, n_points) == Control::Stop;
         }
-        seen.summed_up(self, n_checked, n_checked >= n_first)
+        Checked {
+            interrupted,
+            ..seen.summed_up(self, n_checked, n_checked >= n_first)
+        }
     }
 
     /// Returns a small set of points that covers every value of every axis.
@@ -103,18 +120,15 @@ struct Seen {
 
 impl Seen {
     fn add(&mut self, point: &Point, loaded: Loaded) {
-        let mut own = vec![];
+        let mut own: HashMap<(&'static str, Vec<Place>), usize> = HashMap::new();
         for note in loaded.notes.iter() {
-            let places = note.places.iter().map(|(place, _)| *place).collect();
-            let key = (note.code, places);
+            let places: Vec<Place> = note.places.iter().map(|(place, _)| *place).collect();
+            let nth = own.entry((note.code, places.clone())).or_default();
+            *nth += 1;
+            let key = (note.code, places, *nth);
             match self.by_key.get(&key) {
-                Some(at) if own.contains(at) => {}
-                Some(&at) => {
-                    self.notes[at].2 += 1;
-                    own.push(at);
-                }
+                Some(&at) => self.notes[at].2 += 1,
                 None => {
-                    own.push(self.notes.len());
                     self.by_key.insert(key, self.notes.len());
                     self.notes.push((note.clone(), point.clone(), 1));
                 }
@@ -159,6 +173,7 @@ impl Seen {
         Checked {
             document: self.document.unwrap_or_else(|| study.document().clone()),
             notes,
+            interrupted: false,
             n_checked,
             has_every_value,
             n_points: study.n_points(),

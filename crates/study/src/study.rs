@@ -1,11 +1,12 @@
 //! A study: a document, its axes and its seeds.
 
-use std::path::PathBuf;
+use std::sync::Arc;
 
-use netloom_catalog::{Document, Notes, Place, Value, ValueShape};
-use netloom_experiment::Kinds;
+use netloom_catalog::{Document, Files, Notes, Place, Value, ValueShape};
 use netloom_experiment::spec::{self, Loaded, OpenedFile, Request};
-use netloom_results::{RESULTS_VERSION, Setting, sha256};
+use netloom_experiment::{Kinds, available_memory, runner};
+use netloom_results::view::layout::Layout;
+use netloom_results::{Control, RESULTS_VERSION, Setting, Stopped, sha256};
 
 use crate::{Axis, AxisValue, Point, Rising, Seeds, Series, Unit, reading};
 
@@ -56,10 +57,11 @@ pub struct Study {
     pub walked: Option<usize>,
     /// The base values with `[study]`, after `extends` and `--set`.
     document: Document,
-    directory: PathBuf,
+    files: Arc<dyn Files>,
     force: bool,
     memory: Option<u64>,
     will_run: bool,
+    effort: spec::Effort,
     kinds: Kinds,
 }
 
@@ -93,10 +95,11 @@ impl Study {
                 seeds: plan.seeds,
                 walked: plan.walked,
                 document: document.clone(),
-                directory: request.directory.to_owned(),
+                files: request.files.clone(),
                 force: request.force,
-                memory: request.memory,
+                memory: request.memory.or_else(available_memory),
                 will_run: request.will_run,
+                effort: request.effort,
                 kinds: request.kinds.clone(),
             }
         });
@@ -127,9 +130,9 @@ impl Study {
         &self.document
     }
 
-    /// Returns the folder to which relative file names refer.
-    pub fn directory(&self) -> &std::path::Path {
-        &self.directory
+    /// Returns the files that the study names.
+    pub fn files(&self) -> &dyn Files {
+        &*self.files
     }
 
     /// Returns the rule that selects values of an axis.
@@ -259,6 +262,19 @@ impl Study {
         self.walked.is_some() || self.seeds.interval.is_some()
     }
 
+    /// Returns the positions of switches and NICs in the drawing of the fabric, if all points have
+    /// the same fabric.
+    pub fn layout(&self) -> Option<Layout> {
+        let is_varied = |path: &str| path.split('.').next() == Some("topology");
+        let mut paths = self.axes.iter().flat_map(|axis| axis.paths());
+        if paths.any(is_varied) {
+            return None;
+        }
+        let point = self.points().next()?;
+        let experiment = self.load(&point, self.seeds.first).experiment?;
+        Some(runner::layout(&experiment))
+    }
+
     /// Loads the experiment of one run: the file with the values of the point, `measure.seed =
     /// seed` and `measure.repeat = 1`, as `netloom run FILE --set … --seed N --set
     /// measure.repeat=1` would load it.
@@ -271,6 +287,21 @@ impl Study {
 
     /// Loads the same experiment with a division of its fabric.
     pub fn load_divided(&self, point: &Point, seed: u64, division: &Division) -> Loaded {
+        let loaded = self.load_with_control(point, seed, division, &mut || Control::Continue);
+        loaded.expect("nothing stops it")
+    }
+
+    /// Loads it, and asks between the steps whether to continue.
+    ///
+    /// # Errors
+    /// If `control` stops it.
+    pub fn load_with_control(
+        &self,
+        point: &Point,
+        seed: u64,
+        division: &Division,
+        control: &mut dyn FnMut() -> Control,
+    ) -> Result<Loaded, Stopped> {
         let mut document = self.document.clone();
         let mut notes = Notes::new();
         for value in self.values(point) {
@@ -281,16 +312,17 @@ impl Study {
         document.set(&format!("measure.seed={seed}"), &mut notes);
         document.set("measure.repeat=1", &mut notes);
         let request = Request {
-            directory: &self.directory,
+            files: self.files.clone(),
             partitions: division.partitions,
             threads: division.threads,
             ranks: division.ranks,
             force: self.force,
             memory: self.memory,
             will_run: self.will_run,
+            effort: self.effort,
             kinds: &self.kinds,
             ..Request::new(&self.name, "")
         };
-        spec::load_document(document, notes, &request)
+        spec::load_document(document, notes, &request, control)
     }
 }

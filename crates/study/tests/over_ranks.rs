@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use netloom_experiment::runner::{Control, SharedRanks};
 use netloom_experiment::spec::Request;
 use netloom_fabric::ThreadRank;
-use netloom_study::running::{Finished, Journal, Leader, Options, StudyFolder, execute, follow};
+use netloom_study::running::{Finished, Journal, Leader, Options, StudyFolder, follow};
 use netloom_study::{Division, Study};
 
 /// Three loads with two seeds each, on twelve switches.
@@ -71,8 +71,9 @@ fn lead(folder: &Folder, division: Division, leader: Option<&Leader<'_>>) -> Fin
         threads: NonZeroUsize::MIN,
         division,
         leader,
+        journal: Some(&journal),
     };
-    execute(&study, &begun, &journal, &options, &|_| Control::Continue).unwrap()
+    study.run(&begun, &options, &|_| Control::Continue).unwrap()
 }
 
 /// Runs the study over ranks, each with its own text. All but the first call `control`.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use netloom_experiment::render;
-use netloom_experiment::runner::run_id;
+use netloom_experiment::runner::{Control, run_id};
 use netloom_experiment::spec::{self, Request};
 use netloom_results::Level;
 use netloom_study::running::StudyFolder;
@@ -292,7 +292,7 @@ fn a_plain_experiment_is_no_study_and_a_study_loads_as_its_base() {
 fn open_in(folder: &Path, name: &str) -> spec::OpenedFile {
     let text = std::fs::read_to_string(folder.join(name)).unwrap();
     spec::open(&Request {
-        directory: folder,
+        files: netloom_catalog::Disk::folder(folder),
         ..Request::new(&folder.join(name).display().to_string(), &text)
     })
 }
@@ -313,14 +313,19 @@ fn a_file_over_another_runs_like_the_whole() {
     assert!(opened.notes.is_empty());
     assert!(opened.document.root.get("extends").is_none());
     assert_eq!(opened.document.sources.len(), 3);
-    let loaded = spec::load_document(opened.document, opened.notes, &Request::new("top", ""));
+    let loaded = spec::load_document(
+        opened.document,
+        opened.notes,
+        &Request::new("top", ""),
+        &mut || Control::Continue,
+    );
     let whole = BASE
         .replace("\"small\"", "\"top\"")
         .replace("20 us", "10 us")
         + "[link]\nrate = \"200 Gbps\"\n";
     let whole = spec::load(&Request::new("whole.toml", &whole));
     assert_eq!(
-        run_id(&loaded.experiment.unwrap()),
+        run_id(&loaded.unwrap().experiment.unwrap()),
         run_id(&whole.experiment.unwrap())
     );
 }
@@ -335,8 +340,9 @@ fn a_file_over_another_has_a_name_of_its_own() {
         let opened = open_in(&folder.0, file);
         assert!(opened.notes.is_empty());
         let request = Request::new(file, "");
-        let loaded = spec::load_document(opened.document, opened.notes, &request);
-        loaded.experiment.unwrap().name.clone()
+        let control = &mut || Control::Continue;
+        let loaded = spec::load_document(opened.document, opened.notes, &request, control);
+        loaded.unwrap().experiment.unwrap().name.clone()
     };
     assert_eq!(
         ["base.toml", "top.toml", "named.toml"].map(name),
@@ -639,7 +645,7 @@ fn a_parent_that_is_missing_wrong_or_a_circle_is_told_with_its_line() {
     let text = std::fs::read_to_string(folder.0.join("g.toml")).unwrap();
     let name = folder.0.join("g.toml").display().to_string();
     let loaded = spec::load(&Request {
-        directory: &folder.0,
+        files: netloom_catalog::Disk::folder(&folder.0),
         ..Request::new(&name, &text)
     });
     let told = render(&loaded.document, &loaded.notes, false);
@@ -657,8 +663,12 @@ fn check_looks_at_every_value_and_tells_a_mistake_once() {
     ));
     let mut heard = vec![];
     let checked = study.check(std::time::Duration::ZERO, &mut |done, of| {
-        heard.push((done, of));
+        if heard.last() != Some(&(done, of)) {
+            heard.push((done, of));
+        }
+        Control::Continue
     });
+    assert!(!checked.interrupted);
     // The longest axis has four values.
     assert_eq!((checked.n_checked, checked.n_points), (4, 16));
     assert!(checked.has_every_value);
@@ -673,7 +683,9 @@ fn check_looks_at_every_value_and_tells_a_mistake_once() {
     // The place is that in the axis.
     let told = render(&checked.document, &checked.notes, false);
     assert!(told.contains("small.toml:21:33"), "{told}");
-    let all = study.check(std::time::Duration::from_secs(600), &mut |_, _| {});
+    let all = study.check(std::time::Duration::from_secs(600), &mut |_, _| {
+        Control::Continue
+    });
     assert_eq!(all.n_checked, 16);
     assert!(
         all.notes
@@ -683,12 +695,20 @@ fn check_looks_at_every_value_and_tells_a_mistake_once() {
             .message
             .contains("at 8 of 16 points")
     );
+    let stopped = study.check(std::time::Duration::ZERO, &mut |done, _| match done {
+        2 => Control::Stop,
+        _ => Control::Continue,
+    });
+    assert!(stopped.interrupted && !stopped.has_every_value);
+    assert_eq!(stopped.n_checked, 2);
 }
 
 #[test]
 fn the_cost_is_that_of_all_runs() {
     let study = study(&with("[study.axes]\n\"traffic.load\" = [0.1, 0.2]\n"));
-    let checked = study.check(std::time::Duration::from_secs(600), &mut |_, _| {});
+    let checked = study.check(std::time::Duration::from_secs(600), &mut |_, _| {
+        Control::Continue
+    });
     assert!(checked.notes.is_empty());
     let cost = checked.cost.unwrap();
     let single = |point: &Point| study.load(point, 1).cost.unwrap();

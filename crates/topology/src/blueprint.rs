@@ -1,6 +1,8 @@
 //! The concept: a description from which a fabric is built.
 
-use netloom_catalog::{Kind, Section, kind};
+use std::sync::Arc;
+
+use netloom_catalog::{Files, Kind, Section, kind};
 
 use crate::{
     Dragonfly, FatTree, Graph, Hypercube, InfiniBand, Megafly, Mesh, ParallelFatTree,
@@ -21,6 +23,9 @@ pub trait Blueprint: Send + Sync {
     fn is_random(&self) -> bool {
         false
     }
+    /// Says where the files are that it names; until then, names are relative to the current
+    /// directory.
+    fn read_from(&mut self, _files: &Arc<dyn Files>) {}
 }
 
 /// All kinds of topology.

@@ -10,6 +10,8 @@
 //! Only cables are counted, regardless of routing and traffic. So the numbers are upper bounds for
 //! every routing.
 
+use std::ops::Range;
+
 use netloom_units::{Rate, SwitchId};
 
 use crate::{Peer, Structure, Topology};
@@ -46,10 +48,10 @@ pub fn capacity(topology: &Topology, rates: &[Rate]) -> Option<Capacity> {
         .map(|nic| topology.attachment(nic))
         .map(|(switch, port)| rate(switch, port))
         .sum();
-    // Returns the number and total rate of the cables between switches for which `crosses` holds.
-    let sum = |crosses: &dyn Fn(SwitchId, SwitchId) -> bool| {
-        let ports = topology
-            .switches()
+    // Returns the number and total rate of the cables of these switches for which `crosses` holds.
+    let sum_of = |switches: Range<u32>, crosses: &dyn Fn(SwitchId, SwitchId) -> bool| {
+        let ports = switches
+            .map(SwitchId)
             .flat_map(|s| topology.ports(s).map(move |p| (s, p)));
         let leaving = ports.filter(|&(switch, port)| match topology.peer(switch, port) {
             Peer::Switch(other, _) => crosses(switch, other),
@@ -59,14 +61,14 @@ pub fn capacity(topology: &Topology, rates: &[Rate]) -> Option<Capacity> {
             (n + 1, carried + rate(switch, port))
         })
     };
-    let stage = |name: String, crosses: &dyn Fn(SwitchId, SwitchId) -> bool| {
-        let (cables, carried) = sum(crosses);
-        Stage {
-            name,
-            cables,
-            oversubscription: hosts / carried,
-        }
+    let sum =
+        |crosses: &dyn Fn(SwitchId, SwitchId) -> bool| sum_of(0..topology.n_switches(), crosses);
+    let stage_of = |name: String, (cables, carried): (u64, f64)| Stage {
+        name,
+        cables,
+        oversubscription: hosts / carried,
     };
+    let stage = |name, crosses: &dyn Fn(SwitchId, SwitchId) -> bool| stage_of(name, sum(crosses));
     let between_groups = |group: &dyn Fn(SwitchId) -> u32, n_groups: u32| {
         let stage = stage("between groups".into(), &|a, b| group(a) != group(b));
         let is_first = |switch| group(switch) < n_groups / 2;
@@ -77,10 +79,12 @@ pub fn capacity(topology: &Topology, rates: &[Rate]) -> Option<Capacity> {
     }
     let (stages, across) = match topology.structure() {
         Structure::Tree(tree) => {
-            let level = |switch| tree.level_and_first_nic(switch).0;
+            let first = tree.first_switches();
             let up = |below: usize| {
                 let name = format!("between levels {below} and {}", below + 1);
-                stage(name, &|a, b| level(a) == below && level(b) == below + 1)
+                let above = first[below]..first[below + 1];
+                let leads_up = |_, other: SwitchId| above.contains(&other.0);
+                stage_of(name, sum_of(first[below - 1]..first[below], &leads_up))
             };
             let stages: Vec<Stage> = (1..tree.levels()).map(up).collect();
             let worst = stages
@@ -92,7 +96,9 @@ pub fn capacity(topology: &Topology, rates: &[Rate]) -> Option<Capacity> {
         Structure::Grid(grid) => {
             let across = |dimension: usize| {
                 let side = grid.sides[dimension];
-                let is_first = |switch| grid.coordinates(switch)[dimension] < side / 2;
+                let before = grid.sides[..dimension].iter().map(|&side| u32::from(side));
+                let stride: u32 = before.product();
+                let is_first = |at: SwitchId| at.0 / stride % u32::from(side) < u32::from(side / 2);
                 sum(&|a, b| is_first(a) && !is_first(b)).1
             };
             let sides = (0..grid.sides.len()).filter(|&d| grid.sides[d] > 1);

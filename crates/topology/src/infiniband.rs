@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use netloom_catalog::{Described, FromToml, Notes, Shape, Value, params};
+use netloom_catalog::{Described, Disk, Files, FromToml, Notes, Shape, Value, params};
 use netloom_infiniband::{
     Cable, Guid, Node, NodeId, NodeKind, Port as SubnetPort, Site, Speed, Subnet, Width,
 };
@@ -61,21 +61,23 @@ impl InfiniBand {
 #[derive(Clone, Debug)]
 pub struct SiteFiles {
     names: Vec<String>,
+    files: Arc<dyn Files>,
     read: Arc<OnceLock<Result<Arc<Site>, String>>>,
 }
 
 impl SiteFiles {
-    /// Files that have not been read yet.
+    /// Files of the current directory that have not been read yet.
     pub fn new(names: Vec<String>) -> Self {
         SiteFiles {
             names,
+            files: Arc::new(Disk::HERE.clone()),
             read: Arc::default(),
         }
     }
 
     /// Returns the site in the files, which are read once.
     pub fn site(&self) -> Result<Arc<Site>, String> {
-        let read = || Site::read(&self.names).map(Arc::new);
+        let read = || Site::read(&self.names, &*self.files).map(Arc::new);
         self.read.get_or_init(read).clone()
     }
 }
@@ -95,6 +97,11 @@ impl FromToml for SiteFiles {
 }
 
 impl Blueprint for InfiniBand {
+    fn read_from(&mut self, files: &Arc<dyn Files>) {
+        self.files.files = files.clone();
+        self.files.read = Arc::default();
+    }
+
     fn build(&self, _seed: u64) -> Result<Topology, String> {
         topology(&self.site()?)
     }

@@ -1,6 +1,6 @@
 //! The plain-text description of fabrics.
 
-use netloom_topology::graph::{parse, write};
+use netloom_topology::graph::{GraphFile, parse, write};
 use netloom_topology::{Blueprint, Graph, Peer, Structure, Torus};
 use netloom_units::{NicId, Port, SwitchId};
 
@@ -110,7 +110,7 @@ fn a_generated_fabric_comes_back_without_its_structure() {
 #[test]
 fn a_file_that_is_not_there() {
     let graph = Graph {
-        file: Some("no/such/file".into()),
+        file: Some(GraphFile::new("no/such/file".into())),
         text: None,
     };
     assert!(

@@ -2,11 +2,10 @@
 //! --tool=callgrind` of this example with arguments 100000 and 0, built with `--release`. For the
 //! cost in time, it prints the result.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use netloom_catalog::Notes;
+use netloom_catalog::{Disk, Notes};
 use netloom_packet::{Cursor, Segmentation};
 use netloom_traffic::{Bernoulli, Class, Fixed, Law, NicSet, Setting, Slot, Uniform, Workload};
 use netloom_units::{Bytes, NicId, Sl};
@@ -37,7 +36,7 @@ fn main() {
         seed: 1,
         class: 0,
         cycles: &|_| 0,
-        directory: Path::new("."),
+        files: Disk::HERE,
     };
     let source = Class::new("cost", Sl(0), Workload::Drawn(law))
         .build(&setting, &mut Notes::new())

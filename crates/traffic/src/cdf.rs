@@ -12,8 +12,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use netloom_catalog::file::{MOST_LIST, read_text};
-use netloom_catalog::{Described, choice, nearest, params};
+use netloom_catalog::file::MOST_LIST;
+use netloom_catalog::{Described, Files, choice, nearest, params};
 use netloom_packet::Segmentation;
 
 use crate::Sizes;
@@ -119,15 +119,17 @@ impl Sizes for Cdf {
         self.table().bytes(word)
     }
 
-    fn open(&self, directory: &Path) -> Result<Option<Arc<dyn Sizes>>, Vec<String>> {
+    fn open(&self, files: &dyn Files) -> Result<Option<Arc<dyn Sizes>>, Vec<String>> {
         let Some(file) = &self.file else {
             return Ok(Some(Arc::new(self.table())));
         };
-        let text = read_text(&directory.join(file), MOST_LIST).map_err(|error| {
-            let builtin = nearest(file, ["search-rpc"])
-                .map(|near| format!("; use builtin = \"{near}\" for the built-in table"));
-            vec![format!("{file}: {error}{}", builtin.unwrap_or_default())]
-        })?;
+        let text = files
+            .read_text(Path::new(file), MOST_LIST)
+            .map_err(|error| {
+                let builtin = nearest(file, ["search-rpc"])
+                    .map(|near| format!("; use builtin = \"{near}\" for the built-in table"));
+                vec![format!("{file}: {error}{}", builtin.unwrap_or_default())]
+            })?;
         match parse(&text, self.scale) {
             Ok(table) => Ok(Some(Arc::new(table))),
             Err(mistakes) => Err(mistakes

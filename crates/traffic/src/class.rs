@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use netloom_catalog::{Notes, Place, file};
+use netloom_catalog::{Files, Notes, Place, file};
 use netloom_packet::{MOST_FLITS, SlSegmentation, Source};
 use netloom_random::{Purpose, Stream};
 use netloom_units::{Sl, Time};
@@ -96,8 +96,8 @@ pub struct Setting<'a> {
     pub class: u8,
     /// Converts a time of the experiment file into cycles of a NIC.
     pub cycles: &'a dyn Fn(Time) -> u64,
-    /// The directory of relative file names: that of the experiment file.
-    pub directory: &'a Path,
+    /// The files that the experiment names.
+    pub files: &'a dyn Files,
 }
 
 /// The places of the values of a class in the file.
@@ -164,7 +164,7 @@ impl Class {
     pub fn settle(&self, setting: &Setting<'_>, notes: &mut Notes) -> Option<Class> {
         let mut settled = self.clone();
         if let Workload::Drawn(law) = &mut settled.workload {
-            match law.size.open(setting.directory) {
+            match law.size.open(setting.files) {
                 Ok(opened) => law.size = opened.unwrap_or_else(|| law.size.clone()),
                 Err(mistakes) => {
                     tell(mistakes, "E0610", self.places.size, notes);
@@ -308,7 +308,7 @@ impl Class {
         notes: &mut Notes,
     ) -> Option<Box<dyn Source>> {
         let place = self.places.flows;
-        let text = match file::read_text(&setting.directory.join(path), file::MOST_LIST) {
+        let text = match setting.files.read_text(path, file::MOST_LIST) {
             Ok(text) => text,
             Err(error) => {
                 notes.error("E0605", place, format!("{}: {error}", path.display()));

@@ -1,9 +1,8 @@
 //! Laws of message sizes: the payload of a message.
 
-use std::path::Path;
 use std::sync::Arc;
 
-use netloom_catalog::{Described, Kind, Section, kind, params};
+use netloom_catalog::{Described, Files, Kind, Section, kind, params};
 use netloom_packet::Segmentation;
 use netloom_units::Bytes;
 
@@ -23,7 +22,7 @@ pub trait Sizes: Send + Sync {
 
     /// Returns the law with the contents of its file, or the errors of the file. Returns `None` if
     /// the law needs no file.
-    fn open(&self, _directory: &Path) -> Result<Option<Arc<dyn Sizes>>, Vec<String>> {
+    fn open(&self, _files: &dyn Files) -> Result<Option<Arc<dyn Sizes>>, Vec<String>> {
         Ok(None)
     }
 

@@ -1,9 +1,8 @@
 //! The rules for every registered pattern, arrival process and law of sizes, in every combination.
 
-use std::path::Path;
 use std::sync::Arc;
 
-use netloom_catalog::{Document, Kind, Notes, Section};
+use netloom_catalog::{Disk, Document, Kind, Notes, Section};
 use netloom_packet::{Arrival, Cursor, Segmentation, Source};
 use netloom_traffic::{
     ARRIVALS, Class, Law, NO_GROUPS, NicSet, PATTERNS, Ranks, SIZES, Script, Setting, WORKLOADS,
@@ -38,7 +37,7 @@ fn setting(seed: u64, class: u8) -> Setting<'static> {
         seed,
         class,
         cycles: &|time: Time| time.as_nanos() as u64,
-        directory: Path::new("."),
+        files: Disk::HERE,
     }
 }
 

@@ -1,8 +1,9 @@
 //! Typical `[[traffic]]` tables, and the messages about wrong ones.
 
 use std::path::Path;
+use std::sync::{Arc, LazyLock};
 
-use netloom_catalog::{Document, Notes, Section, ValueShape};
+use netloom_catalog::{Disk, Document, Files, Notes, Section, ValueShape};
 use netloom_packet::{Cursor, Segmentation, Source};
 use netloom_traffic::{Class, Setting, TrafficKinds, Workload};
 use netloom_units::{Bytes, NicId, Sl, Time};
@@ -35,6 +36,9 @@ fn said(notes: Notes) -> Vec<String> {
     notes.sorted().into_iter().map(say).collect()
 }
 
+static FILES: LazyLock<Arc<dyn Files>> =
+    LazyLock::new(|| Disk::folder(env!("CARGO_TARGET_TMPDIR")));
+
 /// A fabric without an MTU, in which a nanosecond is a cycle.
 fn setting(n_nics: u32) -> Setting<'static> {
     Setting {
@@ -49,7 +53,7 @@ fn setting(n_nics: u32) -> Setting<'static> {
         seed: 1,
         class: 0,
         cycles: &|time: Time| time.as_nanos() as u64,
-        directory: Path::new(env!("CARGO_TARGET_TMPDIR")),
+        files: &**FILES,
     }
 }
 

@@ -1,9 +1,7 @@
 //! Programs of ranks: the sizes of skeletons at paper size, every message received, and no deadlock
 //! at any size.
 
-use std::path::Path;
-
-use netloom_catalog::{Document, Notes, Section};
+use netloom_catalog::{Disk, Document, Notes, Section};
 use netloom_packet::{Op, Program, Segmentation};
 use netloom_traffic::programs::{Placed, Programs, Rank, Step, play};
 use netloom_traffic::{
@@ -26,7 +24,7 @@ fn setting(n_nics: u32, groups: &GroupMembers, seed: u64) -> Setting<'_> {
         seed,
         class: 0,
         cycles: &|time: Time| time.as_nanos() as u64,
-        directory: Path::new("."),
+        files: Disk::HERE,
     }
 }
 

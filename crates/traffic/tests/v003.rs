@@ -1,10 +1,9 @@
 //! The traffic of paper 003: messages of 1 to 5 KiB at equal distances, five service levels per
 //! host.
 
-use std::path::Path;
 use std::sync::Arc;
 
-use netloom_catalog::Notes;
+use netloom_catalog::{Disk, Notes};
 use netloom_packet::{Cursor, Segmentation};
 use netloom_traffic::{Class, Constant, Fixed, Law, NicSet, Phase, Setting, Uniform, Workload};
 use netloom_units::{Bytes, NicId, Sl, Time};
@@ -38,7 +37,7 @@ fn gap(bytes: u64, load: f64) -> f64 {
         seed: 1,
         class: 0,
         cycles: &|time: Time| time.as_nanos() as u64,
-        directory: Path::new("."),
+        files: Disk::HERE,
     };
     let class = Class::new("sl", Sl(0), Workload::Drawn(law));
     let source = class.build(&setting, &mut Notes::new()).unwrap();

@@ -17,6 +17,7 @@ use clap::Args;
 use netloom_study::Study;
 use netloom_study::running::named_files;
 
+use super::template::fill;
 use super::words::{quoted, quoted_path};
 use super::{What, program};
 use crate::load::at_least_one;
@@ -83,7 +84,7 @@ impl Kubernetes {
         };
         let claim = self.claim.as_ref().unwrap_or(&own_name);
         let parallelism = self.parallelism.unwrap_or(shards).min(shards);
-        let (program, variable) = (quoted(program())?, shard::SHARDS);
+        let program = quoted(program())?;
         let Kubernetes {
             image, cpus, mem, ..
         } = self;
@@ -96,83 +97,27 @@ impl Kubernetes {
             Some(_) => "delete everything except the volume",
             None => "delete everything, including the results",
         };
-        Ok(format!(
-            r#"# Runs a study as an indexed Kubernetes Job:
-#   kubectl apply -f {manifest}
-#   kubectl logs --prefix -l app={own_name} --tail=3     show the progress of the shards
-#   kubectl delete -f {manifest}                {gone}
-# Results are in {folder}. Finished runs are not repeated: a lost pod restarts and resumes.
-# The last shard merges the results. For another number of shards, generate a new file.
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: {own_name}
-  labels:
-    app: {own_name}
-data:
-  study.toml: "\
-{text}    "
-{made}---
-apiVersion: batch/v1
-kind: Job
-metadata:
-  name: {own_name}
-  labels:
-    app: {own_name}
-spec:
-  completionMode: Indexed
-  completions: {shards}
-  parallelism: {parallelism}
-  podFailurePolicy:
-    rules:
-      # The preemption of a pod is not a failure.
-      - action: Ignore
-        onPodConditions:
-          - type: DisruptionTarget
-            status: "True"
-      # An error in the study or in an option affects every pod.
-      - action: FailJob
-        onExitCodes:
-          operator: In
-          values: [2, 3]
-  template:
-    metadata:
-      labels:
-        app: {own_name}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: netloom
-          image: {image}
-          command: ["sh", "-c"]
-          args:
-            - |
-              {program} run {STUDY} -o {folder} --shard auto --threads {cpus} --progress plain{options} || exit $?
-              {program} study merge {folder} || echo "the last shard merges"
-          env:
-            - name: {variable}
-              value: "{shards}"
-          resources:
-            requests:
-              cpu: "{cpus}"
-              memory: {mem}
-            limits:
-              memory: {mem}
-          volumeMounts:
-            - name: study
-              mountPath: /study
-              readOnly: true
-            - name: results
-              mountPath: {RESULTS}
-      volumes:
-        - name: study
-          configMap:
-            name: {own_name}
-        - name: results
-          persistentVolumeClaim:
-            claimName: {claim}
-"#
-        ))
+        let shards = shards.to_string();
+        let values = [
+            ("manifest", manifest.as_str()),
+            ("own_name", &own_name),
+            ("gone", gone),
+            ("folder", &folder),
+            ("text", &text),
+            ("made", &made),
+            ("shards", &shards),
+            ("parallelism", &parallelism.to_string()),
+            ("image", image),
+            ("program", &program),
+            ("study", STUDY),
+            ("cpus", &cpus.to_string()),
+            ("options", &options),
+            ("variable", shard::SHARDS),
+            ("mem", mem),
+            ("results", RESULTS),
+            ("claim", claim),
+        ];
+        Ok(fill(include_str!("templates/kubernetes.yaml"), &values))
     }
 
     /// Returns the folder of results in a pod.
@@ -200,22 +145,12 @@ spec:
         let class = class.map_or(String::new(), |class| {
             format!("  storageClassName: {class}\n")
         });
-        format!(
-            r#"---
-apiVersion: v1
-kind: PersistentVolumeClaim
-metadata:
-  name: {own_name}
-  labels:
-    app: {own_name}
-spec:
-  # Pods on several nodes write to it; on one node, ReadWriteOnce is enough.
-  accessModes: ["ReadWriteMany"]
-{class}  resources:
-    requests:
-      storage: {storage}
-"#
-        )
+        let values = [
+            ("own_name", own_name),
+            ("class", &class),
+            ("storage", storage),
+        ];
+        fill(include_str!("templates/kubernetes-claim.yaml"), &values)
     }
 }
 

@@ -1,14 +1,16 @@
-//! `netloom study emit`: writes a script that runs a study in shards with Slurm, GNU parallel or
-//! Kubernetes, or one run over the ranks of an MPI job.
+//! `netloom study emit`: writes a script that runs a study in shards with Slurm, PBS, LSF, GNU
+//! parallel or Kubernetes, or one run over the ranks of an MPI job.
 //!
 //! A shard has several units of the study: starting a member of an array costs a scheduler about
 //! 0.2 s, and one process runs several units at the same time. The scripts are short and commented,
 //! and users may edit them. Finished runs are skipped, so after a failure the same script is
 //! submitted again.
 
+mod array;
 mod kubernetes;
 mod parallel;
 mod slurm;
+mod template;
 mod words;
 
 use std::fmt::Write as _;
@@ -25,6 +27,7 @@ use super::output::Output;
 use super::run::RunCommand;
 use super::study::{folder_named, folder_of};
 use super::{Exit, program};
+use array::{Lsf, Pbs};
 use kubernetes::Kubernetes;
 use parallel::Parallel;
 use slurm::Slurm;
@@ -38,6 +41,7 @@ const MOST_SHARDS: usize = 1000;
 #[derive(Subcommand)]
 #[command(after_help = "Examples:
   netloom study emit slurm study.toml -o study.sh && bash study.sh
+  netloom study emit pbs study.toml --queue workq -o study.sh && bash study.sh
   netloom study emit parallel study.toml --shards 8 -o study.sh
   netloom study emit slurm study.toml --shards 8 -- --set traffic.load=0.5
   netloom study emit slurm a.toml --ranks 64 --ranks-per-node 16 -o a.sh
@@ -45,6 +49,10 @@ const MOST_SHARDS: usize = 1000;
 pub(crate) enum Emit {
     /// Write a Slurm array job with a merge after it or, with --ranks, a job for one run.
     Slurm(Slurm),
+    /// Write a PBS array job with a merge after it.
+    Pbs(Pbs),
+    /// Write an LSF array job with a merge after it.
+    Lsf(Lsf),
     /// Write a script for GNU parallel, on this machine or over ssh.
     Parallel(Parallel),
     /// Write an indexed Kubernetes Job, with the study and a claim on a volume for its results.
@@ -73,7 +81,7 @@ struct What {
     options: Vec<String>,
 }
 
-/// The values of a script, quoted for the shell.
+/// The values of a script that all templates use, quoted for the shell.
 struct Filling {
     /// The name of this program.
     program: String,
@@ -85,6 +93,27 @@ struct Filling {
     folder: String,
     /// Options of `netloom run`, each on its own line.
     options: String,
+    /// Number of shards, if it is a study.
+    shards: String,
+}
+
+impl Filling {
+    /// Fills a template with these values and `own` ones.
+    fn fill(&self, text: &str, own: &[(&str, &str)]) -> String {
+        let mut values = vec![
+            ("program", self.program.as_str()),
+            ("name", &self.name),
+            ("script", &self.script),
+            ("file", &self.file),
+            ("folder", &self.folder),
+            ("options", &self.options),
+            ("shards", &self.shards),
+        ];
+        let start = template::fill(include_str!("templates/start.sh"), &values);
+        values.push(("start", &start));
+        values.extend_from_slice(own);
+        template::fill(text, &values)
+    }
 }
 
 /// What a script runs.
@@ -146,8 +175,10 @@ impl Emit {
         let filling = what.filling(self.kind(), &subject)?;
         let (text, words) = match (self, &subject) {
             (Emit::Slurm(slurm), _) => (slurm.script(&filling, &subject), slurm.words(&subject)),
-            (Emit::Parallel(_), Subject::Study(_, n)) => {
-                (parallel::script(&filling, *n), subject.shards())
+            (Emit::Pbs(pbs), Subject::Study(_, n)) => (pbs.script(&filling, *n), subject.shards()),
+            (Emit::Lsf(lsf), Subject::Study(..)) => (lsf.script(&filling), subject.shards()),
+            (Emit::Parallel(_), Subject::Study(..)) => {
+                (parallel::script(&filling), subject.shards())
             }
             (Emit::Kubernetes(kubernetes), Subject::Study(study, n)) => {
                 (kubernetes.manifest(study, *n)?, subject.shards())
@@ -174,6 +205,8 @@ impl Emit {
     fn what(&self) -> &What {
         match self {
             Emit::Slurm(slurm) => &slurm.what,
+            Emit::Pbs(pbs) => &pbs.what,
+            Emit::Lsf(lsf) => &lsf.what,
             Emit::Parallel(parallel) => &parallel.what,
             Emit::Kubernetes(kubernetes) => &kubernetes.what,
         }
@@ -182,6 +215,8 @@ impl Emit {
     fn kind(&self) -> &'static str {
         match self {
             Emit::Slurm(_) => "slurm",
+            Emit::Pbs(_) => "pbs",
+            Emit::Lsf(_) => "lsf",
             Emit::Parallel(_) => "parallel",
             Emit::Kubernetes(_) => "kubernetes",
         }
@@ -191,7 +226,7 @@ impl Emit {
     fn ranks(&self) -> Option<usize> {
         match self {
             Emit::Slurm(slurm) => slurm.ranks,
-            Emit::Parallel(_) | Emit::Kubernetes(_) => None,
+            _ => None,
         }
     }
 
@@ -199,8 +234,8 @@ impl Emit {
     fn own_options(&self) -> &'static [&'static str] {
         match self {
             Emit::Slurm(Slurm { ranks: Some(_), .. }) => &["--threads", "1", "--mpi"],
-            Emit::Slurm(_) | Emit::Kubernetes(_) => &["--threads", "1"],
             Emit::Parallel(_) => &[],
+            _ => &["--threads", "1"],
         }
     }
 
@@ -210,6 +245,7 @@ impl Emit {
             // A run over several ranks is long.
             Emit::Slurm(Slurm { ranks: Some(_), .. }) => units.clamp(1, MOST_SHARDS),
             Emit::Slurm(slurm) => shards_for(units, slurm.cores()),
+            Emit::Pbs(Pbs { cpus, .. }) | Emit::Lsf(Lsf { cpus, .. }) => shards_for(units, *cpus),
             Emit::Parallel(_) => shards_for(units, 1),
             Emit::Kubernetes(kubernetes) => shards_for(units, kubernetes.cpus),
         }
@@ -289,7 +325,7 @@ fn one_run(
         output.error("--shards needs a study, but this file has no [study]");
         return Ok(Err(Exit::Usage));
     }
-    let loaded = load::load_quietly(kinds, &what.file, overrides, Purpose::Look)?;
+    let loaded = load::load_quietly(kinds, &what.file, overrides, Purpose::Look, None)?;
     let Some(experiment) = &loaded.experiment else {
         load::tell(&loaded.document, &loaded.notes, output);
         return Ok(Err(load::exit_of(&loaded)));
@@ -362,33 +398,12 @@ impl What {
             file: quoted_path(&self.file)?,
             folder: quoted_path(&folder)?,
             options,
+            shards: match subject {
+                Subject::Study(_, n) => n.to_string(),
+                Subject::OneRun(_) => String::new(),
+            },
         })
     }
-}
-
-/// Returns the start of scripts, after their comments.
-fn preamble(filling: &Filling) -> String {
-    let Filling {
-        program,
-        file,
-        folder,
-        ..
-    } = filling;
-    format!(
-        r#"netloom=${{NETLOOM:-{program}}}
-file={file}
-folder={folder}
-
-command -v "$netloom" >/dev/null || {{
-    echo "cannot find $netloom: add it to PATH, or set NETLOOM to its path" >&2
-    exit 1
-}}
-[ -r "$file" ] || {{
-    echo "cannot read $file in $PWD: run this script in the folder where it was generated" >&2
-    exit 1
-}}
-"#
-    )
 }
 
 /// Writes a script, and makes it executable if it is a program.

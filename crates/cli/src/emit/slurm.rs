@@ -6,9 +6,8 @@
 
 use clap::Args;
 
-use super::{Filling, Subject, What, preamble};
+use super::{Filling, Subject, What};
 use crate::load::at_least_one;
-use crate::shard;
 
 /// Cores of a shard, which runs one unit per core at a time.
 const CORES_OF_A_SHARD: usize = 4;
@@ -65,7 +64,7 @@ impl Slurm {
 
     pub(super) fn script(&self, filling: &Filling, subject: &Subject) -> String {
         match subject {
-            Subject::Study(_, shards) => self.array(filling, *shards),
+            Subject::Study(..) => self.array(filling),
             Subject::OneRun(_) => self.one_run(filling),
         }
     }
@@ -108,15 +107,7 @@ impl Slurm {
     }
 
     /// Returns the script of an array job for a study.
-    fn array(&self, filling: &Filling, shards: usize) -> String {
-        let Filling {
-            program,
-            name,
-            script,
-            folder,
-            options,
-            ..
-        } = filling;
+    fn array(&self, filling: &Filling) -> String {
         let over_ranks = match self.ranks {
             Some(n) => format!(", with each run over {n} ranks"),
             None => String::new(),
@@ -126,89 +117,41 @@ impl Slurm {
             Some(_) => (" --mpi", " --ntasks=1 --ntasks-per-node=1"),
             None => ("", ""),
         };
-        let (lines, preamble, starts) = (self.wanted(), preamble(filling), self.starts());
-        let variable = shard::SHARDS;
-        format!(
-            r#"#!/bin/bash
-# Runs a study as a Slurm array job{over_ranks}.
-# Usage, in the folder where this file was generated:
-#   bash {script}                   submit the array, and a merge that runs after it
-#   sbatch {script}                 submit only the array; then: {program} study merge {folder}
-#   sbatch --array=3,7 {script}     submit two of the shards again
-# Finished runs are not repeated: after a failure, submit again.
-# Edit these lines as needed; for another number of shards, generate a new script.
-#SBATCH --job-name={name}
-#SBATCH --array=1-{shards}
-{lines}#SBATCH --output={name}-%A_%a.log
-#SBATCH --open-mode=append
-#SBATCH --requeue
-set -euo pipefail
-export {variable}={shards}
-{preamble}
-if [ "${{1:-}}" = merge ]; then
-    exec "$netloom" study merge "$folder"
-elif [ -z "${{SLURM_ARRAY_TASK_ID:-}}" ]; then
-    array=$(sbatch --parsable "$0")
-    array=${{array%%;*}}
-    # Merge even after a failure: the merge reports missing runs.
-    merge=$(sbatch --parsable --dependency="afterany:$array" --array=1{alone} \
-        --job-name={name}-merge --output={name}-merge-%A.log "$0" merge)
-    echo "submitted array $array and merge ${{merge%%;*}}; see: $netloom study status $folder"
-    exit
-fi
-exec {starts}"$netloom" run "$file" -o "$folder"{mpi} --shard auto \
-    --threads "${{SLURM_CPUS_PER_TASK:-1}}" --progress plain{options}
-"#
-        )
+        let own = [
+            ("over_ranks", over_ranks.as_str()),
+            ("resources", &self.wanted()),
+            ("srun", &self.starts()),
+            ("mpi", mpi),
+            ("alone", alone),
+        ];
+        filling.fill(include_str!("templates/slurm-array.sh"), &own)
     }
 
     /// Returns the script of a job of several ranks for one run.
     fn one_run(&self, filling: &Filling) -> String {
-        let Filling {
-            name,
-            script,
-            options,
-            ..
-        } = filling;
-        let (lines, preamble, starts) = (self.wanted(), preamble(filling), self.starts());
-        let ranks = self.ranks.unwrap_or(1);
         // The options may set another interval.
-        let kept = match options.contains("--checkpoint-every") {
+        let checkpoints = match filling.options.contains("--checkpoint-every") {
             true => "",
             false => " --checkpoint-every 10min",
         };
-        format!(
-            r#"#!/bin/bash
-# Runs an experiment over {ranks} ranks of an MPI job under Slurm.
-# Usage, in the folder where this file was generated:
-#   bash {script}                   submit it
-# It writes a checkpoint every ten minutes, and two minutes before its time limit. To resume after
-# that, or after a failure, submit it again. The number of ranks does not affect results.
-# Edit these lines as needed; --ntasks is the number of ranks, at most that of the switches.
-#SBATCH --job-name={name}
-{lines}#SBATCH --output={name}-%j.log
-#SBATCH --open-mode=append
-#SBATCH --requeue
-#SBATCH --signal=TERM@120
-set -euo pipefail
-{preamble}
-if [ -z "${{SLURM_JOB_ID:-}}" ]; then
-    exec sbatch "$0"
-fi
-exec {starts}"$netloom" run "$file" -o "$folder" --mpi{kept} \
-    --threads "${{SLURM_CPUS_PER_TASK:-1}}" --progress plain{options}
-"#
-        )
+        let ranks = self.ranks.unwrap_or(1).to_string();
+        let own = [
+            ("ranks", ranks.as_str()),
+            ("resources", &self.wanted()),
+            ("srun", &self.starts()),
+            ("checkpoints", checkpoints),
+        ];
+        filling.fill(include_str!("templates/slurm-ranks.sh"), &own)
     }
 }
 
 /// Parses a value of an `#SBATCH` line.
-fn word(text: &str) -> Result<String, String> {
+pub(super) fn word(text: &str) -> Result<String, String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._:,+-@%".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) {
         Ok(text.to_owned())
     } else {
-        Err("expected a Slurm value without spaces and quotes".to_owned())
+        Err("expected a value without spaces and quotes".to_owned())
     }
 }
 

@@ -4,47 +4,29 @@
 use std::path::Path;
 
 use anyhow::anyhow;
-use netloom_catalog::{Document, FromToml, Notes, Place, nearest};
+use netloom_catalog::{Document, FromToml, Notes, Place};
 use netloom_design::infiniband::csv::{self, Listed, Mistake};
 use netloom_design::infiniband::establish::DRAWS;
 use netloom_design::infiniband::slots::Slots;
 use netloom_design::infiniband::waits::MANAGEMENT_DATAGRAM;
 use netloom_design::infiniband::{
-    Class, ConnectionClass, Egress, Establishment, Lanes, Network, Packets, Refusal, Settings,
-    establish_of,
+    Class, ConnectionClass, Egress, Establishment, Lanes, Network, Outcome, Packets, Settings,
 };
 use netloom_experiment::Kinds;
 use netloom_experiment::spec::{Wiring, connection_classes};
-use netloom_topology::{Peer, Topology};
-use netloom_units::{Bytes, Port};
+use netloom_units::Bytes;
 
 use super::super::Exit;
 use super::super::load;
 use super::super::output::Output;
-use super::super::table::{width, within};
-use super::{Plan, PlanFormat, report};
+use super::super::table::width;
+use super::{Plan, PlanFormat};
 
 /// The value of `--admit` that draws connections instead of reading a list.
 const DRAWN: &str = "drawn";
 
 /// Most errors to report for a list. A long list may have the same wrong unit in every line.
 const MOST_MISTAKES: usize = 100;
-
-/// The result of an admission.
-pub(super) struct Outcome {
-    pub(super) network: Network,
-    pub(super) accepted: Vec<Listed>,
-    pub(super) refused: Vec<(Listed, Refusal)>,
-}
-
-impl Outcome {
-    /// Returns the classes of all connections of the list.
-    pub(super) fn classes(&self) -> Vec<Class> {
-        let refused = self.refused.iter().map(|(listed, _)| listed);
-        let all = self.accepted.iter().chain(refused);
-        all.map(|listed| listed.connection.class()).collect()
-    }
-}
 
 pub(super) fn run(
     kinds: &Kinds,
@@ -68,7 +50,9 @@ pub(super) fn run(
     let ports = plan
         .ports
         .iter()
-        .map(|name| port(&wiring.topology, name))
+        .map(|name| {
+            Egress::named(&wiring.topology, name).map_err(|why| anyhow!("--port {name}: {why}"))
+        })
         .collect::<anyhow::Result<Vec<_>>>()?;
     let mut document = loaded.document;
     let mut notes = Notes::new();
@@ -100,35 +84,19 @@ pub(super) fn run(
     };
     let outcome = match is_drawn {
         true => drawn(network, plan, &classes, &document),
-        false => admit(network, list),
+        false => Outcome::of_list(network, &list),
     };
     output.data(&match plan.format {
-        PlanFormat::Json => report::json(&outcome)?,
-        PlanFormat::Human | PlanFormat::Toml => within(&report::text(&outcome, &ports), width()),
+        PlanFormat::Json => serde_json::to_string(&outcome)?,
+        PlanFormat::Human | PlanFormat::Toml => outcome.text(&ports, width()),
     })?;
     let is_fault = plan.strict && !outcome.refused.is_empty();
     Ok(if is_fault { Exit::Fault } else { Exit::Done })
 }
 
-/// Admits a list in its order.
-fn admit(mut network: Network, list: Vec<Listed>) -> Outcome {
-    let (mut accepted, mut refused) = (vec![], vec![]);
-    for listed in list {
-        match network.admit(listed.connection) {
-            Ok(_) => accepted.push(listed),
-            Err(refusal) => refused.push((listed, refusal)),
-        }
-    }
-    Outcome {
-        network,
-        accepted,
-        refused,
-    }
-}
-
 /// Draws connections until no more fit, as `connections.target` does before a run.
 fn drawn(
-    mut network: Network,
+    network: Network,
     plan: &Plan,
     classes: &[ConnectionClass],
     document: &Document,
@@ -142,14 +110,7 @@ fn drawn(
         draws: DRAWS,
         seed: plan.values.seed.or(written).unwrap_or(1),
     };
-    let made = establish_of(&mut network, &wanted, classes);
-    let numbered = (1..).zip(made.accepted);
-    let accepted = numbered.map(|(line, (_, connection))| Listed { line, connection });
-    Outcome {
-        accepted: accepted.collect(),
-        network,
-        refused: vec![],
-    }
+    Outcome::drawn(network, &wanted, classes)
 }
 
 /// Parses the list. Adds its text to the sources of the document, so that notes can point into it.
@@ -260,44 +221,4 @@ fn network(
     let made = Network::with_rates(wiring.topology, wiring.forwarding, wiring.rates, settings);
     made.map_err(|problem| notes.error("E0804", place_of("routing"), problem).code)
         .ok()
-}
-
-/// Finds an output by its name: `s3:2`, `s3 P2`, or `n0` for the output of a NIC.
-fn port(topology: &Topology, wanted: &str) -> anyhow::Result<Egress> {
-    let is_called = |name: String| name.eq_ignore_ascii_case(wanted.trim());
-    if let Some(nic) = topology
-        .nics()
-        .find(|&nic| is_called(topology.nic_name(nic)))
-    {
-        return Ok(Egress::Nic(nic));
-    }
-    let parts = wanted.trim().rsplit_once([':', ' ']);
-    let Some((switch, number)) = parts else {
-        let names = topology.nics().map(|nic| topology.nic_name(nic));
-        let names: Vec<String> = names.collect();
-        let near = nearest(wanted, names.iter().map(String::as_str));
-        let help = near.map_or(
-            "use s3:2 for a port of a switch, or n0 for the output of a NIC".into(),
-            |near| format!("did you mean {near}?"),
-        );
-        return Err(anyhow!("--port {wanted}: there is no such NIC; {help}"));
-    };
-    let found = topology
-        .switches()
-        .find(|&id| topology.switch_name(id).eq_ignore_ascii_case(switch.trim()))
-        .ok_or_else(|| {
-            anyhow!("--port {wanted}: there is no switch {switch}; see `netloom show switches`")
-        })?;
-    let number = number.trim_start_matches(['p', 'P']);
-    let n = topology.n_ports(found);
-    match number.parse() {
-        Ok(port) if port < n && topology.peer(found, Port(port)) == Peer::Unused => {
-            Err(anyhow!("--port {wanted}: that port has no cable"))
-        }
-        Ok(port) if port < n => Ok(Egress::Switch(found, Port(port))),
-        _ => Err(anyhow!(
-            "--port {wanted}: there is no port {number}; {switch} has ports 0 to {}",
-            n.saturating_sub(1)
-        )),
-    }
 }

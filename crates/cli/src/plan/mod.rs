@@ -3,7 +3,6 @@
 mod admit;
 mod classes;
 mod judge;
-mod report;
 
 use std::path::PathBuf;
 
@@ -164,6 +163,7 @@ impl Plan {
                 &self.file,
                 &self.values.overrides(self.force),
                 &port,
+                self.format,
                 output,
             );
         }

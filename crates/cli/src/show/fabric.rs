@@ -7,7 +7,7 @@ use super::Of;
 use crate::Exit;
 use crate::load::{self, Purpose};
 use crate::output::Output;
-use crate::table::Columns;
+use crate::table::{Table, width};
 
 pub(super) fn switches(of: &Of, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
     let experiment = match of.load(kinds, output)? {
@@ -68,7 +68,7 @@ const OF_CABLES: [&str; 3] = ["failures", "levels", "bisection"];
 fn measured(experiment: &Experiment, facts: &[(String, String)]) -> String {
     let topology = &experiment.fabric.topology;
     let measures = measures(topology);
-    let mut table = Columns::words();
+    let mut table = Table::words();
     table.line(["structure".to_owned(), topology.structure().words()]);
     table.line(["nics".to_owned(), measures.nics.to_string()]);
     table.line(["switches".to_owned(), measures.switches.to_string()]);
@@ -89,5 +89,5 @@ fn measured(experiment: &Experiment, facts: &[(String, String)]) -> String {
         let text = format!("{:.4} switches ({how}{} pairs)", mean.switches, mean.pairs);
         table.line(["mean path".to_owned(), text]);
     }
-    table.print()
+    table.text(width())
 }

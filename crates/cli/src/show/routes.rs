@@ -11,7 +11,7 @@ use netloom_units::NicId;
 use super::{Of, site_routes};
 use crate::Exit;
 use crate::output::Output;
-use crate::table::Columns;
+use crate::table::{Table, width};
 
 #[derive(Args)]
 pub(crate) struct Path {
@@ -42,7 +42,7 @@ impl Path {
         let forwarding = &experiment.fabric.forwarding;
         let steps = paths::path(topology, forwarding, from, to, self.sequence)
             .map_err(|error| anyhow!(error))?;
-        let mut table = Columns::words();
+        let mut table = Table::words();
         table.line(["switch", "input", "output", "lane", "next"]);
         for step in &steps {
             let next = match topology.peer(step.switch, step.output) {
@@ -67,7 +67,7 @@ impl Path {
         output.data(&format!(
             "{from} to {to}: {} switches{random}\n{}",
             steps.len(),
-            table.print()
+            table.text(width())
         ))?;
         Ok(Exit::Done)
     }
@@ -108,7 +108,7 @@ fn prove(experiment: &Experiment, output: &Output) -> anyhow::Result<Exit> {
     let topology = &experiment.fabric.topology;
     let centre = experiment.fabric.switch.centre();
     match deadlock::check_with(topology, &experiment.fabric.forwarding, centre) {
-        verdict @ Verdict::Free { .. } => {
+        verdict @ (Verdict::Free { .. } | Verdict::Unknown { .. }) => {
             output.data(&format!("{verdict}\n"))?;
             Ok(Exit::Done)
         }

@@ -11,7 +11,7 @@ use crate::Exit;
 use crate::load::{self, Overrides};
 use crate::output::Output;
 use crate::site::files::{others, read_all, understood};
-use crate::table::Columns;
+use crate::table::{Table, width};
 
 /// Number of failures, links and steps of a loop that are printed.
 const SHOWN: usize = 8;
@@ -141,7 +141,7 @@ fn summary(found: &RouteCheck) -> String {
 }
 
 fn balance(found: &RouteCheck, names: &Names<'_>) -> String {
-    let mut table = Columns::words();
+    let mut table = Table::words();
     table.line(["links", "number", "routes: least", "mean", "most"]);
     for own in &found.balance {
         table.line([
@@ -152,7 +152,7 @@ fn balance(found: &RouteCheck, names: &Names<'_>) -> String {
             own.routes.max.to_string(),
         ]);
     }
-    let mut text = format!("{}\n", table.print().trim_end());
+    let mut text = format!("{}\n", table.text(width()).trim_end());
     if let Some(busiest) = found.most_loaded(1).first() {
         text.push_str(&format!(
             "most routes on one link: {2} from {0} to {1}\n",

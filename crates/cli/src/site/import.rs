@@ -12,7 +12,7 @@ use netloom_infiniband::suspects::{Suspect, suspects};
 use super::files::{others, put, read_all, understood, write_folder};
 use crate::load::tell;
 use crate::output::Output;
-use crate::table::Columns;
+use crate::table::{Table, width};
 use crate::{Exit, program};
 
 #[derive(Args)]
@@ -116,7 +116,7 @@ fn summary(site: &Site) -> String {
         .iter()
         .map(|(name, n)| format!("{} {name}", n / 2))
         .collect();
-    let mut table = Columns::words();
+    let mut table = Table::words();
     let found = |n: usize, of: usize, what: &str| format!("{n} of {of} {what}");
     let n_switches = site.switches.len();
     table.line(["NICs".to_owned(), site.nics.len().to_string()]);
@@ -185,7 +185,7 @@ fn summary(site: &Site) -> String {
             "none: packets use the service level of their class",
         ),
     ]);
-    table.print()
+    table.text(width())
 }
 
 /// Returns the text of an experiment: the site, and some traffic to start with.

@@ -17,7 +17,7 @@ use super::plan_classes;
 use crate::load::Values;
 use crate::note_lines::NoteLine;
 use crate::output::Output;
-use crate::table::Columns;
+use crate::table::{Table, width};
 use crate::{Exit, Format};
 
 /// The kind of links, as an argument.
@@ -172,7 +172,7 @@ fn rows(rows: &[Row], link: LinkKind, has_classes: bool) -> String {
         LinkKind::InfiniBand => "lane",
         LinkKind::Roce => "priority",
     };
-    let mut columns = Columns::words();
+    let mut columns = Table::words();
     let of_class = ["class", lane, "share", "wait"];
     let line = |process: &str, own: [&str; 3], class: [&str; 4]| {
         let process = has_processes.then_some(process).into_iter();
@@ -195,7 +195,7 @@ fn rows(rows: &[Row], link: LinkKind, has_classes: bool) -> String {
         let own = [row.library, &row.wire, row.by];
         columns.line(line(&row.process, own, [&class, &lane, &share, &wait]));
     }
-    columns.print()
+    columns.text(width())
 }
 
 fn json(document: &Document, report: &Report) -> anyhow::Result<String> {

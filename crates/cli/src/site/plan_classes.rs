@@ -42,9 +42,11 @@ pub(super) fn plan_of(
     output: &Output,
 ) -> anyhow::Result<Option<(Plan, Document)>> {
     let mut opened = load::open(kinds, file, overrides)?;
-    let directory = file.parent().unwrap_or(Path::new("."));
-    let request =
-        netloom_experiment::spec::read_plan(&opened.document, directory, &mut opened.notes);
+    let request = netloom_experiment::spec::read_plan(
+        &opened.document,
+        &load::named_by(file),
+        &mut opened.notes,
+    );
     load::tell(&opened.document, &opened.notes, output);
     let Some(request) = request.filter(|_| !opened.notes.has_errors()) else {
         return Ok(None);

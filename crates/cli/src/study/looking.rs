@@ -14,7 +14,7 @@ use netloom_study::running::{Entry, Planned, Recorded, StudyFolder, at_work, ent
 
 use super::super::output::printable;
 use super::super::progress::{pace, span};
-use super::super::table::{Columns, maybe_nanos};
+use super::super::table::{Table, maybe_nanos, width};
 use super::super::{Exit, Format, program};
 use super::{Output, interrupt, opened};
 
@@ -247,19 +247,19 @@ impl State {
             text.push_str(&format!("  resume with: {program} run {here}\n"));
         }
         if !self.is_complete() && !self.running.is_empty() {
-            let mut table = Columns::words();
+            let mut table = Table::words();
             table.line(["running", "seed", "host"]);
             for run in &self.running {
                 let cells = [run.point.clone(), run.seed.to_string(), run.host.clone()];
                 table.line(cells);
             }
-            text.push_str(&format!("\n{}", table.print()));
+            text.push_str(&format!("\n{}", table.text(width())));
         }
         if !self.last.is_empty() {
-            let mut table = Columns::numbers();
+            let mut table = Table::numbers();
             table.line(["last finished", "seed", "", "delivered", "p99", "time"]);
             self.last.iter().for_each(|cells| table.line(cells.clone()));
-            text.push_str(&format!("\n{}", table.print()));
+            text.push_str(&format!("\n{}", table.text(width())));
         }
         text
     }

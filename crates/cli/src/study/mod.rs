@@ -1,7 +1,6 @@
 //! `netloom study`: watch and merge studies, write job scripts; and running one, for `netloom run`.
 
 mod looking;
-mod manifest;
 mod printed;
 
 use std::num::NonZeroUsize;
@@ -10,9 +9,10 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand};
+use netloom_catalog::Disk;
+use netloom_experiment::Kinds;
 use netloom_experiment::runner::Control;
 use netloom_experiment::spec::Request;
-use netloom_experiment::{Experiment, Kinds};
 use netloom_results::Status as End;
 use netloom_study::running::{self, Journal, Leader, MergeOptions, Merged, Options, StudyFolder};
 use netloom_study::{Division, Study};
@@ -24,7 +24,7 @@ use super::output::Output;
 use super::patience::Patience;
 use super::progress::{Shown, Style};
 use super::shard::Shard;
-use super::{Exit, Format, interrupt, machine, program};
+use super::{Exit, Format, INTERRUPTED, interrupt, machine, program};
 
 use looking::{Status, Watch};
 
@@ -63,12 +63,6 @@ pub(super) fn folder_named(name: &str) -> PathBuf {
     PathBuf::from(format!("{}.out", name.replace(['/', '\\'], "-")))
 }
 
-/// Returns the positions of switches and NICs as JSON, for the results folder.
-pub(super) fn layout(experiment: &Experiment) -> anyhow::Result<String> {
-    let layout = netloom_drawing::layout(&experiment.fabric.topology);
-    Ok(format!("{}\n", serde_json::to_string(&layout)?))
-}
-
 /// How a study is run.
 pub(super) struct Running<'a> {
     pub(super) study: &'a Study,
@@ -92,32 +86,32 @@ impl Running<'_> {
         // Dropping the leader releases the other ranks, however this ends.
         let leader = self.job.ranks().map(Leader::new);
         if shard.is_none_or(|shard| shard.index == 1) {
-            self.draw(folder)?;
+            folder.draw(self.study)?;
         }
-        let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        let threads = match leader {
+            Some(_) => NonZeroUsize::MIN,
+            None => {
+                let asked = self.threads.and_then(NonZeroUsize::new);
+                asked.unwrap_or(Options::default().threads)
+            }
+        };
+        let host = netloom_results::host().unwrap_or_else(|| "localhost".to_owned());
+        let own_part = shard.map(|shard| shard.to_string());
+        let journal = Journal::begin(folder.path(), &host, own_part, threads.get())?;
         let options = Options {
             owns: &|unit| shard.is_none_or(|shard| shard.owns(unit)),
-            threads: match leader {
-                Some(_) => NonZeroUsize::MIN,
-                None => self.threads.and_then(NonZeroUsize::new).unwrap_or(cores),
-            },
+            threads,
             division: self.division(),
             leader: leader.as_ref(),
+            journal: Some(&journal),
         };
-        let host = machine::host().unwrap_or_else(|| "localhost".to_owned());
-        let own_part = shard.map(|shard| shard.to_string());
-        let threads = options.threads.get();
-        let journal = Journal::begin(folder.path(), &host, own_part, threads)?;
         let shown = Mutex::new(Shown::new(self.progress, output.quiet));
         interrupt::fabric_runs();
-        let finished = running::execute(self.study, folder, &journal, &options, &|progress| {
+        let finished = self.study.run(folder, &options, &|progress| {
             if let Ok(mut shown) = shown.lock() {
                 shown.update_study(progress);
             }
-            match interrupt::is_asked() {
-                true => Control::Stop,
-                false => Control::Continue,
-            }
+            interrupt::control()
         });
         if let Ok(shown) = shown.lock() {
             shown.finish();
@@ -166,15 +160,9 @@ impl Running<'_> {
             return Exit::Done;
         };
         interrupt::fabric_runs();
-        running::follow(
-            self.study,
-            ranks,
-            &self.division(),
-            &mut |_| match interrupt::is_asked() {
-                true => Control::Stop,
-                false => Control::Continue,
-            },
-        );
+        running::follow(self.study, ranks, &self.division(), &mut |_| {
+            interrupt::control()
+        });
         // The first process says how the study ended.
         Exit::Done
     }
@@ -192,27 +180,14 @@ impl Running<'_> {
         }
     }
 
-    /// Stores the picture of the fabric for reports, if all points have the same fabric.
-    fn draw(&self, folder: &StudyFolder) -> anyhow::Result<()> {
-        let is_varied = |path: &str| path.split('.').next() == Some("topology");
-        let paths = self.study.axes.iter().flat_map(|axis| axis.paths());
-        let file = folder.path().join("layout.json");
-        if file.exists() || paths.into_iter().any(is_varied) {
-            return Ok(());
-        }
-        let Some(point) = self.study.points().next() else {
-            return Ok(());
-        };
-        let loaded = self.study.load(&point, self.study.seeds.first);
-        if let Some(experiment) = loaded.experiment {
-            let text = layout(&experiment)?;
-            folder.write("layout.json", text.as_bytes())?;
-        }
-        Ok(())
-    }
-
     fn merged(&self, folder: &StudyFolder, output: &Output) -> anyhow::Result<Exit> {
-        let merged = merge(self.study, folder, MergeOptions::default(), output)?;
+        let merged = merge(
+            self.study,
+            folder,
+            MergeOptions::default(),
+            interrupt::control,
+            output,
+        )?;
         show(self.study, &merged, self.format, output)?;
         let (program, here) = (program(), folder.path().display());
         output.say(&format!("results in {here}; next: {program} report {here}"));
@@ -225,8 +200,13 @@ pub(super) fn mistakes(study: &Study, output: &Output) -> Option<Exit> {
     let patience = Patience::new("checking the study".to_owned(), output.quiet);
     let checked = study.check(Duration::ZERO, &mut |done, of| {
         patience.update(format!("checked {done} of {of} points"));
+        interrupt::control()
     });
     drop(patience);
+    if checked.interrupted {
+        output.say(INTERRUPTED);
+        return Some(Exit::Interrupted);
+    }
     let exit = load::exit_with(&checked.notes, !checked.notes.has_errors());
     load::tell(&checked.document, &checked.notes, output);
     (exit != Exit::Done).then_some(exit)
@@ -237,12 +217,14 @@ pub(super) fn merge(
     study: &Study,
     folder: &StudyFolder,
     options: MergeOptions,
+    control: fn() -> Control,
     output: &Output,
 ) -> anyhow::Result<Merged> {
     let patience = Patience::new("merging runs".to_owned(), output.quiet);
-    let manifest = |merged: &Merged| manifest::of(study, folder, merged);
-    let merged = running::merge(study, folder, options, &manifest, &mut |done, of| {
+    let provenance = machine::provenance();
+    let merged = study.merge(folder, options, &provenance, &mut |done, of| {
         patience.update(format!("merged {done} of {of} runs"));
+        control()
     });
     drop(patience);
     Ok(merged?)
@@ -275,7 +257,7 @@ fn opened(kinds: &Kinds, folder: StudyFolder) -> anyhow::Result<(StudyFolder, St
     let (text, inputs) = folder.study_text()?;
     let name = folder.path().join("study.toml").display().to_string();
     let opened = Study::open(&Request {
-        directory: &inputs,
+        files: Disk::folder(inputs),
         force: true,
         kinds,
         ..Request::new(&name, &text)
@@ -323,7 +305,7 @@ impl Merge {
             partial: self.partial,
             csv: self.csv,
         };
-        let merged = merge(&study, &folder, options, output)?;
+        let merged = merge(&study, &folder, options, interrupt::control, output)?;
         show(&study, &merged, self.format, output)?;
         for warning in &merged.warnings {
             output.say(&format!("warning: {warning}"));

@@ -8,7 +8,7 @@ use netloom_study::Study;
 use netloom_study::running::Merged;
 use serde_json::{Map, Value};
 
-use super::super::table::{Columns, marked, maybe_nanos, painted};
+use super::super::table::{Table, marked, maybe_nanos, painted, title, width};
 
 /// Number of points up to which all are listed; above it, only series are.
 const MOST_POINTS: usize = 40;
@@ -115,26 +115,27 @@ impl<'a> Points<'a> {
     /// Returns a line per point. In a table that is too wide, the first axis becomes headings.
     fn all(&self) -> String {
         let table = self.points(false);
-        match table.fits() || self.columns.len() < 2 {
-            true => table.print(),
-            false => self.points(true).print(),
+        match table.fits(width()) || self.columns.len() < 2 {
+            true => table.text(width()),
+            false => self.points(true).text(width()),
         }
     }
 
-    fn points(&self, is_grouped: bool) -> Columns {
+    fn points(&self, is_grouped: bool) -> Table {
         // Only finite work has a completion time.
         let completion = |line: usize| self.number("completion_time_ns", line);
         let ends = self.lines.iter().any(|line| completion(*line).is_some());
         let axes = &self.columns[usize::from(is_grouped)..];
-        let mut table = Columns::numbers()
+        let mut table = Table::numbers()
             .left([axes.len() + 5 + usize::from(ends)])
             .keys(axes.len());
-        let mut head: Vec<&str> = axes.to_vec();
-        let above = vec![""; head.len() + 2];
+        let above = vec![""; axes.len() + 2];
         table.line(above.into_iter().chain(["latency"]));
-        head.extend(["offered", "delivered", "mean", "±95%", "p99"]);
-        head.extend(ends.then_some("completion"));
-        head.push("");
+        let mut head: Vec<String> = axes.iter().map(|&axis| axis.to_owned()).collect();
+        head.extend(["offered_load", "delivered_load", "latency_mean_ns"].map(title));
+        head.extend(["±95%".to_owned(), title("latency_p99_ns")]);
+        head.extend(ends.then(|| title("completion_time_ns")));
+        head.push(String::new());
         table.line(head);
         let mut group = None;
         for &line in &self.lines {
@@ -172,14 +173,15 @@ impl<'a> Points<'a> {
             return None;
         }
         let keys = self.columns.len() + 1;
-        let mut table = Columns::numbers().keys(keys).left([keys - 1]);
-        let mut head = self.columns.clone();
-        head.extend(["class", "delivered", "p99", "completion"]);
+        let mut table = Table::numbers().keys(keys).left([keys - 1]);
+        let mut head: Vec<String> = self.columns.iter().map(|&name| name.to_owned()).collect();
+        head.push("class".to_owned());
+        head.extend(["delivered_load", "latency_p99_ns", "completion_time_ns"].map(title));
         let columns = ["slowdown", "bus_bandwidth"];
         let more: Vec<&str> = columns.into_iter().filter(|name| has(name)).collect();
         head.extend(more.iter().map(|name| match *name {
-            "bus_bandwidth" => "bus GB/s",
-            name => name,
+            "bus_bandwidth" => "bus GB/s".to_owned(),
+            name => title(name),
         }));
         table.line(head);
         for line in lines {
@@ -197,7 +199,7 @@ impl<'a> Points<'a> {
             }));
             table.line(cells);
         }
-        Some(table.print())
+        Some(table.text(width()))
     }
 
     /// Returns where each series saturates along the axis whose name ends in `load`.
@@ -220,13 +222,13 @@ impl<'a> Points<'a> {
                 None => found.push((key, vec![line])),
             }
         }
-        let mut table = Columns::numbers().keys(others.len());
+        let mut table = Table::numbers().keys(others.len());
         let mut head: Vec<String> = others.iter().map(|name| (*name).to_owned()).collect();
         let axis = self.columns[along];
         head.extend([
             format!("steady up to {axis}"),
-            "delivered".to_owned(),
-            "p99".to_owned(),
+            title("delivered_load"),
+            title("latency_p99_ns"),
             "first saturated".to_owned(),
         ]);
         table.line(head);
@@ -250,7 +252,7 @@ impl<'a> Points<'a> {
             ]);
             table.line(cells);
         }
-        Some(table.print())
+        Some(table.text(width()))
     }
 }
 

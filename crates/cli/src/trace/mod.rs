@@ -12,7 +12,7 @@ use netloom_units::Tick;
 
 use super::load::{self, Overrides, Purpose};
 use super::output::Output;
-use super::table::{Columns, nanos};
+use super::table::{Table, nanos, width};
 use super::{Exit, interrupt, show};
 
 #[derive(Args)]
@@ -206,7 +206,7 @@ fn title(experiment: &Experiment, way: &[Step]) -> String {
 
 fn way(experiment: &Experiment, steps: &[Step]) -> String {
     let nanos = |ticks: u64| format!("{:.3}", experiment.timebase.nanos(ticks as f64));
-    let mut table = Columns::numbers();
+    let mut table = Table::numbers();
     table.line(["stage", "at (ns)", "after (ns)", "where", ""]);
     let mut before = steps[0].at;
     for step in steps {
@@ -220,7 +220,7 @@ fn way(experiment: &Experiment, steps: &[Step]) -> String {
         ]);
         before = step.at;
     }
-    table.print()
+    table.text(width())
 }
 
 /// Returns the name of a stage, its place, and its lane.

@@ -50,7 +50,7 @@ fn folder(name: &str) -> PathBuf {
 /// Checks a text like `netloom check`, and runs a valid, small experiment for a short time.
 fn check_and_run(text: &str, directory: &Path) {
     let request = Request {
-        directory,
+        files: netloom_catalog::Disk::folder(directory),
         memory: Some(MEMORY),
         will_run: true,
         ..Request::new("input.toml", text)
@@ -88,7 +88,7 @@ fn check_and_run(text: &str, directory: &Path) {
     // The resolved file is an experiment.
     let resolved = experiment.resolved.to_toml(true);
     let again = spec::load(&Request {
-        directory,
+        files: netloom_catalog::Disk::folder(directory),
         ..Request::new("input.toml", &resolved)
     });
     assert!(

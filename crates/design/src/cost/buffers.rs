@@ -29,12 +29,6 @@ pub fn credit_buffer(delay: Time, rate: Rate, packet: Bytes) -> Bytes {
     Bytes(round_trip(delay, rate).ceil() + packet.0)
 }
 
-/// Returns the space above the PAUSE threshold that keeps a link lossless: a round trip, one packet
-/// that the sender had begun, and one of the other direction that delayed the PAUSE.
-pub fn pause_headroom(delay: Time, rate: Rate, largest_packet: Bytes) -> Bytes {
-    Bytes(round_trip(delay, rate).ceil() + 2 * largest_packet.0)
-}
-
 /// Ports of one kind on a switch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PortGroup {
@@ -156,12 +150,6 @@ mod tests {
     fn v002_15_normal_partitions_hold_a_round_trip() {
         let needed = |nanos| credit_buffer(Time::from_nanos(nanos), TEN_GIGABYTES, Bytes(0)).0 / 10;
         assert_eq!([5, 40, 500].map(needed), [10, 80, 1000]);
-    }
-
-    #[test]
-    fn g003_2_pause_headroom_is_328_flits() {
-        let headroom = pause_headroom(metres(5), Rate(400_000_000_000), Bytes(9216));
-        assert_eq!(headroom.in_flits(Bytes(64)), 328);
     }
 
     #[test]

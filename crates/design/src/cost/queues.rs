@@ -39,14 +39,6 @@ impl Scheme {
         self.memory(Bytes(PACKETS_PER_QUEUE * packet.0))
     }
 
-    /// Returns the bytes per queue if the queues share a fixed memory equally; `None` if it does
-    /// not divide.
-    pub fn share_of(self, port: Bytes) -> Option<Bytes> {
-        let queues = u64::from(self.queues());
-        let whole = queues != 0 && port.0.is_multiple_of(queues);
-        whole.then(|| Bytes(port.0 / queues))
-    }
-
     /// Returns the printed area of the smallest memory with 64-byte packets, if paper 001 prints
     /// one.
     pub fn printed_area(self) -> Option<SramArea> {
@@ -69,9 +61,6 @@ impl fmt::Display for Scheme {
 
 /// Packets in the smallest queue.
 const PACKETS_PER_QUEUE: u64 = 2;
-
-/// Bytes per VOQnet queue in the simulations of paper 001; its area table uses 128.
-pub const SIMULATED_VOQNET_QUEUE: Bytes = Bytes(512);
 
 /// The area of a memory, in units of 10^-5 mm², so it is exact.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -135,16 +124,8 @@ mod tests {
 
     #[test]
     fn v001_13_simulated_memory_of_voqnet() {
-        let memory = |nodes| VoqNet(nodes).memory(SIMULATED_VOQNET_QUEUE);
+        let memory = |nodes| VoqNet(nodes).memory(Bytes(512));
         assert_eq!((memory(64), memory(256)), (Bytes(32768), Bytes(131_072)));
-    }
-
-    #[test]
-    fn four_kibibytes_divide_among_the_queues_of_every_scheme() {
-        let schemes = [OneQueue, Obqa(2), Dbbm(4), Obqa(8), VoqSw(32)];
-        let shares = schemes.map(|scheme| scheme.share_of(Bytes(4096)).map(|b| b.0));
-        assert_eq!(shares, [4096, 2048, 1024, 512, 128].map(Some));
-        assert_eq!(Obqa(3).share_of(Bytes(4096)), None);
     }
 
     #[test]

@@ -61,11 +61,6 @@ impl Device {
         (self.widths.sl + self.widths.weight) * self.n_entries
     }
 
-    /// Returns the bits of the deficit counters of all ports.
-    pub fn deficit_bits(&self) -> u64 {
-        u64::from(self.has_deficits) * self.widths.deficit * self.n_entries * self.n_ports
-    }
-
     /// Returns the bits of the registers of one port.
     pub fn port_bits(&self) -> u64 {
         let deficits = u64::from(self.has_deficits) * self.widths.deficit * self.n_entries;
@@ -100,19 +95,6 @@ pub fn dtable_counters(n_sls: u64, n_ports: u64) -> DTableCounters {
     }
 }
 
-/// Entries of each of the two tables of an InfiniBand port.
-pub const IB_TABLE: u64 = 64;
-
-/// Entries of the low table that hold counters if a DTable is stored in an InfiniBand port: the
-/// deficits of 16 service levels and the accumulator.
-pub const IB_COUNTERS: u64 = 16 + 1;
-
-/// Returns the length of the longest DTable in the storage of an InfiniBand port: the high table
-/// and the unused part of the low table.
-pub fn longest_dtable_in_ib() -> u64 {
-    IB_TABLE + (IB_TABLE - IB_COUNTERS)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,14 +125,12 @@ mod tests {
     #[test]
     fn v003_6_switch_of_48_ports() {
         assert_eq!(bits(48, 32), (1792, 26_368));
-        assert_eq!(Device::new(48, 32, true).deficit_bits(), 24_576);
         assert_eq!(words(24_576), "24576 bits (24 Kibit)");
     }
 
     #[test]
     fn v003_7_switch_of_64_ports() {
         assert_eq!(bits(64, 32), (2176, 34_944));
-        assert_eq!(Device::new(64, 32, true).deficit_bits(), 32_768);
     }
 
     #[test]
@@ -172,7 +152,7 @@ mod tests {
     fn c003_16_only_deficits_grow_with_the_product() {
         let basic = |ports, entries| bits(ports, entries).0;
         assert_eq!(basic(64, 64) - basic(64, 32), basic(48, 64) - basic(48, 32));
-        let deficits = |ports, entries| Device::new(ports, entries, true).deficit_bits();
+        let deficits = |ports, entries| bits(ports, entries).1 - bits(ports, entries).0;
         assert_eq!(deficits(64, 64), 4 * deficits(32, 32));
     }
 
@@ -180,6 +160,5 @@ mod tests {
     fn v000_12_counters() {
         let opa = dtable_counters(32, 48);
         assert_eq!((opa.deficits, opa.accumulators), (1536, 48));
-        assert_eq!(longest_dtable_in_ib(), 64 + 47);
     }
 }

@@ -5,7 +5,7 @@ use netloom_topology::{Blueprint, FatTree, Mesh, graph};
 use netloom_units::{Bytes, SwitchId, Vl};
 use proptest::prelude::*;
 
-use super::super::slots::{FRAME, RESERVABLE};
+use super::super::slots::FRAME;
 use super::*;
 use crate::qos::wait::{IbTables, PacketSizes, Wait, ib_wait};
 
@@ -116,7 +116,7 @@ fn a_refusal_names_the_first_full_output_and_changes_nothing() {
     let refusal = network.admit(connection(0, 2, 300)).unwrap_err();
     let trunk = network.path(NicId(0), NicId(2))[1];
     let (needed, free) = (Slots(1959), Slots(13_056 - 6 * 1959));
-    let reservable = RESERVABLE;
+    let reservable = Slots(13_056);
     let limit = Limit::Slots { reservable };
     let expected = Refusal {
         port: trunk,
@@ -143,7 +143,7 @@ fn more_than_a_link_is_refused() {
     let mut network = dumbbell(Mode::Paper);
     let refusal = network.admit(connection(0, 1, 1_000_000_000)).unwrap_err();
     assert_eq!(refusal.port, Egress::Nic(NicId(0)));
-    assert_eq!(refusal.free, RESERVABLE);
+    assert_eq!(refusal.free, Slots(13_056));
 }
 
 #[test]

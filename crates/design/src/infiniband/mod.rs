@@ -20,6 +20,7 @@ mod classes;
 pub mod csv;
 mod entries;
 pub mod establish;
+mod outcome;
 pub mod slots;
 pub mod table;
 pub mod waits;
@@ -30,6 +31,7 @@ pub use admission::{Connection, ConnectionId, Mode, Network, PortReport, Refusal
 pub use classes::{ConnectionClass, classify_by};
 pub use entries::Placement;
 pub use establish::{Established, Establishment, establish, establish_of};
-pub use slots::{Slots, classify, frame_time, slots_for};
+pub use outcome::Outcome;
+pub use slots::{Slots, classify, slots_for};
 pub use table::{BEST_EFFORT_SL, CHALLENGED_SL, Class, Lanes, Limit, PortTable, Tables};
 pub use waits::{Late, Packets};

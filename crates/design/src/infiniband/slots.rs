@@ -6,7 +6,7 @@
 use std::fmt;
 
 use netloom_arbitration::{MAX_ENTRIES, WEIGHT_UNIT};
-use netloom_units::{Bytes, Rate, Ratio, Sl, Time};
+use netloom_units::{Bytes, Rate, Sl};
 
 /// The largest weight of an entry, in slots.
 pub const ENTRY_SLOTS: u64 = 255;
@@ -20,9 +20,6 @@ pub const FRAME: Slots = Slots(MAX_ENTRIES as u64 * ENTRY_SLOTS);
 
 /// The default share of best effort at a port: 20 % of the frame.
 pub const BEST_EFFORT: Slots = Slots(FRAME.0 / 5);
-
-/// The slots that all connections together may then reserve at one port: 80 % of the frame.
-pub const RESERVABLE: Slots = Slots(FRAME.0 - BEST_EFFORT.0);
 
 impl Slots {
     /// Returns this share of the frame: at least one slot, and at most all but one.
@@ -54,19 +51,6 @@ impl fmt::Display for Slots {
     }
 }
 
-/// Returns the time that a link takes for a whole frame.
-///
-/// # Panics
-/// If the rate is zero.
-pub fn frame_time(link: Rate) -> Time {
-    link.time_for(FRAME.bytes())
-}
-
-/// Returns the bandwidth of one slot, rounded down to whole bits per second.
-pub fn slot_rate(link: Rate) -> Rate {
-    Rate(link.0 / FRAME.0)
-}
-
 /// Returns the slots that a bandwidth needs on a link: its share of the frame, rounded up.
 ///
 /// A bandwidth above the link's gives more slots than the frame has; admission refuses it.
@@ -75,20 +59,6 @@ pub fn slot_rate(link: Rate) -> Rate {
 /// If the link's rate is zero.
 pub fn slots_for(bandwidth: Rate, link: Rate) -> Slots {
     let slots = (u128::from(bandwidth.0) * u128::from(FRAME.0)).div_ceil(u128::from(link.0));
-    Slots(u64::try_from(slots).unwrap_or(u64::MAX))
-}
-
-/// Returns the same by the paper's second formula, over the time of a frame: `ceil(B * T_frame /
-/// 512)`.
-///
-/// # Panics
-/// If the link's rate is zero.
-pub fn slots_by_frame_time(bandwidth: Rate, link: Rate) -> Slots {
-    const PICOS_PER_SECOND: u128 = 1_000_000_000_000;
-    let bits_of_slot = u128::from(WEIGHT_UNIT) * 8;
-    let frame = frame_time(link).picos();
-    let slots = (u128::from(bandwidth.0) * frame.num())
-        .div_ceil(frame.den() * PICOS_PER_SECOND * bits_of_slot);
     Slots(u64::try_from(slots).unwrap_or(u64::MAX))
 }
 
@@ -103,34 +73,9 @@ pub fn classify(bandwidth: Rate) -> Sl {
     Sl(LARGEST.iter().filter(|&&most| bandwidth > most).count() as u8)
 }
 
-/// Returns the time between two packets of a connection that sends at a constant rate.
-///
-/// # Panics
-/// If the bandwidth is zero.
-pub fn inter_arrival(bandwidth: Rate, packet: Bytes) -> Time {
-    bandwidth.time_for(packet)
-}
-
-/// Returns the cycle of the paper's crossbar: 16 bits wide, at twice the link's rate.
-///
-/// # Panics
-/// If the rate is zero.
-pub fn crossbar_cycle(link: Rate) -> Time {
-    // 16 bits at twice the rate take as long as one byte at the rate itself.
-    link.time_for(Bytes(1))
-}
-
-/// Returns the cycles of an arbitration with this delay, rounded up (the paper: 20 ns).
-///
-/// # Panics
-/// If the rate is zero.
-pub fn arbitration_cycles(delay: Time, link: Rate) -> u64 {
-    let cycles: Ratio = delay.picos() / crossbar_cycle(link).picos();
-    u64::try_from(cycles.num().div_ceil(cycles.den())).unwrap_or(u64::MAX)
-}
-
 #[cfg(test)]
 mod tests {
+    use netloom_units::Time;
     use proptest::prelude::*;
 
     use super::*;
@@ -146,6 +91,16 @@ mod tests {
         Rate(300_000_000),
     ];
 
+    /// The second formula of the paper, over the time of a frame: `ceil(B * T_frame / 512)`.
+    fn slots_by_frame_time(bandwidth: Rate, link: Rate) -> Slots {
+        const PICOS_PER_SECOND: u128 = 1_000_000_000_000;
+        let bits_of_slot = u128::from(WEIGHT_UNIT) * 8;
+        let frame = link.time_for(FRAME.bytes()).picos();
+        let slots = (u128::from(bandwidth.0) * frame.num())
+            .div_ceil(frame.den() * PICOS_PER_SECOND * bits_of_slot);
+        Slots(u64::try_from(slots).unwrap_or(u64::MAX))
+    }
+
     fn slots(link: Rate) -> [u64; 5] {
         ASKED.map(|bandwidth| slots_for(bandwidth, link).0)
     }
@@ -155,20 +110,14 @@ mod tests {
         assert_eq!(FRAME, Slots(16_320));
         assert_eq!(FRAME.bytes(), Bytes(1_044_480));
         assert_eq!(FRAME.bytes().0 * 8, 8_355_840);
-        assert_eq!((BEST_EFFORT, RESERVABLE), (Slots(3_264), Slots(13_056)));
+        assert_eq!(BEST_EFFORT, Slots(3_264));
     }
 
     #[test]
     fn v004_2_the_time_of_a_frame() {
-        let nanos = [X1, X4, X12].map(|link| frame_time(link).picos());
+        let nanos = [X1, X4, X12].map(|link| link.time_for(FRAME.bytes()).picos());
         let expected = [3_342_336, 835_584, 278_528].map(|n| Time::from_nanos(n).picos());
         assert_eq!(nanos, expected);
-    }
-
-    #[test]
-    fn v004_3_the_rate_of_a_slot() {
-        let rates = [X1, X4, X12].map(|link| slot_rate(link).0);
-        assert_eq!(rates, [153_186, 612_745, 1_838_235]);
     }
 
     #[test]
@@ -216,24 +165,5 @@ mod tests {
         let edges = [64_000, 64_001, 1_550_000, 1_550_001, 64_000_000, 64_000_001];
         let sls = edges.map(|bits| classify(Rate(bits)).0);
         assert_eq!(sls, [0, 1, 1, 2, 2, 3]);
-    }
-
-    #[test]
-    fn v004_12_cycle_and_arbitration() {
-        assert_eq!(crossbar_cycle(X1), "3.2 ns".parse().unwrap());
-        assert_eq!(crossbar_cycle(X4), "0.8 ns".parse().unwrap());
-        assert_eq!(arbitration_cycles(Time::from_nanos(20), X1), 7);
-        assert_eq!(arbitration_cycles(Time::from_nanos(20), X4), 25);
-    }
-
-    #[test]
-    fn v004_13_inter_arrival_times() {
-        let nanos = |bits, bytes| inter_arrival(Rate(bits), Bytes(bytes)).as_nanos().round() as u64;
-        assert_eq!(nanos(8_000, 256), 256_000_000);
-        assert_eq!(nanos(8_000, 4096), 4_096_000_000);
-        assert_eq!(nanos(64_000_000, 256), 32_000);
-        assert_eq!(nanos(64_000_000, 4096), 512_000);
-        assert_eq!(nanos(300_000_000, 256), 6_827);
-        assert_eq!(nanos(300_000_000, 4096), 109_227);
     }
 }

@@ -9,6 +9,8 @@ use super::request::Request;
 pub struct Conflict {
     /// Indices of the classes in the request.
     pub classes: Vec<usize>,
+    /// Their names.
+    pub names: Vec<String>,
     /// Whether every smaller set can be met.
     pub is_smallest: bool,
     /// Whether every class of the set is needed for the conflict; otherwise the search ended before
@@ -57,6 +59,7 @@ impl Trial<'_> {
         match self.reasons(&classes) {
             Some(reasons) => Some(Conflict {
                 classes,
+                names: vec![],
                 is_smallest: self.all_smaller_met,
                 is_minimal: self.all_smaller_met,
                 reasons: reasons?,
@@ -90,6 +93,7 @@ pub(super) fn smallest(request: &Request, reasons: &[String]) -> Conflict {
     }
     let mut conflict = Conflict {
         classes: (0..n).collect(),
+        names: vec![],
         is_smallest: false,
         is_minimal: true,
         reasons: reasons.to_vec(),

@@ -11,7 +11,7 @@
 
 use super::devices::{Device, HighLimit, LimitIssue, PortsOf, Room};
 use super::request::{HighTable, Request};
-use super::{Plan, Refusal, alone};
+use super::{Plan, PlanError, alone};
 
 /// The tables of one kind of port.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ fn words(ports: PortsOf, devices: &[Device], room: Room) -> String {
 }
 
 /// Computes the plan for all devices of a request; that of the switches comes first.
-pub(super) fn plan(request: &Request) -> Result<Plan, Refusal> {
+pub(super) fn plan(request: &Request) -> Result<Plan, PlanError> {
     let written = Room {
         low: request.capacity().min(64) as u8,
         high: request.high_capacity().min(64) as u8,
@@ -120,7 +120,7 @@ fn limit_issue(request: &Request, ports: PortsOf) -> Option<LimitIssue> {
 }
 
 /// Adds the reason why the high table was not used.
-fn with_issue(mut refusal: Refusal, request: &Request, ports: PortsOf) -> Refusal {
+fn with_issue(mut refusal: PlanError, request: &Request, ports: PortsOf) -> PlanError {
     let issue = limit_issue(request, ports).filter(|_| has_slowdowns(request));
     refusal
         .reasons
@@ -146,7 +146,7 @@ fn within(request: &Request, room: Room) -> Request {
 }
 
 /// Returns the same refusal, attributed to a device.
-fn at(mut refusal: Refusal, device: &str) -> Refusal {
+fn at(mut refusal: PlanError, device: &str) -> PlanError {
     for reason in &mut refusal.reasons {
         *reason = format!("at {device}: {reason}");
     }

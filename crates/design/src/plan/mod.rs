@@ -18,6 +18,7 @@ mod compose;
 mod conflict;
 mod cost;
 pub mod devices;
+mod document;
 mod fitted;
 mod judgement;
 pub mod lanes;
@@ -25,11 +26,12 @@ mod nearby;
 pub mod request;
 mod small;
 mod tables;
+mod text;
 mod writing;
 
 use std::fmt;
 
-use netloom_units::{Bytes, Sl, Time, Vl, short_time};
+use netloom_units::{Sl, Time, Vl, short_time};
 
 pub use conflict::Conflict;
 pub use devices::{Cautions, Device, HighLimit, LimitIssue, PortsOf, Room, Surroundings};
@@ -37,8 +39,6 @@ pub use fitted::Fitted;
 pub use lanes::Grouping;
 pub use request::{Class, HighTable, Kind, Ports, Request};
 pub use tables::Tables;
-
-use crate::qos::predict::{Laws, SizeLaw};
 
 use crate::qos::slowdown::Slowdown;
 use crate::qos::wait::Wait;
@@ -291,9 +291,9 @@ pub fn rounded(time: Time) -> String {
     short_time(time.as_nanos())
 }
 
-/// The reasons why there is no plan.
+/// Why there is no plan.
 #[derive(Clone, Debug)]
-pub struct Refusal {
+pub struct PlanError {
     /// All needs that cannot be met.
     pub reasons: Vec<String>,
     /// The nearest plan, if there are any tables at all.
@@ -306,11 +306,15 @@ pub struct Refusal {
     device: Option<String>,
 }
 
-impl Refusal {
+impl PlanError {
     /// Returns the fewest classes that cannot be met together. This search takes longer than the
     /// refusal itself, up to a limit.
     pub fn conflict(&self) -> Conflict {
         let mut conflict = conflict::smallest(&self.asked, &self.reasons);
+        let names = conflict.classes.iter();
+        conflict.names = names
+            .map(|&class| self.asked.classes[class].name.clone())
+            .collect();
         if let Some(device) = &self.device
             && conflict.reasons != self.reasons
         {
@@ -321,17 +325,17 @@ impl Refusal {
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for PlanError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.reasons.join("; "))
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for PlanError {}
 
 /// Computes the tables for a request. A missed deadline or slowdown, or shares that sum to more
 /// than the link, is refused. A share outside the tolerance is reported in [`Plan::unmet`].
-pub fn plan(request: &Request) -> Result<Plan, Refusal> {
+pub fn plan(request: &Request) -> Result<Plan, PlanError> {
     match request.devices.is_empty() && !fitted::avoids_high_table(request) {
         true => alone(request),
         false => fitted::plan(request),
@@ -339,58 +343,15 @@ pub fn plan(request: &Request) -> Result<Plan, Refusal> {
 }
 
 /// Computes the tables for a request with one kind of port.
-fn alone(request: &Request) -> Result<Plan, Refusal> {
+fn alone(request: &Request) -> Result<Plan, PlanError> {
     let effort = compose::Effort::new(u64::MAX);
-    attempt::attempt(request, &effort).map_err(|failure| Refusal {
+    attempt::attempt(request, &effort).map_err(|failure| PlanError {
         reasons: failure.reasons,
         nearest: failure.nearest,
         is_proved: failure.is_proved,
         asked: Box::new(request.clone()),
         device: None,
     })
-}
-
-/// Packs the entries of a table into a port with fewer entries: shares as close as possible, no
-/// entry of weight 0, all in the low table. The laws describe the packets of each lane.
-pub fn compress(
-    table: &netloom_arbitration::VlArbitrationTable,
-    laws: &Laws,
-    capacity: u16,
-) -> Result<Plan, Refusal> {
-    let empty = netloom_arbitration::VlArbitrationTable::default();
-    let tables = Tables::InfiniBand {
-        high: empty,
-        low: table.clone(),
-        limit: netloom_arbitration::NO_LIMIT,
-    };
-    let shares = tables.shares(laws, Bytes(64));
-    let class = |(vl, law): (usize, &Option<_>)| {
-        let sizes: Option<SizeLaw> = law.clone();
-        let share = request::exact(shares[vl]);
-        sizes.filter(|_| !share.is_zero()).map(|sizes| Class {
-            name: Vl(vl as u8).to_string(),
-            sl: Sl(vl as u8),
-            share,
-            sizes,
-            has_only_these: false,
-            deadline: None,
-            slowdown: None,
-            distance: None,
-            dscps: vec![],
-            carries: vec![],
-        })
-    };
-    let request = Request {
-        ports: Ports {
-            entries: Some(capacity),
-            high_table: HighTable::Never,
-            ..Ports::default()
-        },
-        classes: laws.iter().enumerate().filter_map(class).collect(),
-        devices: vec![],
-        cautions: Cautions::default(),
-    };
-    plan(&request)
 }
 
 #[cfg(test)]

@@ -146,13 +146,6 @@ pub struct DTablePlan {
     pub classes: Vec<PlannedClass>,
 }
 
-impl DTablePlan {
-    /// Returns M, the largest weight of an entry that the plan allows: `GMTU·w`.
-    pub fn largest_entry(&self, needs: &Needs) -> Ratio {
-        Ratio::whole(needs.gmtu.into()) * self.w
-    }
-}
-
 /// The result of one class.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PlannedClass {
@@ -177,18 +170,6 @@ pub struct PlannedClass {
     pub total: u64,
     /// The largest accumulator: its largest weight and a deficit of one credit less than a message.
     pub largest_accumulator: u64,
-}
-
-impl PlannedClass {
-    /// Returns the wanted share, for printing.
-    pub fn wanted_f64(&self) -> f64 {
-        self.wanted.as_f64()
-    }
-
-    /// Returns the given share, for printing.
-    pub fn given_f64(&self) -> f64 {
-        self.given.as_f64()
-    }
 }
 
 /// Why there is no table.

@@ -3,13 +3,13 @@
 use netloom_catalog::Note;
 use netloom_fabric::CrossbarPlan;
 use netloom_routing::Forwarding;
-use netloom_routing::deadlock::{Centre, Verdict, check_with};
+use netloom_routing::deadlock::{Centre, PROOF_STEPS, Verdict, check_bounded, check_with};
 use netloom_topology::{Structure, Topology};
 use netloom_units::Vl;
 
 use super::buffers::words;
 use super::lanes::OWN_ROWS;
-use crate::spec::{Desk, LaneMap};
+use crate::spec::{Desk, Effort, LaneMap, grouped};
 
 /// Limit on the channels of a cycle that are printed.
 const SHOWN: usize = 8;
@@ -36,7 +36,10 @@ pub(crate) fn routing(
     centre: Option<Centre>,
     desk: &mut Desk<'_>,
 ) {
-    let verdict = check_with(topology, way, centre);
+    let verdict = match desk.work.effort {
+        Effort::Proof => check_with(topology, way, centre),
+        Effort::Run | Effort::Check => check_bounded(topology, way, centre),
+    };
     // The lanes of a real site may prevent a cycle that one lane has. They are checked later.
     if matches!(verdict, Verdict::Cycle(_)) && super::site::decides_lanes(topology, desk) {
         return;
@@ -44,6 +47,22 @@ pub(crate) fn routing(
     let cycle = match &verdict {
         Verdict::Free { how, .. } => {
             desk.fact("routing", format!("{kind}: free of deadlock ({how})"));
+            return;
+        }
+        Verdict::Unknown {
+            steps,
+            followed,
+            destinations,
+        } => {
+            let sentence = format!(
+                "{kind}: not proved free of deadlock: a proof takes about {} steps, more than {}; \
+                 no cycle over {} of {} destinations; `netloom check --proof` proves it",
+                grouped(*steps),
+                grouped(PROOF_STEPS),
+                grouped(*followed as u64),
+                grouped(*destinations as u64),
+            );
+            desk.fact("routing", sentence);
             return;
         }
         Verdict::Cycle(cycle) => cycle,

@@ -5,7 +5,7 @@ use netloom_catalog::Value;
 use netloom_topology::Topology;
 use netloom_units::{Port, SwitchId};
 
-use crate::spec::{Desk, LaneMap, OwnRow, QosSpec};
+use crate::spec::{Desk, LaneMap, OwnRow, QosSpec, default_for};
 
 /// Keys with which a channel can have different lanes at different switches.
 pub(crate) const OWN_ROWS: [&str; 4] = [
@@ -73,6 +73,36 @@ pub(crate) fn left_out(
         desk.notes
             .warning("W0416", place, message)
             .help(format!("add the lane of {from}{number} to `{key}`"));
+    }
+}
+
+/// Returns how many lanes the routing takes, and which ones each service level has; `None` if it
+/// takes one.
+fn lanes_of_routing(lanes: &LaneMap, desk: &Desk<'_>) -> Option<String> {
+    let LaneMap {
+        per_routing, of_sl, ..
+    } = lanes;
+    if *per_routing < 2 {
+        return None;
+    }
+    let topology = desk.places.kind("topology").unwrap_or_default();
+    let routing = desk.places.kind("routing").unwrap_or(default_for(topology));
+    let used = (0..).zip(of_sl).filter(|(_, lanes)| **lanes != 0);
+    let words = used.map(|(sl, lanes)| {
+        let lanes = (0..32).filter(|vl| lanes >> vl & 1 == 1);
+        let names: Vec<String> = lanes.map(|vl| format!("VL{vl}")).collect();
+        format!("SL{sl} on {}", names.join(", "))
+    });
+    Some(format!(
+        "{routing} takes {per_routing} for each of `qos.vls`: {}",
+        words.collect::<Vec<_>>().join("; ")
+    ))
+}
+
+/// States the lanes of a routing that takes several.
+pub(crate) fn of_routing(lanes: &LaneMap, desk: &mut Desk<'_>) {
+    if let Some(words) = lanes_of_routing(lanes, desk) {
+        desk.fact("lanes", words);
     }
 }
 
@@ -147,11 +177,11 @@ pub(crate) fn arbiters(
         used_vls: lanes.used_by_data(),
     };
     if let Some(arbiter) = qos.arbiter.as_ref().filter(|_| !is_planned) {
-        faults(&**arbiter, "qos.arbiter", &context, desk);
+        faults(&**arbiter, "qos.arbiter", &context, lanes, desk);
         levels(&**arbiter, "qos.arbiter", used_sls, desk);
     }
     if let Some(Some(arbiter)) = &qos.nic_arbiter {
-        faults(&**arbiter, "qos.nic-arbiter", &context, desk);
+        faults(&**arbiter, "qos.nic-arbiter", &context, lanes, desk);
         levels(&**arbiter, "qos.nic-arbiter", used_sls, desk);
     }
 }
@@ -184,13 +214,27 @@ fn levels(policy: &dyn Policy, path: &str, used_sls: u32, desk: &mut Desk<'_>) {
         .help(format!("add an entry: {} have traffic", names(used_sls)));
 }
 
-fn faults(policy: &dyn Policy, path: &str, context: &PortContext, desk: &mut Desk<'_>) {
+fn faults(
+    policy: &dyn Policy,
+    path: &str,
+    context: &PortContext,
+    lanes: &LaneMap,
+    desk: &mut Desk<'_>,
+) {
+    let routing = desk.places.written("routing.kind");
+    let lanes_of_routing = lanes_of_routing(lanes, desk);
     for fault in policy.faults(context) {
         let place = desk.places.of(&format!("{path}.{}", fault.key));
         let note = match fault.is_error {
             true => desk.notes.error("E0410", place, fault.message),
             false => desk.notes.warning("W0411", place, fault.message),
         };
+        if let Some(words) = lanes_of_routing.as_ref().filter(|_| fault.is_error) {
+            match routing {
+                Some(place) => note.also(place, words.clone()),
+                None => note.label(words.clone()),
+            };
+        }
         note.help(fault.help);
     }
 }

@@ -5,6 +5,7 @@
 //!                    │                                                           links (links.rs)
 //!                    └─ after each epoch: progress, laws, deadlock               waits (waits.rs), jobs (jobs.rs)
 //!                       periodically: checkpoint (checkpoint.rs)                 seeds (seeds.rs)
+//!                                                                           files (stored.rs)
 //! ```
 //!
 //! All decisions are made at the ends of epochs, which are fixed in simulated time. Threads and
@@ -19,6 +20,7 @@ mod links;
 mod protocol;
 mod recording;
 mod seeds;
+mod stored;
 mod summary;
 mod tables;
 mod waits;
@@ -28,6 +30,7 @@ use std::time::{Duration, Instant};
 
 pub use netloom_fabric::SharedRanks;
 use netloom_fabric::{Counters, Options, Simulation, Waiting};
+pub use netloom_results::Control;
 use netloom_results::{
     CountersSummary, Deadlock, Document, Frame, RESULTS_VERSION, Run, RunId, Status, Wait, Window,
 };
@@ -39,6 +42,7 @@ use gathered::{Gathered, NOT_YET, Snapshot};
 use tables::Tables;
 
 pub use checkpoint::{Checkpoints, NotContinued};
+pub use stored::layout;
 
 /// How to run. Does not affect results.
 #[derive(Clone, Copy, Debug)]
@@ -108,15 +112,6 @@ impl Progress {
         let is_known = share > 0.0 && self.elapsed > Duration::ZERO;
         is_known.then(|| self.elapsed.mul_f64((1.0 - share).max(0.0) / share))
     }
-}
-
-/// Whether to continue a run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Control {
-    /// Continues with the next epoch.
-    Continue,
-    /// Stops the run, with the results so far.
-    Stop,
 }
 
 /// The results of all runs of an experiment.

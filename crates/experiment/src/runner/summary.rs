@@ -1,9 +1,10 @@
 //! Summarises recorded rows as numbers with units.
 
 use netloom_fabric::Row;
-use netloom_metrics::{Epoch, Histogram, Measured, Verdict, jain};
+use netloom_metrics::{Epoch, Measured, Verdict, jain};
 use netloom_results::{
-    ClassSummary, Frame, HistogramLine, HostLine, RowSummary, SeriesLine, SlSummary, Summary, Table,
+    ClassSummary, Frame, HistogramLine, HostLine, Recorded, RowSummary, SeriesLine, SlSummary,
+    Summary, Table,
 };
 use netloom_units::{Sl, Tick};
 
@@ -39,13 +40,6 @@ struct Part {
     ticks: u64,
     /// Completion time of finished work.
     completion: Option<Tick>,
-}
-
-/// Returns the difference of means, if both histograms count the same things.
-fn mean_difference(larger: &Histogram, smaller: &Histogram) -> Option<f64> {
-    let n = larger.count();
-    let difference = larger.sum().checked_sub(smaller.sum())?;
-    (n > 0 && n == smaller.count()).then(|| difference as f64 / n as f64)
 }
 
 impl<'a> Summaries<'a> {
@@ -251,17 +245,16 @@ impl<'a> Summaries<'a> {
         let rows = self.rows_of(&part);
         let mut row = Row::default();
         chosen.iter().for_each(|&at| row.merge(&rows[at]));
-        let load = |flits: u64| over(flits as f64, self.capacity * part.ticks as f64);
         let epochs = self.epochs(&chosen, part.from);
         let jobs = chosen.iter().map(|&at| self.jobs[self.keys[at].0]);
         let jobs: Option<Vec<Job>> = jobs.collect();
-        let completion_time_ns = part.completion.map(|ticks| self.nanos(ticks.0 as f64));
         // Several jobs have no common bandwidth.
         let job = match jobs.as_deref() {
             Some([job]) => Some(*job),
             _ => None,
         };
-        let bandwidths = job.and_then(|job| job.bandwidths(completion_time_ns?));
+        let completion = part.completion.map(|ticks| ticks.0);
+        let bandwidths = job.and_then(|job| job.bandwidths(self.nanos(completion? as f64)));
         let measured = Measured {
             epochs: &epochs,
             sending: self.sending(&row),
@@ -269,72 +262,37 @@ impl<'a> Summaries<'a> {
             asked: self.experiment.measure.interval,
             has_ended: jobs.map(|jobs| jobs.iter().all(Job::has_ended)),
         };
-        let interval = measured.latency();
-        let quantile = |histogram: &Histogram, q: f64| {
-            histogram.quantile(q).map(|ticks| self.nanos(ticks as f64))
-        };
-        let mean = |histogram: &Histogram| histogram.mean().map(|ticks| self.nanos(ticks));
-        let largest = |histogram: &Histogram| histogram.max().map(|ticks| self.nanos(ticks as f64));
-        let (message, packet, network) = (
-            &row.message_latency,
-            &row.packet_latency,
-            &row.network_latency,
-        );
-        let packets = row.delivered_packets;
         let last_deliveries = self.recording.last_deliveries();
         let last_delivery = chosen.iter().filter_map(|&at| last_deliveries[at]).max();
-        Summary {
-            offered_load: load(row.offered_flits),
-            injected_load: load(row.injected_flits),
-            delivered_load: load(row.delivered_flits),
+        Summary::of(&Recorded {
+            nanos: &|ticks| self.nanos(ticks),
+            capacity_flits: self.capacity * part.ticks as f64,
+            offered_flits: row.offered_flits,
+            injected_flits: row.injected_flits,
+            delivered_flits: row.delivered_flits,
             offered_messages: row.offered_messages,
             delivered_messages: row.delivered_messages,
-            delivered_packets: packets,
+            delivered_packets: row.delivered_packets,
             reordered_packets: row.reordered,
-            reorder_distance_mean: row.reorder_distance.mean(),
-            reorder_distance_max: row.reorder_distance.max().map(|packets| packets as f64),
-            latency_mean_ns: mean(message),
-            latency_half_width_ns: interval.map(|i| self.nanos(i.widened())),
-            latency_lag1: interval.map(|i| i.lag1),
-            latency_p50_ns: quantile(message, 0.5),
-            latency_p75_ns: quantile(message, 0.75),
-            latency_p90_ns: quantile(message, 0.9),
-            latency_p99_ns: quantile(message, 0.99),
-            latency_p999_ns: quantile(message, 0.999),
-            latency_max_ns: largest(message),
-            packet_latency_mean_ns: mean(packet),
-            packet_latency_p50_ns: quantile(packet, 0.5),
-            packet_latency_p90_ns: quantile(packet, 0.9),
-            packet_latency_p99_ns: quantile(packet, 0.99),
-            packet_latency_p999_ns: quantile(packet, 0.999),
-            packet_latency_max_ns: largest(packet),
-            network_latency_mean_ns: mean(network),
-            network_latency_p50_ns: quantile(network, 0.5),
-            network_latency_p90_ns: quantile(network, 0.9),
-            network_latency_p99_ns: quantile(network, 0.99),
-            network_latency_p999_ns: quantile(network, 0.999),
-            network_latency_max_ns: largest(network),
-            injection_latency_mean_ns: mean_difference(packet, network).map(|t| self.nanos(t)),
-            application_wait_mean_ns: row.application_wait.mean().map(|ticks| self.nanos(ticks)),
-            application_wait_max_ns: (row.application_wait.max())
-                .map(|ticks| self.nanos(ticks as f64)),
-            last_delivery_ns: last_delivery.map(|tick| self.nanos(tick.0 as f64)),
-            completion_time_ns,
-            jitter_mean_ns: row.jitter.mean().map(|ticks| self.nanos(ticks)),
-            jitter_max_ns: row.jitter.max().map(|ticks| self.nanos(ticks as f64)),
-            switches_mean: (packets > 0).then(|| row.hops as f64 / packets as f64),
-            fairness_jain: match part.from < self.cut.epochs {
+            reorder_distance: &row.reorder_distance,
+            message: &row.message_latency,
+            packet: &row.packet_latency,
+            network: &row.network_latency,
+            interval: measured.latency(),
+            application_wait: &row.application_wait,
+            jitter: &row.jitter,
+            switches: row.hops,
+            last_delivery: last_delivery.map(|tick| tick.0),
+            completion,
+            fairness: match part.from < self.cut.epochs {
                 true => fairness.since_start(&chosen),
                 false => fairness.of(&chosen),
             },
             verdict: measured.verdict(),
-            algorithm_bandwidth: bandwidths.map(|[algorithm, _]| algorithm),
-            bus_bandwidth: bandwidths.map(|[_, bus]| bus),
+            bandwidths,
             slowest_rank: job.and_then(|job| job.slowest_rank()),
             rank_imbalance: job.and_then(|job| job.rank_imbalance()),
-            // Known when all runs of a study are.
-            slowdown: None,
-        }
+        })
     }
 
     /// Returns the sums of some rows in every epoch from one on.

@@ -355,7 +355,7 @@ fn two_levels(arbiter: &str) -> Document {
         text("flows = \"flows.csv\"", more)
     );
     let loaded = load(&Request {
-        directory: &folder,
+        files: netloom_catalog::Disk::folder(&folder),
         ..Request::new("tiny.toml", &text)
     });
     std::fs::remove_dir_all(&folder).unwrap();

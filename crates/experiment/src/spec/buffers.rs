@@ -2,8 +2,8 @@
 
 use netloom_fabric::Sizes;
 
+use super::desk::Desk;
 use super::lanes::LaneMap;
-use super::plan::Desk;
 use super::switch::Buffer;
 use crate::check;
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use netloom_arbitration::NO_LIMIT;
-use netloom_catalog::{Params, Section, choice, file, params};
+use netloom_catalog::{Files, Params, Section, choice, file, params};
 use netloom_design::infiniband::establish::DRAWS;
 use netloom_design::infiniband::slots::Slots;
 use netloom_design::infiniband::waits::MANAGEMENT_DATAGRAM;
@@ -223,7 +223,7 @@ pub(crate) fn read(root: &mut Section<'_>) -> Option<Option<(ConnectionsSpec, Cl
 pub(crate) fn requests(
     (spec, classes): (&ConnectionsSpec, &[ConnectionClass]),
     topology: &Topology,
-    directory: &Path,
+    files: &dyn Files,
     desk: &mut Desk<'_>,
 ) -> Option<(Requests, Option<String>)> {
     let Some(list) = &spec.list else {
@@ -237,7 +237,7 @@ pub(crate) fn requests(
         return Some((drawn, None));
     };
     let place = desk.places.of("connections.list");
-    let text = match file::read_text(&directory.join(list), file::MOST_LIST) {
+    let text = match files.read_text(Path::new(list), file::MOST_LIST) {
         Ok(text) => text,
         Err(error) => {
             desk.notes.error("E0802", place, format!("{list}: {error}"));

@@ -8,11 +8,12 @@ use netloom_topology::Topology;
 use netloom_traffic::{Class, GroupMembers, Per, Workload};
 use netloom_units::NicId;
 
+use super::desk::{Desk, grouped};
 use super::lanes::LaneMap;
 use super::machine::Machine;
 use super::memory::{Holdings, whole_bytes};
-use super::plan::{Desk, Timing, grouped};
 use super::remake::Workloads;
+use super::timing::Timing;
 use crate::Measure;
 
 /// Bytes of state below which a run has one partition.
@@ -24,6 +25,8 @@ const MOST_PARTITIONS: u64 = 256;
 
 /// Number of pairs of NICs sampled for the mean number of hops.
 const PAIRS: u64 = 4096;
+/// Number of destinations among them if each one takes long.
+const FEW: u64 = 16;
 
 /// Bytes of a port with its credits, arbiter and counters.
 const PORT: u64 = 320;
@@ -355,15 +358,24 @@ fn mean_hops(topology: &Topology, way: &Forwarding) -> f64 {
     let step = all.div_ceil(PAIRS) | 1;
     let mut sum = 0;
     let mut count = 0;
-    let mut pair = 0;
-    while pair < all {
-        let (from, other) = (pair / (n - 1), pair % (n - 1));
-        let to = other + u64::from(other >= from);
+    let mut add = |from: u64, to: u64| {
         if let Ok(path) = paths::path(topology, way, NicId(from as u32), NicId(to as u32), 0) {
             sum += path.len();
             count += 1;
         }
-        pair += step;
+    };
+    if way.is_slow_to_turn() {
+        let some = |of: u64| (0..of).map(move |i| i * n / of);
+        for to in some(FEW) {
+            some(PAIRS / FEW)
+                .filter(|from| *from != to)
+                .for_each(|from| add(from, to));
+        }
+    } else {
+        for pair in (0..all).step_by(step as usize) {
+            let (from, other) = (pair / (n - 1), pair % (n - 1));
+            add(from, other + u64::from(other >= from));
+        }
     }
     if count == 0 {
         0.0

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use netloom_catalog::{Document, Notes, Value, ValueShape, file};
+use netloom_catalog::{Document, Files, Notes, Value, ValueShape, file};
 
 /// Keys that name files: the table, and the key in it or in a nested table.
 pub const FILES: &[(&str, &str)] = &[
@@ -16,8 +16,10 @@ pub const FILES: &[(&str, &str)] = &[
 
 /// Merges the document with the file that it extends, and so on along the chain, and removes the
 /// key. Each file becomes a source of the document, so that messages show its lines.
-pub(super) fn resolve(document: &mut Document, name: &str, directory: &Path, notes: &mut Notes) {
-    let mut seen: Vec<PathBuf> = Path::new(name).canonicalize().into_iter().collect();
+pub(super) fn resolve(document: &mut Document, name: &str, files: &dyn Files, notes: &mut Notes) {
+    let own = Path::new(name).file_name().map(Path::new);
+    let own = own.and_then(|own| files.identity(own));
+    let mut seen: Vec<PathBuf> = own.into_iter().collect();
     // Folder of the file that names the next one, relative to the first file.
     let mut from = PathBuf::new();
     let mut child = document.root.clone();
@@ -30,8 +32,9 @@ pub(super) fn resolve(document: &mut Document, name: &str, directory: &Path, not
             notes.error("E0101", extends.place, message);
             break;
         };
-        let path = directory.join(&from).join(named);
-        if let Ok(whole) = path.canonicalize() {
+        let path = from.join(named);
+        let shown = files.shown(&path).display().to_string();
+        if let Some(whole) = files.identity(&path) {
             if seen.contains(&whole) {
                 notes
                     .error(
@@ -44,20 +47,20 @@ pub(super) fn resolve(document: &mut Document, name: &str, directory: &Path, not
             }
             seen.push(whole);
         }
-        let text = match file::read_text(&path, file::MOST_EXPERIMENT) {
+        let text = match files.read_text(&path, file::MOST_EXPERIMENT) {
             Ok(text) => text,
             Err(error) => {
                 notes
                     .error(
                         "E0004",
                         extends.place,
-                        format!("cannot read {}: {error}", path.display()),
+                        format!("cannot read {shown}: {error}"),
                     )
                     .help("use a name relative to the folder of the file that contains it");
                 break;
             }
         };
-        let mut parent = document.parse_more(&path.display().to_string(), &text, notes);
+        let mut parent = document.parse_more(&shown, &text, notes);
         // Results go to a folder of this name, which must not be that of the parent's results.
         take(&mut parent, "name");
         from.push(Path::new(named).parent().unwrap_or(Path::new("")));
@@ -102,7 +105,7 @@ fn move_files(root: &mut Value, from: &Path) {
 }
 
 /// Prepends `from` to the file names under one key of a table.
-pub(super) fn move_file(table: &mut Value, key: &str, from: &Path) {
+fn move_file(table: &mut Value, key: &str, from: &Path) {
     let ValueShape::Table(entries) = &mut table.shape else {
         return;
     };

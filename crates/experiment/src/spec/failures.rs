@@ -12,7 +12,7 @@ use netloom_catalog::{
 use netloom_topology::{Blueprint, Peer, Pgft, Structure, Topology};
 use netloom_units::{NicId, Port, SwitchId};
 
-use super::plan::{Desk, grouped};
+use super::desk::{Desk, grouped};
 
 /// A missing part of the fabric.
 #[derive(Clone, Debug)]

@@ -9,14 +9,16 @@ use std::sync::Arc;
 use netloom_arbitration::MANAGEMENT_VL;
 use netloom_catalog::{FromToml, Resolved};
 use netloom_fabric::{Channels, DROPPED, LaneRows, SAME_CHANNELS};
+use netloom_infiniband::Site;
 use netloom_packet::{Cut, N_SCS, SlSegmentation};
 use netloom_routing::Forwarding;
 use netloom_topology::Topology;
 use netloom_traffic::MANAGEMENT;
 use netloom_units::{Port, Sc, Sl, SwitchId};
 
+use super::classes::Classes;
+use super::desk::Desk;
 use super::mapping::{ChannelSets, MANAGEMENT_SC};
-use super::plan::{Classes, Desk};
 use super::qos::{BY_LEVEL, CHANGES, OwnRow, QosSpec, QosValues};
 use super::reading::resolve_default;
 use super::site;
@@ -40,6 +42,10 @@ pub(crate) struct LaneMap {
     pub(crate) largest_of_sl: [Option<u32>; 16],
     /// Lanes that carry traffic, one bit each.
     pub(crate) used: u32,
+    /// The lanes of data by service level, one bit each.
+    pub(crate) of_sl: [u32; 16],
+    /// Lanes that the routing takes for each of `qos.vls`.
+    pub(crate) per_routing: u8,
 }
 
 /// Maps the service levels that carry traffic to lanes.
@@ -51,14 +57,8 @@ pub(crate) fn lanes(
     resolved: &mut Resolved,
     desk: &mut Desk<'_>,
 ) -> Option<LaneMap> {
-    let values = qos.values.as_ref()?;
-    let exceptions = &qos.exceptions.rows[..];
-    let has_channels = values.sl2sc.is_some()
-        || values.sc2vl.is_some()
-        || values.sc2sl.is_some()
-        || values.sc2sc.is_some()
-        || exceptions.iter().any(|own| own.map != BY_LEVEL);
-    if has_channels && !check::channels::one_map(desk) {
+    let map = Map::of(qos, topology)?;
+    if map.has_channels && !check::channels::one_map(desk) {
         return None;
     }
     let mut messages: BTreeMap<Sl, u32> = BTreeMap::new();
@@ -68,64 +68,26 @@ pub(crate) fn lanes(
     }
     let management = classes.largest_of_management();
     let segmentation = &classes.workloads.segmentation;
-    if values.sl_mtu.is_some() {
+    if map.values.sl_mtu.is_some() {
         check::transfer_unit::fact(segmentation, messages.keys().copied(), desk);
     }
-
-    let mut channels = Channels::identity(1);
-    if let Some(sets) = &values.sl2sc {
-        channels.sl2sc = check::channels::sets(&sets.0, desk)?;
-    } else if has_channels {
-        channels.sl2sc[usize::from(LEVELS_WITH_A_CHANNEL)..].fill(0);
-    }
-    // A map in the file overrides that of a real site.
-    let is_written = has_channels || values.sl2vl.is_some() || !exceptions.is_empty();
-    let site = topology.site().filter(|_| !is_written);
-    if let Some(paths) = site.and_then(|site| site::path_channels(site)) {
-        if !check::site::path_levels(messages.keys(), desk) {
-            return None;
-        }
-        channels.sl2sc = [0; 16];
-        channels.sl2sc[0] = paths.used();
-        channels.paths = Some(Arc::new(paths));
-    }
-    if !check::channels::all_levels(&channels, messages.keys(), desk) {
-        return None;
-    }
+    let mut channels = map.channels_of_levels(&messages, desk)?;
     if management.is_some() && !check::management::lane(&messages, &channels, way, desk) {
         return None;
     }
     let began = channels.of_levels(messages.keys().copied());
-    let used = check::channels::onward(&began, &changes(values, exceptions), desk);
+    let used = check::channels::onward(&began, &changes(map.values, map.exceptions), desk);
     // A pair of ports without a row counts as VL0, as in `show routing`.
-    let own = site.and_then(|site| site::lane_rows(site, topology, [0; N_SCS]));
+    let own = map
+        .site
+        .and_then(|site| site::lane_rows(site, topology, [0; N_SCS]));
     let used_mask = used.keys().fold(0, |mask, sc| mask | 1 << sc.0);
     let passed = own.as_ref().map(|rows| rows.passed(topology));
     let highest = passed
         .as_ref()
         .and_then(|rows| site::highest_lane(rows, used_mask));
-    let (row, path, from) = match (&values.sl2vl, &values.sc2vl) {
-        (Some(row), _) => (&row.0[..], "qos.sl2vl", "SL"),
-        (None, Some(row)) => (&row.0[..], "qos.sc2vl", "SC"),
-        (None, None) => (&[][..], "qos", "SL"),
-    };
-    let of_lanes = exceptions.iter().filter(|own| own.map != CHANGES);
-    let other_rows = of_lanes.map(|exception| &exception.row[..]);
     let per_routing = way.lanes().max(1);
-    let vls = values.vls.unwrap_or_else(|| {
-        let named = other_rows.chain([row]).flatten().max();
-        if let Some(highest) = highest {
-            return highest + 1;
-        }
-        let by_channel = match row.is_empty() {
-            true => used.keys().max().map_or(1, |sc| sc.0 + 1),
-            false => 1,
-        };
-        by_channel
-            .min(15 / per_routing)
-            .max(named.map_or(1, |vl| vl.saturating_add(1)))
-            .min(15)
-    });
+    let vls = map.vls(highest, &used, per_routing);
     resolve_default(resolved, &["qos"], 0, "vls", vls.write());
     if !check::lanes::count(vls, per_routing, desk) {
         return None;
@@ -134,23 +96,12 @@ pub(crate) fn lanes(
         check::site::too_few_lanes(vls, highest, desk);
         return None;
     }
-    channels.sc2vl = beginning_with(row, Channels::identity(vls).sc2vl, vls);
-    check::lanes::row(row, path, from, vls, desk);
-    let lane_of = |sc: &Sc| (sc.0, channels.sc2vl[sc.index()]);
-    check::lanes::left_out(row, path, from, used.keys().map(lane_of), desk);
-    if has_channels {
-        let mut levels = channels.of_levels((0..16).map(Sl));
-        levels.extend(&used);
-        write_channels(&channels, &levels, resolved);
-        let sc2sl = values.sc2sl.as_ref().map_or(&[][..], |row| &row.0[..]);
-        check::channels::inverse(sc2sl, &levels, desk);
-        check::channels::fact(&began, &used, &channels, desk);
-    } else {
-        let row = channels.sc2vl[..16].to_vec();
-        resolve_default(resolved, &["qos"], 1, "sl2vl", row.write());
-    }
-    let own_rows = own_rows(qos, values, channels.sc2vl, vls, topology, desk)?;
-    if let Some(site) = site.filter(|_| own.is_some() || channels.paths.is_some()) {
+    map.rows(vls, &mut channels, (&began, &used), resolved, desk);
+    let own_rows = own_rows(qos, map.values, channels.sc2vl, vls, topology, desk)?;
+    if let Some(site) = map
+        .site
+        .filter(|_| own.is_some() || channels.paths.is_some())
+    {
         check::site::routes(site, used_mask, desk);
     }
     if let Some(rows) = passed {
@@ -159,27 +110,126 @@ pub(crate) fn lanes(
     // If the rows of a site apply, the file has none.
     channels.own = own.or(own_rows).map(Arc::new);
     check::deadlock::own_rows(way, desk);
-    let n_vls = vls * per_routing;
-    let mut map = LaneMap {
-        n_vls,
-        n_data_vls: n_vls,
-        largest: vec![0; usize::from(n_vls)],
-        largest_bytes: [None; 16],
-        largest_of_sl: [None; 16],
-        used: 0,
-        channels,
-    };
-    let rows = map.channels.rows(topology);
+    let mut lanes = LaneMap::new(vls, per_routing, channels);
+    let rows = lanes.channels.rows(topology);
     for (sc, sl) in used {
         // NICs do not send channels that exist only after a switch.
         let at_nics = rows.at_nics.iter().filter(|_| began.contains_key(&sc));
-        let lanes = at_nics.chain(&rows.at_switches).map(|row| row[sc.index()]);
-        map.add(lanes, sl, messages[&sl], segmentation, vls);
+        let of_channel = at_nics.chain(&rows.at_switches).map(|row| row[sc.index()]);
+        lanes.add(of_channel, sl, messages[&sl], segmentation, vls);
     }
+    check::lanes::of_routing(&lanes, desk);
     if let Some(bytes) = management {
-        map.add_management(segmentation.of(MANAGEMENT).cut(bytes));
+        lanes.add_management(segmentation.of(MANAGEMENT).cut(bytes));
     }
-    Some(map)
+    Some(lanes)
+}
+
+/// The maps of the file from levels to lanes.
+struct Map<'a> {
+    values: &'a QosValues,
+    exceptions: &'a [OwnRow],
+    /// Whether it gives both steps, over channels.
+    has_channels: bool,
+    /// The real site, unless the file overrides its maps.
+    site: Option<&'a Arc<Site>>,
+    /// The row of lanes, its path, and what it is indexed by.
+    row: (&'a [u8], &'static str, &'static str),
+}
+
+impl<'a> Map<'a> {
+    fn of(qos: &'a QosSpec, topology: &'a Topology) -> Option<Map<'a>> {
+        let values = qos.values.as_ref()?;
+        let exceptions = &qos.exceptions.rows[..];
+        let has_channels = values.sl2sc.is_some()
+            || values.sc2vl.is_some()
+            || values.sc2sl.is_some()
+            || values.sc2sc.is_some()
+            || exceptions.iter().any(|own| own.map != BY_LEVEL);
+        // A map in the file overrides that of a real site.
+        let is_written = has_channels || values.sl2vl.is_some() || !exceptions.is_empty();
+        Some(Map {
+            values,
+            exceptions,
+            has_channels,
+            site: topology.site().filter(|_| !is_written),
+            row: match (&values.sl2vl, &values.sc2vl) {
+                (Some(row), _) => (&row.0[..], "qos.sl2vl", "SL"),
+                (None, Some(row)) => (&row.0[..], "qos.sc2vl", "SC"),
+                (None, None) => (&[][..], "qos", "SL"),
+            },
+        })
+    }
+
+    /// Returns the channels of each level.
+    fn channels_of_levels(
+        &self,
+        messages: &BTreeMap<Sl, u32>,
+        desk: &mut Desk<'_>,
+    ) -> Option<Channels> {
+        let mut channels = Channels::identity(1);
+        if let Some(sets) = &self.values.sl2sc {
+            channels.sl2sc = check::channels::sets(&sets.0, desk)?;
+        } else if self.has_channels {
+            channels.sl2sc[usize::from(LEVELS_WITH_A_CHANNEL)..].fill(0);
+        }
+        if let Some(paths) = self.site.and_then(|site| site::path_channels(site)) {
+            if !check::site::path_levels(messages.keys(), desk) {
+                return None;
+            }
+            channels.sl2sc = [0; 16];
+            channels.sl2sc[0] = paths.used();
+            channels.paths = Some(Arc::new(paths));
+        }
+        check::channels::all_levels(&channels, messages.keys(), desk).then_some(channels)
+    }
+
+    /// Returns the number of lanes: that of the file, of the site, or as many as the rows name.
+    fn vls(&self, highest: Option<u8>, used: &BTreeMap<Sc, Sl>, per_routing: u8) -> u8 {
+        self.values.vls.unwrap_or_else(|| {
+            if let Some(highest) = highest {
+                return highest + 1;
+            }
+            let of_lanes = self.exceptions.iter().filter(|own| own.map != CHANGES);
+            let other_rows = of_lanes.map(|exception| &exception.row[..]);
+            let named = other_rows.chain([self.row.0]).flatten().max();
+            let by_channel = match self.row.0.is_empty() {
+                true => used.keys().max().map_or(1, |sc| sc.0 + 1),
+                false => 1,
+            };
+            by_channel
+                .min(15 / per_routing)
+                .max(named.map_or(1, |vl| vl.saturating_add(1)))
+                .min(15)
+        })
+    }
+
+    /// Sets the lane of each channel, and writes the defaults.
+    fn rows(
+        &self,
+        vls: u8,
+        channels: &mut Channels,
+        (began, used): (&BTreeMap<Sc, Sl>, &BTreeMap<Sc, Sl>),
+        resolved: &mut Resolved,
+        desk: &mut Desk<'_>,
+    ) {
+        let (row, path, from) = self.row;
+        channels.sc2vl = beginning_with(row, Channels::identity(vls).sc2vl, vls);
+        check::lanes::row(row, path, from, vls, desk);
+        let lane_of = |sc: &Sc| (sc.0, channels.sc2vl[sc.index()]);
+        check::lanes::left_out(row, path, from, used.keys().map(lane_of), desk);
+        if self.has_channels {
+            let mut levels = channels.of_levels((0..16).map(Sl));
+            levels.extend(used);
+            write_channels(channels, &levels, resolved);
+            let sc2sl = self.values.sc2sl.as_ref().map_or(&[][..], |row| &row.0[..]);
+            check::channels::inverse(sc2sl, &levels, desk);
+            check::channels::fact(began, used, channels, desk);
+        } else {
+            let row = channels.sc2vl[..16].to_vec();
+            resolve_default(resolved, &["qos"], 1, "sl2vl", row.write());
+        }
+    }
 }
 
 /// Returns `everywhere` with `row` at its beginning. Values of `n` or more are noted elsewhere and
@@ -248,6 +298,22 @@ fn changes<'a>(values: &'a QosValues, exceptions: &'a [OwnRow]) -> Vec<(String, 
 }
 
 impl LaneMap {
+    /// Returns lanes without traffic.
+    fn new(vls: u8, per_routing: u8, channels: Channels) -> LaneMap {
+        let n_vls = vls * per_routing;
+        LaneMap {
+            n_vls,
+            n_data_vls: n_vls,
+            largest: vec![0; usize::from(n_vls)],
+            largest_bytes: [None; 16],
+            largest_of_sl: [None; 16],
+            used: 0,
+            of_sl: [0; 16],
+            per_routing,
+            channels,
+        }
+    }
+
     /// Adds subnet management, with packets of up to this size, on the lane after all data lanes.
     fn add_management(&mut self, largest: Cut) {
         let vl = MANAGEMENT_VL.index();
@@ -297,6 +363,7 @@ impl LaneMap {
                 self.largest[vl] = self.largest[vl].max(cut.flits);
                 self.largest_bytes[vl] = self.largest_bytes[vl].max(Some(cut.bytes));
                 self.used |= 1 << vl;
+                self.of_sl[sl.index() & 15] |= 1 << vl;
             }
         }
     }

@@ -10,12 +10,13 @@ use netloom_routing::Forwarding;
 use netloom_topology::Topology;
 
 use super::buffers::{BufferAt, sizes};
+use super::desk::Desk;
 use super::flow_control::FlowControlSpec;
 use super::lanes::LaneMap;
 use super::link::LinkSpec;
 use super::nic::NicSpec;
-use super::plan::{Desk, Timing};
 use super::switch::{ArchitectureSpec, SwitchSpec};
+use super::timing::Timing;
 use crate::check;
 
 /// The switches, links and NICs of a fabric.
@@ -57,7 +58,6 @@ pub(crate) fn machine(
     if let ArchitectureSpec::Tiled(spec) = &switch.architecture {
         return super::tiled::machine(switch, spec, link, nic, around, desk);
     }
-    let nic_queues = nic.queues;
     let (timing, lanes, topology) = (around.timing, around.lanes, around.topology);
     let flit = link.segmentation.flit.0;
     let map = QueueMap::new(
@@ -66,19 +66,58 @@ pub(crate) fn machine(
         topology.radix(),
         topology.n_nics(),
     );
-    let mut is_good = check::queues::count(switch.queues, &map, around, desk);
-    is_good &= check::queues::one_queue(switch, link.flow_control, around, desk);
-    is_good &= check::flow_control::fits(switch, link.flow_control, around.way, desk);
-    is_good &= check::input_ports::fit(switch, link.flow_control, around, desk);
-    is_good &= check::nic::per_destination(nic_queues, around.way, desk);
     let largest = u32::from(lanes.largest.iter().copied().max().unwrap_or(1).max(1));
     let host = Link {
         flit: timing.links[0].flit,
         largest,
     };
+    let mut is_good = check::queues::count(switch.queues, &map, around, desk);
+    is_good &= check::queues::one_queue(switch, link.flow_control, around, desk);
+    is_good &= check::flow_control::fits(switch, link.flow_control, around.way, desk);
+    is_good &= check::input_ports::fit(switch, link.flow_control, around, desk);
+    is_good &= check::nic::per_destination(nic.queues, around.way, desk);
     is_good &= check::nic::answered(nic, desk);
     is_good &= check::nic::one_kind_of_queues(nic, desk);
     is_good &= check::nic::control(nic, host, desk);
+    let plan = crossbar(switch, link, &map, around, &mut is_good, desk)?;
+    check::queues::fact(switch.queues, &plan, (&map, flit), around, desk);
+    let needs_parts = link.flow_control == FlowControlSpec::QueueCredits
+        || nic.queues == NicQueues::PerDestination;
+    if needs_parts {
+        is_good &= check::queues::one_packet(&plan, &map, link.flow_control, lanes, flit, desk);
+    }
+    let flow_control = flow_control(link, &plan, &map, is_good, around, desk);
+    if let Some(way) = around.way.filter(|_| !switch.is_input_queued()) {
+        check::deadlock::bubble(way, &plan, lanes, flit, desk);
+    }
+    let flow_control = flow_control?;
+    let nic_buffer = check::nic::buffer(nic, nic.queues, lanes, flit, desk)?;
+    let buffer = f64::from(plan.input_buffer.total());
+    let marks_above = nic.marking().map(|marking| (marking.above * buffer) as u32);
+    let marks_above = vec![marks_above; timing.links.len()];
+    is_good.then_some(Machine {
+        switch: SwitchPlan::Crossbar(Box::new(plan)),
+        flow_control,
+        endpoints: EndpointPlan {
+            buffer: nic_buffer,
+            ..nic.endpoints(nic.queues, nic.acknowledges(), host)
+        },
+        marks_above,
+        n_vls: lanes.n_vls,
+    })
+}
+
+/// Plans crossbar switches. `is_good` becomes false if an error does not prevent further checks.
+fn crossbar(
+    switch: &SwitchSpec,
+    link: &LinkSpec,
+    map: &QueueMap,
+    around: &Around<'_>,
+    is_good: &mut bool,
+    desk: &mut Desk<'_>,
+) -> Option<CrossbarPlan> {
+    let (timing, lanes) = (around.timing, around.lanes);
+    let flit = link.segmentation.flit.0;
     let input = BufferAt {
         buffer: &switch.input_buffer,
         path: "switch.input-buffer",
@@ -89,7 +128,7 @@ pub(crate) fn machine(
     let input = sizes(&input, flit, lanes, desk);
     let output = match &switch.architecture {
         ArchitectureSpec::InputQueued => {
-            is_good &= check::input_queued::fits(switch, around, desk);
+            *is_good &= check::input_queued::fits(switch, around, desk);
             Some(Sizes::Static(vec![0; lanes.largest.len()].into()))
         }
         _ => {
@@ -103,41 +142,17 @@ pub(crate) fn machine(
             sizes(&output, flit, lanes, desk)
         }
     };
-    let architecture = match &switch.architecture {
-        ArchitectureSpec::Cioq => Some(Architecture::Cioq),
-        ArchitectureSpec::InputQueued => Some(Architecture::InputQueued),
-        ArchitectureSpec::Tiled(_) => unreachable!("planned above"),
-        ArchitectureSpec::Hierarchical(spec) => {
-            is_good &= check::hierarchical::stages(switch, desk);
-            let central = BufferAt {
-                buffer: &spec.central_buffer,
-                path: "switch.central-buffer",
-                parts: u64::from(spec.centre.links_per_mport),
-                per_lane: None,
-                counts_lanes: true,
-            };
-            check::hierarchical::fact(spec, topology, desk);
-            sizes(&central, flit, lanes, desk).map(|central_buffer| {
-                Architecture::Hierarchical(Hierarchy {
-                    centre: spec.centre,
-                    mport_speedup: spec.mport_speedup,
-                    central_speedup: spec.central_speedup,
-                    central_buffer,
-                    start: spec.start,
-                })
-            })
-        }
-    };
+    let architecture = architecture(switch, flit, around, is_good, desk);
     if let Some(way) = around.way {
-        is_good &= check::adaptive::fits(link.flow_control, &map, way, desk);
+        *is_good &= check::adaptive::fits(link.flow_control, map, way, desk);
     }
     let speedup = match switch.is_input_queued() {
         true => check::input_queued::pace(timing, desk),
         false => Some(switch.speedup),
     };
-    is_good &= speedup.is_some();
+    *is_good &= speedup.is_some();
     let (input, output, architecture) = (input?, output?, architecture?);
-    let plan = CrossbarPlan {
+    Some(CrossbarPlan {
         queue_flits: match &input {
             Sizes::Static(sizes) => sizes.iter().map(|size| size / map.per_lane).collect(),
             Sizes::Pool { .. } => [].into(),
@@ -152,32 +167,39 @@ pub(crate) fn machine(
         allocation: switch.allocation,
         input_buffer: input,
         output_buffer: output,
-    };
-    check::queues::fact(switch.queues, &plan, (&map, flit), around, desk);
-    let needs_parts = link.flow_control == FlowControlSpec::QueueCredits
-        || nic_queues == NicQueues::PerDestination;
-    if needs_parts {
-        is_good &= check::queues::one_packet(&plan, &map, link.flow_control, lanes, flit, desk);
-    }
-    let flow_control = flow_control(link, &plan, &map, is_good, around, desk);
-    if let Some(way) = around.way.filter(|_| !switch.is_input_queued()) {
-        check::deadlock::bubble(way, &plan, lanes, flit, desk);
-    }
-    let flow_control = flow_control?;
-    let nic_buffer = check::nic::buffer(nic, nic_queues, lanes, flit, desk)?;
-    let buffer = f64::from(plan.input_buffer.total());
-    let marks_above = nic.marking().map(|marking| (marking.above * buffer) as u32);
-    let marks_above = vec![marks_above; timing.links.len()];
-    is_good.then_some(Machine {
-        switch: SwitchPlan::Crossbar(Box::new(plan)),
-        flow_control,
-        endpoints: EndpointPlan {
-            buffer: nic_buffer,
-            ..nic.endpoints(nic_queues, nic.acknowledges(), host)
-        },
-        marks_above,
-        n_vls: lanes.n_vls,
     })
+}
+
+/// Plans the blocks between inputs and outputs.
+fn architecture(
+    switch: &SwitchSpec,
+    flit: u64,
+    around: &Around<'_>,
+    is_good: &mut bool,
+    desk: &mut Desk<'_>,
+) -> Option<Architecture> {
+    let spec = match &switch.architecture {
+        ArchitectureSpec::Cioq => return Some(Architecture::Cioq),
+        ArchitectureSpec::InputQueued => return Some(Architecture::InputQueued),
+        ArchitectureSpec::Tiled(_) => unreachable!("planned by tiled.rs"),
+        ArchitectureSpec::Hierarchical(spec) => spec,
+    };
+    *is_good &= check::hierarchical::stages(switch, desk);
+    let central = BufferAt {
+        buffer: &spec.central_buffer,
+        path: "switch.central-buffer",
+        parts: u64::from(spec.centre.links_per_mport),
+        per_lane: None,
+        counts_lanes: true,
+    };
+    check::hierarchical::fact(spec, around.topology, desk);
+    Some(Architecture::Hierarchical(Hierarchy {
+        centre: spec.centre,
+        mport_speedup: spec.mport_speedup,
+        central_speedup: spec.central_speedup,
+        central_buffer: sizes(&central, flit, around.lanes, desk)?,
+        start: spec.start,
+    }))
 }
 
 /// Plans the flow control and checks that the buffers suit it.

@@ -4,7 +4,8 @@ use netloom_topology::Blueprint;
 
 use super::Request;
 use super::cost::bytes_in_words;
-use super::plan::{Desk, grouped};
+use super::desk::{Desk, grouped};
+use crate::available_memory;
 
 /// Bytes of a process that simulates almost nothing.
 const BASE: f64 = 12e6;
@@ -34,9 +35,17 @@ pub(crate) struct Memory {
 impl Memory {
     pub(crate) fn of(request: &Request<'_>) -> Memory {
         Memory {
-            available: request.memory,
+            available: request.memory.or_else(available_memory),
             will_run: request.will_run,
             ranks: request.ranks,
+        }
+    }
+
+    /// The same for a fabric that is only examined.
+    pub(crate) fn without_run(request: &Request<'_>) -> Memory {
+        Memory {
+            will_run: false,
+            ..Memory::of(request)
         }
     }
 }

@@ -4,7 +4,7 @@
 //!  [topology] topology.rs   [[failure]] failures.rs   [link] link.rs, flow_control.rs   [switch] switch/   [nic] nic.rs
 //!  [routing] routing.rs   [qos] qos.rs   [connections] connections.rs
 //!  [groups] in the crate of traffic   [[traffic]] traffic.rs   [measure] measure.rs
-//!        └── typed values ──► plan.rs, machine.rs ──► Experiment, in ticks, with the checks of check/
+//!        └── typed values ──► stages of plan.rs ──► Experiment, in ticks, with the checks of check/
 //! ```
 //!
 //! A section reads its own keys and notes errors in them. `check` finds errors across sections.
@@ -13,10 +13,15 @@
 
 pub(crate) mod admitted;
 pub(crate) mod buffers;
+mod classes;
 mod connection_classes;
 pub(crate) mod connections;
 mod cost;
+mod desk;
+mod effort;
+mod estimate;
 mod extends;
+mod fabric;
 mod failures;
 pub mod flow_control;
 mod lanes;
@@ -37,28 +42,35 @@ mod site;
 pub mod study;
 pub mod switch;
 mod tiled;
+mod timing;
 mod topology;
 mod traffic;
 mod wiring;
 
 use std::path::Path;
+use std::sync::Arc;
 
-use netloom_catalog::{Document, FromToml, Notes, Params, Place, Resolved, Section, no_name};
+use netloom_catalog::{
+    Disk, Document, Files, FromToml, Notes, Params, Place, Resolved, Section, no_name,
+};
+use netloom_results::{Control, Stopped};
 use netloom_units::Time;
 
 use crate::{Experiment, Kinds};
 
-pub use crate::codes::{codes, explain_code};
 pub use crate::schema::schema;
 pub use connection_classes::connection_classes;
 pub use cost::{Cost, bytes_in_words, seconds_in_words};
+pub(crate) use desk::{Desk, grouped};
+pub use effort::{Effort, Progress};
 pub use extends::FILES;
 pub(crate) use lanes::LaneMap;
-pub(crate) use plan::{Desk, Timing, grouped};
 pub(crate) use qos::{OwnRow, QosSpec};
 pub(crate) use remake::Workloads;
+pub(crate) use routing::default_for;
 pub use sections::{Concept, SectionInfo, concepts, sections};
 pub use site::read_plan;
+pub(crate) use timing::Timing;
 pub(crate) use traffic::ClassSpec;
 pub use wiring::{LoadedWiring, Wiring, load_wiring};
 
@@ -71,8 +83,8 @@ pub struct Request<'a> {
     pub name: &'a str,
     /// Text of the file.
     pub text: &'a str,
-    /// Folder that relative file names in it refer to.
-    pub directory: &'a Path,
+    /// The files that it names.
+    pub files: Arc<dyn Files>,
     /// Arguments of `--set`, each `key=value`.
     pub sets: &'a [String],
     /// Overrides the seed of the file.
@@ -87,10 +99,15 @@ pub struct Request<'a> {
     pub threads: usize,
     /// Processes that share the run. Each has at least one partition, if there are enough switches.
     pub ranks: usize,
-    /// Bytes of available memory, if known. A larger need is noted.
+    /// Bytes of memory that the run may use; `None` for what the system has available.
     pub memory: Option<u64>,
-    /// Whether the experiment is going to run. Insufficient memory is then an error.
+    /// Whether the experiment is going to run here. Insufficient memory is then an error, otherwise
+    /// a warning.
     pub will_run: bool,
+    /// How much is computed.
+    pub effort: Effort,
+    /// Receives the name of each step that may take long.
+    pub progress: Option<Progress<'a>>,
     /// The kinds that the file may name, including those that a program adds.
     pub kinds: &'a Kinds,
 }
@@ -101,7 +118,7 @@ impl<'a> Request<'a> {
         Request {
             name,
             text,
-            directory: Path::new("."),
+            files: Arc::new(Disk::HERE.clone()),
             sets: &[],
             seed: None,
             partitions: None,
@@ -110,7 +127,9 @@ impl<'a> Request<'a> {
             threads: 1,
             ranks: 1,
             memory: None,
-            will_run: false,
+            will_run: true,
+            effort: Effort::Run,
+            progress: None,
             kinds: Kinds::built_in(),
         }
     }
@@ -153,26 +172,55 @@ pub(crate) struct Sections {
 
 /// Loads a file: reads it, checks it, and plans the experiment.
 pub fn load(request: &Request<'_>) -> Loaded {
+    let loaded = load_with_control(request, &mut || Control::Continue);
+    loaded.expect("nothing stops it")
+}
+
+/// Loads a file, and asks between its steps whether to continue. A step takes seconds on a fabric
+/// of a hundred thousand hosts.
+///
+/// # Errors
+/// If `control` stops it.
+pub fn load_with_control(
+    request: &Request<'_>,
+    control: &mut dyn FnMut() -> Control,
+) -> Result<Loaded, Stopped> {
     let OpenedFile {
         document,
         notes,
         is_toml,
     } = open(request);
     match is_toml {
-        true => load_document(document, notes, request),
-        false => Loaded {
+        true => load_document(document, notes, request, control),
+        false => Ok(Loaded {
             document,
             notes,
             experiment: None,
             facts: vec![],
             cost: None,
-        },
+        }),
     }
 }
 
 /// Loads a document from [`open`], possibly with further values set. Of the request, only fields
-/// that are not values of a file apply: name, directory, partitions, threads, `force` and kinds.
-pub fn load_document(mut document: Document, mut notes: Notes, request: &Request<'_>) -> Loaded {
+/// that are not values of a file apply: name, files, partitions, threads, `force` and kinds.
+///
+/// # Errors
+/// If `control` stops it.
+pub fn load_document(
+    mut document: Document,
+    mut notes: Notes,
+    request: &Request<'_>,
+    control: &mut dyn FnMut() -> Control,
+) -> Result<Loaded, Stopped> {
+    let mut going_on = Control::Continue;
+    let control = &mut || {
+        if going_on == Control::Continue {
+            going_on = control();
+        }
+        going_on
+    };
+    control().check()?;
     let site = site::Known::of(&document, request);
     let surroundings = site.surroundings(&document, request);
     let planned = planned::put(&mut document, surroundings);
@@ -186,21 +234,27 @@ pub fn load_document(mut document: Document, mut notes: Notes, request: &Request
     );
     let experiment = sections.and_then(|(sections, resolved)| {
         let built = plan::build(
-            sections, resolved, &document, request, &mut notes, &mut facts,
+            (sections, resolved),
+            &document,
+            request,
+            &mut notes,
+            &mut facts,
+            control,
         );
         built.map(|(experiment, costs)| {
             cost = Some(costs);
             experiment
         })
     });
+    control().check()?;
     let experiment = experiment.filter(|_| !notes.has_errors());
-    Loaded {
+    Ok(Loaded {
         document,
         notes,
         experiment,
         facts,
         cost,
-    }
+    })
 }
 
 /// A file merged with those that it extends, and with the values of the command line.
@@ -223,7 +277,7 @@ pub fn open(request: &Request<'_>) -> OpenedFile {
             .help("give the added kind another name");
     }
     if !notes.has_errors() {
-        extends::resolve(&mut document, request.name, request.directory, &mut notes);
+        extends::resolve(&mut document, request.name, &*request.files, &mut notes);
     }
     if notes.has_errors() {
         return OpenedFile {
@@ -287,12 +341,7 @@ fn read(
     // `extends` is already resolved, and `study` is not part of a single run.
     root.raw("extends");
     root.raw("study");
-    let topology = topology::read(
-        &mut root,
-        &document.root,
-        request.directory,
-        &kinds.topologies,
-    );
+    let topology = topology::read(&mut root, &document.root, &request.files, &kinds.topologies);
     let topology = topology.map(|topology| site.in_place_of(topology));
     let failures = failures::read(&mut root);
     let link = reading::table(&mut root, "link", link::read);

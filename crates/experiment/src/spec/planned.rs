@@ -6,15 +6,15 @@
 
 use netloom_arbitration::{BxiDeficit, BxiTable, DTable, IbTwoTable};
 use netloom_catalog::{Described, Document, Notes, Place, Section, Value, ValueShape};
-use netloom_design::plan::{self, Plan, Refusal, Request, Surroundings, Tables};
+use netloom_design::plan::{self, Plan, PlanError, Request, Surroundings, Tables};
 use netloom_traffic::MANAGEMENT;
 use netloom_units::{Bytes, Rate};
 
 use super::LaneMap;
-use super::plan::Desk;
+use super::desk::Desk;
 
 /// The result of planning.
-pub(super) type Outcome = Result<Plan, Refusal>;
+pub(super) type Outcome = Result<Plan, PlanError>;
 
 /// The result of planning, with the surroundings that the plan was made for.
 pub(super) struct Put {
@@ -24,7 +24,6 @@ pub(super) struct Put {
 
 /// `[plan]` as read, with the result of planning.
 pub(crate) struct Planned {
-    request: Request,
     outcome: Outcome,
     slowest: Option<(Rate, String)>,
 }
@@ -119,13 +118,9 @@ pub(super) fn read(root: &mut Section<'_>, put: Option<Put>) -> Option<Planned> 
     let unknown = Surroundings::default();
     let surroundings = put.as_ref().map_or(&unknown, |put| &put.surroundings);
     let slowest = surroundings.slowest.clone();
-    let request = Request::read(root, surroundings)?;
+    Request::read(root, surroundings)?;
     let outcome = put?.outcome;
-    Some(Planned {
-        request,
-        outcome,
-        slowest,
-    })
+    Some(Planned { outcome, slowest })
 }
 
 /// Returns the plan, if the file's arbiter is the planned one.
@@ -136,11 +131,7 @@ pub(super) fn in_force(planned: Option<Planned>, root: &Value) -> Option<Plan> {
 
 /// Returns the plan, if the file's arbiter is the planned one. Notes what cannot be met.
 pub(super) fn judged(planned: Planned, desk: &mut Desk<'_>) -> Option<Plan> {
-    let Planned {
-        request,
-        outcome,
-        slowest,
-    } = planned;
+    let Planned { outcome, slowest } = planned;
     let place = desk.places.of("plan");
     let plan = match outcome {
         Ok(plan) => plan,
@@ -150,13 +141,11 @@ pub(super) fn judged(planned: Planned, desk: &mut Desk<'_>) -> Option<Plan> {
                 return None;
             }
             let conflict = refusal.conflict();
-            let name = |&class: &usize| request.classes[class].name.as_str();
-            let names: Vec<&str> = conflict.classes.iter().map(name).collect();
             let cannot = match refusal.is_proved {
                 true => "classes cannot be met together",
                 false => "found no tables for these classes, and no proof that there are none",
             };
-            let message = format!("{cannot}: {}", names.join(", "));
+            let message = format!("{cannot}: {}", conflict.names.join(", "));
             let note = desk.notes.error("E0903", place, message);
             for class in &conflict.classes {
                 note.also(desk.places.of(&format!("plan.class.{class}")), "");

@@ -1,9 +1,8 @@
 //! Builds an experiment for another seed.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use netloom_catalog::Notes;
+use netloom_catalog::{Files, Notes};
 use netloom_fabric::SwitchPlan;
 use netloom_packet::{SlSegmentation, Source};
 use netloom_routing::Routing;
@@ -35,7 +34,7 @@ pub(crate) struct Workloads {
     pub(crate) cycle: u64,
     pub(crate) n_nics: u32,
     pub(crate) groups: Groups,
-    pub(crate) directory: PathBuf,
+    pub(crate) files: Arc<dyn Files>,
 }
 
 /// The latest time of a workload, in seconds.
@@ -82,7 +81,10 @@ impl Workloads {
     ) -> T {
         let latest = Time::from_nanos(1_000_000_000) * LATEST;
         let cycles = |time: Time| {
-            let ticks = self.timebase.tick_at(super::plan::tame(time.min(latest))).0;
+            let ticks = self
+                .timebase
+                .tick_at(super::timing::tame(time.min(latest)))
+                .0;
             ticks.div_ceil(self.cycle)
         };
         let groups = self.drawn(seed);
@@ -93,7 +95,7 @@ impl Workloads {
             seed,
             class: u8::try_from(class).expect("fewer than 256 classes"),
             cycles: &cycles,
-            directory: &self.directory,
+            files: &*self.files,
         };
         act(&self.classes[class], &setting)
     }

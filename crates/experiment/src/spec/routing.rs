@@ -3,10 +3,14 @@
 use std::sync::Arc;
 
 use netloom_catalog::{Kind, Section, Value};
-use netloom_routing::Routing;
+use netloom_routing::deadlock::Centre;
+use netloom_routing::{Forwarding, Routing};
+use netloom_topology::Topology;
 
+use super::desk::Desk;
 use super::reading::kind_table;
 use super::topology::kind_name;
+use crate::check;
 
 /// The routing described by the file.
 pub(crate) struct RoutingSpec {
@@ -36,4 +40,47 @@ pub(crate) fn read(
     let named = document.get("routing").and_then(Value::kind_name);
     let kind = named.unwrap_or(default).to_owned();
     Some(RoutingSpec { routing, kind })
+}
+
+/// Compiles the routing, and checks whether it can deadlock.
+pub(super) fn compile(
+    spec: &RoutingSpec,
+    topology: &Arc<Topology>,
+    centre: Option<Centre>,
+    (seed, needs_tables): (u64, bool),
+    desk: &mut Desk<'_>,
+) -> Option<Forwarding> {
+    desk.work.begins("compiling the routing");
+    let compiled = match needs_tables {
+        true => spec.routing.compile(topology, seed),
+        false => spec.routing.compile_for_check(topology, seed),
+    };
+    desk.goes_on()?;
+    match compiled {
+        Ok(way) => {
+            let way = match centre {
+                Some(_) => way.for_shared_buffers(),
+                None => way,
+            };
+            desk.work.begins("proving freedom from deadlock");
+            check::deadlock::routing(&spec.kind, topology, &way, centre, desk);
+            Some(way)
+        }
+        Err(problem) => {
+            let place = desk
+                .places
+                .written("routing.kind")
+                .unwrap_or(desk.places.of("routing"));
+            let note = desk.notes.error("E0500", place, problem);
+            let fitting = netloom_routing::fitting(topology.structure());
+            note.help(format!("use one of: {}", fitting.join(", ")));
+            if let Some(failures) = desk.places.written("failure") {
+                note.also(failures, "the missing cables");
+            }
+            if let Some(topology) = desk.places.written("topology.kind") {
+                note.also(topology, "the fabric");
+            }
+            None
+        }
+    }
 }

@@ -135,28 +135,39 @@ pub fn concepts(kinds: &Kinds) -> Vec<Concept> {
 
 /// Returns every section of a file, in the order of a resolved file.
 pub fn sections() -> Vec<SectionInfo> {
-    let section = |path, about, params| SectionInfo {
+    let mut sections = of_the_fabric();
+    sections.extend(of_the_traffic());
+    sections.extend(super::study::sections_of_a_study());
+    sections
+}
+
+fn section(path: &'static str, about: &'static str, params: Vec<Param>) -> SectionInfo {
+    SectionInfo {
         path,
         about,
         params,
         is_list: false,
         concept: None,
-    };
-    let of_a_kind = |path, about, concept| SectionInfo {
-        path,
-        about,
-        params: vec![],
-        is_list: false,
+    }
+}
+
+fn of_a_kind(path: &'static str, about: &'static str, concept: &'static str) -> SectionInfo {
+    SectionInfo {
         concept: Some(concept),
-    };
-    let list = |path, about, params| SectionInfo {
-        path,
-        about,
-        params,
+        ..section(path, about, vec![])
+    }
+}
+
+fn list(path: &'static str, about: &'static str, params: Vec<Param>) -> SectionInfo {
+    SectionInfo {
         is_list: true,
-        concept: None,
-    };
-    let mut sections = vec![
+        ..section(path, about, params)
+    }
+}
+
+/// Returns the sections of switches, links, NICs and routing, and the keys at the top.
+fn of_the_fabric() -> Vec<SectionInfo> {
+    vec![
         section("", "Keys at the top level of the file.", top()),
         of_a_kind(
             "topology",
@@ -221,6 +232,12 @@ pub fn sections() -> Vec<SectionInfo> {
             "How packets are routed. The default depends on the topology.",
             "routing",
         ),
+    ]
+}
+
+/// Returns the sections of service levels, traffic and measurement.
+fn of_the_traffic() -> Vec<SectionInfo> {
+    vec![
         section(
             "qos",
             "Virtual lanes, the maps from service levels to lanes, and arbitration.",
@@ -290,9 +307,7 @@ pub fn sections() -> Vec<SectionInfo> {
             "Length, number and precision of runs.",
             measure::MeasureSpec::params(),
         ),
-    ];
-    sections.extend(super::study::sections_of_a_study());
-    sections
+    ]
 }
 
 fn top() -> Vec<Param> {

@@ -10,16 +10,15 @@
 //! programmed.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use netloom_arbitration::{Entry, IbTwoTable, Policy, VlArbitrationTable};
-use netloom_catalog::{Described, Document, Notes, Params, Section, ValueShape};
+use netloom_catalog::{Described, Document, Files, Notes, Params, Section, ValueShape};
 use netloom_design::plan::{Cautions, Device, LimitIssue, PortsOf, Room, Surroundings};
 use netloom_fabric::{DROPPED, LaneRow, LaneRows, PassedRows, PathChannels, SAME_CHANNELS};
 use netloom_infiniband::opensm::PortKind;
 use netloom_infiniband::{Node, NodeKind, PortName, Site, VlArbitration, writing};
-use netloom_topology::{Egress, InfiniBand, Topology};
+use netloom_topology::{Blueprint, Egress, InfiniBand, Topology};
 use netloom_units::{NicId, Port, Rate, Sc, SwitchId};
 
 use super::link::LinkSpec;
@@ -30,7 +29,7 @@ use crate::Kinds;
 /// The real site that a file refers to. It is read before the sections, because planning comes
 /// first.
 pub(super) struct Known {
-    blueprint: Option<Arc<dyn netloom_topology::Blueprint>>,
+    blueprint: Option<Arc<dyn Blueprint>>,
     site: Option<Arc<Site>>,
 }
 
@@ -39,7 +38,7 @@ impl Known {
     /// built.
     pub(super) fn of(document: &Document, request: &Request<'_>) -> Known {
         let (blueprint, site) = match document.root.get("plan").is_some() {
-            true => read_site(document, request.directory).unzip(),
+            true => read_site(document, &request.files).unzip(),
             false => (None, None),
         };
         Known {
@@ -56,7 +55,7 @@ impl Known {
         let site = self.site.as_deref();
         let known = site.map_or_else(Surroundings::default, surroundings);
         let blueprint = self.blueprint.clone();
-        of_fabric(known, document, blueprint, request.directory, request.kinds)
+        of_fabric(known, document, blueprint, &request.files, request.kinds)
     }
 
     /// Returns the same topology, without reading its files again.
@@ -68,34 +67,31 @@ impl Known {
     }
 }
 
-type Blueprinted = (
-    Arc<dyn netloom_topology::Blueprint>,
-    Result<Arc<Site>, String>,
-);
+type Blueprinted = (Arc<dyn Blueprint>, Result<Arc<Site>, String>);
 
-fn read_site(document: &Document, directory: &Path) -> Option<Blueprinted> {
+fn read_site(document: &Document, files: &Arc<dyn Files>) -> Option<Blueprinted> {
     let value = document.root.get("topology")?;
     if value.kind_name() != Some(InfiniBand::NAME) {
         return None;
     }
-    let found = super::topology::moved(value, directory);
     let mut unheard = Notes::new();
-    let mut section = Section::open(found.as_ref().unwrap_or(value), &mut unheard)?;
-    let blueprint = InfiniBand::read(&mut section).filter(|_| !section.notes.has_errors())?;
+    let mut section = Section::open(value, &mut unheard)?;
+    let mut blueprint = InfiniBand::read(&mut section).filter(|_| !section.notes.has_errors())?;
+    blueprint.read_from(files);
     let site = blueprint.site();
-    let blueprint: Arc<dyn netloom_topology::Blueprint> = Arc::new(blueprint);
+    let blueprint: Arc<dyn Blueprint> = Arc::new(blueprint);
     Some((blueprint, site))
 }
 
 /// Reads `[plan]` of an opened file, with the ports and cables of a real site.
 pub fn read_plan(
     document: &Document,
-    directory: &Path,
+    files: &Arc<dyn Files>,
     notes: &mut Notes,
 ) -> Option<netloom_design::plan::Request> {
     let mut known = Surroundings::default();
     let mut blueprint = None;
-    match read_site(document, directory) {
+    match read_site(document, files) {
         Some((read, Ok(site))) => {
             known = surroundings(&site);
             blueprint = Some(read);
@@ -106,7 +102,7 @@ pub fn read_plan(
         }
         None => {}
     }
-    let known = of_fabric(known, document, blueprint, directory, Kinds::built_in());
+    let known = of_fabric(known, document, blueprint, files, Kinds::built_in());
     let mut root = Section::open(&document.root, notes)?;
     netloom_design::plan::Request::read(&mut root, &known)
 }
@@ -120,8 +116,8 @@ const MOST_PORTS: u64 = 1 << 23;
 fn of_fabric(
     mut known: Surroundings,
     document: &Document,
-    blueprint: Option<Arc<dyn netloom_topology::Blueprint>>,
-    directory: &Path,
+    blueprint: Option<Arc<dyn Blueprint>>,
+    files: &Arc<dyn Files>,
     kinds: &Kinds,
 ) -> Surroundings {
     if document.root.get("topology").is_none() {
@@ -142,8 +138,7 @@ fn of_fabric(
         .is_some_and(|plan| plan.get("hops").is_some());
     if !has_hops {
         let blueprint = blueprint.or_else(|| {
-            let read =
-                super::topology::read(&mut root, &document.root, directory, &kinds.topologies);
+            let read = super::topology::read(&mut root, &document.root, files, &kinds.topologies);
             read.map(|topology| topology.blueprint)
         });
         let seed = document
@@ -156,7 +151,7 @@ fn of_fabric(
         };
         known.hops = blueprint
             .filter(|blueprint| blueprint.n_ports().is_none_or(|n| n <= MOST_PORTS))
-            .map(|blueprint| -> Arc<dyn netloom_topology::Blueprint> {
+            .map(|blueprint| -> Arc<dyn Blueprint> {
                 match failures::read(&mut root) {
                     none if none.is_empty() => blueprint,
                     failures => Arc::new(failures::WithFailures {

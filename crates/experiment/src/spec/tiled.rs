@@ -6,11 +6,12 @@ use netloom_fabric::{
 };
 use netloom_units::{Ratio, Time};
 
+use super::desk::Desk;
 use super::link::LinkSpec;
 use super::machine::{Around, Machine};
 use super::nic::NicSpec;
-use super::plan::Desk;
 use super::switch::{StashKind, SwitchSpec, TiledSpec};
+use super::timing::Timing;
 use crate::check;
 
 /// Flits of an end port reserved for acknowledgements.
@@ -56,58 +57,15 @@ pub(crate) fn machine(
         largest,
     };
     is_good &= check::nic::control(nic, host, desk);
-    let marking = nic.marking();
-
     let buffer = spec.port_buffer.0 / flit;
-    let mut marks_above = Vec::new();
-    let ports: Vec<PortBuffers> = timing
-        .names
-        .iter()
-        .map(|name| {
-            let share = match name.as_str() {
-                "host" => spec.stash.shares[0],
-                "local" => spec.stash.shares[1],
-                _ => spec.stash.shares[2],
-            };
-            let stashed = (share * buffer as f64).round() as u64;
-            let normal = (buffer - stashed.min(buffer)) as u32;
-            // Some packets for each channel that this kind of link carries, and a few
-            // acknowledgements on theirs.
-            let used = around.way.map_or(0, |way| way.lanes_on(name));
-            let mut reserve: Box<[u32]> = (0..n_vls)
-                .map(|lane| u32::from(spec.lane_reserve) * largest * (used >> lane & 1))
-                .collect();
-            if name == "host" && acknowledges {
-                reserve[1] = ANSWERS;
-            }
-            let need = reserve.iter().sum();
-            is_good &= check::tiled::buffer(name, normal, need, flit, desk);
-            let sizes = Sizes::Pool {
-                capacity: normal.max(reserve.iter().sum()),
-                max: most_of(spec, normal, &reserve),
-                min: reserve,
-            };
-            marks_above.push(marking.map(|marking| {
-                let base = match marking.of {
-                    MarkBase::Normal => f64::from(normal),
-                    MarkBase::Full => buffer as f64,
-                };
-                (marking.above * base) as u32
-            }));
-            PortBuffers {
-                input: sizes.clone(),
-                output: sizes,
-                stash: (2.0 * stashed as f64 * spec.stash.capacity) as u32,
-            }
-        })
-        .collect();
-    let stash = match spec.stash.usage {
-        StashKind::None | StashKind::Unused => None,
-        StashKind::Congestion => Some(StashUse::Congestion),
-        StashKind::Reliability { timeout } => Some(StashUse::Reliability {
-            timeout: (!spec.faults.are_off()).then(|| timing.timebase.tick_at(timeout).0),
-        }),
+    let of_class = |name: &String| {
+        let parts = Parts::of(spec, name, buffer);
+        let reserve = reserve(spec, name, (largest, n_vls, acknowledges), around);
+        is_good &= check::tiled::buffer(name, parts.normal, reserve.iter().sum(), flit, desk);
+        (parts.port(spec, reserve), parts.marks_above(nic))
     };
+    let (ports, marks_above): (Vec<_>, Vec<_>) = timing.names.iter().map(of_class).unzip();
+    let stash = stash(spec, timing);
     is_good &= check::tiled::stash(stash, &ports, largest, desk);
     if !is_good {
         return None;
@@ -153,4 +111,81 @@ pub(crate) fn machine(
         marks_above,
         n_vls,
     })
+}
+
+/// The flits of a port buffer, and their two parts.
+struct Parts {
+    all: u64,
+    /// For packets on their way.
+    normal: u32,
+    stashed: u64,
+}
+
+impl Parts {
+    /// Divides the buffer of the ports of a class of links.
+    fn of(spec: &TiledSpec, class: &str, all: u64) -> Parts {
+        let share = match class {
+            "host" => spec.stash.shares[0],
+            "local" => spec.stash.shares[1],
+            _ => spec.stash.shares[2],
+        };
+        let stashed = (share * all as f64).round() as u64;
+        Parts {
+            all,
+            normal: (all - stashed.min(all)) as u32,
+            stashed,
+        }
+    }
+
+    fn port(&self, spec: &TiledSpec, reserve: Box<[u32]>) -> PortBuffers {
+        let sizes = Sizes::Pool {
+            capacity: self.normal.max(reserve.iter().sum()),
+            max: most_of(spec, self.normal, &reserve),
+            min: reserve,
+        };
+        PortBuffers {
+            input: sizes.clone(),
+            output: sizes,
+            stash: (2.0 * self.stashed as f64 * spec.stash.capacity) as u32,
+        }
+    }
+
+    /// Returns the flits above which inputs mark packets.
+    fn marks_above(&self, nic: &NicSpec) -> Option<u32> {
+        let marking = nic.marking()?;
+        let base = match marking.of {
+            MarkBase::Normal => f64::from(self.normal),
+            MarkBase::Full => self.all as f64,
+        };
+        Some((marking.above * base) as u32)
+    }
+}
+
+/// Returns the reserved flits of each channel: some packets for each one that this class of links
+/// carries, and a few acknowledgements on theirs.
+fn reserve(
+    spec: &TiledSpec,
+    class: &str,
+    (largest, n_vls, acknowledges): (u32, u8, bool),
+    around: &Around<'_>,
+) -> Box<[u32]> {
+    let used = around.way.map_or(0, |way| way.lanes_on(class));
+    let mut reserve: Box<[u32]> = (0..n_vls)
+        .map(|lane| u32::from(spec.lane_reserve) * largest * (used >> lane & 1))
+        .collect();
+    if class == "host" && acknowledges {
+        reserve[1] = ANSWERS;
+    }
+    reserve
+}
+
+/// Returns the use of the stash.
+fn stash(spec: &TiledSpec, timing: &Timing) -> Option<StashUse> {
+    match spec.stash.usage {
+        StashKind::None | StashKind::Unused => None,
+        StashKind::Congestion => Some(StashUse::Congestion),
+        StashKind::Reliability { timeout } => Some(StashUse::Reliability {
+            timeout: (!spec.faults.are_off()).then(|| timing.timebase.tick_at(timeout).0),
+        }),
+    }
 }

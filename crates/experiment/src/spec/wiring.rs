@@ -6,13 +6,17 @@ use std::sync::Arc;
 use netloom_arbitration::{IbTwoTable, NO_LIMIT};
 use netloom_catalog::{Described, Document, Notes, Params, Section, Value, ValueShape};
 use netloom_packet::Segmentation;
+use netloom_results::Control;
 use netloom_routing::Forwarding;
 use netloom_topology::Topology;
 use netloom_units::Rate;
 
+use super::desk::Desk;
 use super::memory::Memory;
 use super::reading::Places;
-use super::{Desk, OpenedFile, Request, Sections, Traffic, open, plan, planned, read, site};
+use super::{
+    OpenedFile, Request, Sections, Traffic, fabric, open, planned, read, routing, site, timing,
+};
 
 /// A fabric without the architecture of its switches and without traffic.
 pub struct Wiring {
@@ -92,15 +96,11 @@ fn wire(
     };
     // The facts of `check` are discarded here.
     let facts = &mut vec![];
-    let desk = &mut Desk {
-        places,
-        notes,
-        facts,
-        is_forced: request.force,
-        memory: Memory::of(request),
-    };
+    let control = &mut || Control::Continue;
+    let desk = &mut Desk::new(places, request, notes, facts, control);
+    desk.memory = Memory::without_run(request);
     let seed = sections.measure.as_ref().map_or(1, |measure| measure.seed);
-    let topology = plan::fabric(&sections.topology?, &sections.failures, seed, desk)?;
+    let topology = fabric::build(&sections.topology?, &sections.failures, seed, desk)?;
     let radix = topology.radix();
     let centre = sections
         .switch
@@ -113,10 +113,10 @@ fn wire(
         .and_then(|switch| site::bottleneck(switch, sections.link.as_ref()));
     let way = sections
         .routing
-        .and_then(|routing| plan::way(&routing, &topology, centre, seed, desk));
+        .and_then(|routing| routing::compile(&routing, &topology, centre, (seed, true), desk));
     let link = sections
         .link
-        .filter(|link| plan::knows_link_classes(link, &topology, desk));
+        .filter(|link| timing::knows_link_classes(link, &topology, desk));
     let (forwarding, link) = (way?, link?);
     let rates = link.of_classes(&topology).into_iter();
     let rates = rates.map(|(rate, _)| rate).collect();

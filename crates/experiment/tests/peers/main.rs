@@ -6,8 +6,6 @@
 //! tolerance, and the test checks that they still differ. Beyond saturation only accepted load is
 //! compared, since latency then depends on the length of the run.
 
-use std::path::Path;
-
 use netloom_experiment::render;
 use netloom_experiment::runner::{Control, RunOptions, run};
 use netloom_experiment::spec::{Request, load};
@@ -99,7 +97,6 @@ fn run_of(figure: &Figure) -> (Run, String) {
     let loaded = load(&Request {
         sets: &figure.keys,
         seed: Some(figure.seed),
-        directory: Path::new("."),
         ..Request::new("machine.toml", MACHINE)
     });
     let said = render(&loaded.document, &loaded.notes, false);

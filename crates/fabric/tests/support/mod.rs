@@ -7,11 +7,10 @@ pub(crate) mod tables;
 pub(crate) mod until;
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use netloom_arbitration::{IbTwoTable, Policy, RoundRobin, VlArbitrationTable};
-use netloom_catalog::Notes;
+use netloom_catalog::{Disk, Notes};
 use netloom_fabric::{
     Allocation, Architecture, CentralStart, Channels, ClassPlan, Control, CrossbarPlan,
     CrossbarStart, EndpointPlan, FabricPlan, FlowControl, InputPorts, LaneRow, LaneRows,
@@ -293,7 +292,7 @@ impl Case {
                     seed: self.seed,
                     class: class_number,
                     cycles: &|_: Time| 1 << 40,
-                    directory: Path::new("."),
+                    files: Disk::HERE,
                 };
                 let source = class
                     .build(&setting, &mut notes)

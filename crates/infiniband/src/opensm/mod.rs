@@ -11,7 +11,6 @@
 //! The rules are those of OpenSM 3.3.23, derived from its behaviour. The tests compare them with a
 //! real OpenSM that configures a simulated fabric.
 
-pub mod codes;
 mod conf;
 mod effective;
 pub mod export;
@@ -31,3 +30,8 @@ pub use lint::{Fabric, Report, Subject, lint};
 pub use policy::Policy;
 pub use programming::{PortCapabilities, PortKind, Program, Sweep, operational_lanes, program};
 pub use tables::{PortTables, Tables};
+
+/// Returns the codes of notes about files of OpenSM.
+pub fn codes() -> Vec<netloom_catalog::Code> {
+    netloom_catalog::codes(include_str!("codes.md"))
+}

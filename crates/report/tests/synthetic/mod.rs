@@ -135,11 +135,7 @@ fn summary(size: &Size, class: Option<usize>, arbiter: usize, load: f64, seed: u
 }
 
 fn column(name: &str, kind: Kind) -> FrameColumn {
-    let column = Column {
-        name: "",
-        unit: "",
-        meaning: "An axis.",
-    };
+    let column = Column::new("", "", "An axis.");
     FrameColumn {
         name: name.to_owned(),
         ..FrameColumn::new(&column, kind)
@@ -181,6 +177,7 @@ pub(crate) fn collection(name: &str, size: &Size) -> Collection {
     tables.insert("points".into(), points.expect("some point"));
     let is_study = point > 1;
     Collection {
+        results_version: None,
         folder: format!("{name}.out"),
         name: name.to_owned(),
         about: "Three arbiters on a 4-ary 3-tree with seven classes of traffic: which of them \

@@ -1,6 +1,5 @@
 //! The files match the scenarios, and every claim can miss.
 
-use netloom_design::qos::bxi;
 use netloom_experiment::Experiment;
 use netloom_experiment::spec::{Request, load};
 use netloom_fabric::{Allocation, FlowControl, QueueScheme, Thresholds};
@@ -34,7 +33,10 @@ const SEARCH: [(&str, [u16; 3]); 3] = [
 /// entries.
 fn entries(weights: &[u16], is_tuned: bool) -> Vec<(u8, u16)> {
     let ranks: Vec<usize> = match is_tuned {
-        true => bxi::tuned_ranks(weights.len()),
+        // Position p is 2^(r+1) apart from the next with the same r trailing ones in p.
+        true => (0..(1usize << weights.len()) - 1)
+            .map(|position| position.trailing_ones() as usize)
+            .collect(),
         false => (0..weights.len()).collect(),
     };
     let entry = |&rank: &usize| {
@@ -168,35 +170,17 @@ fn the_files_hold_the_tables_and_the_traffic() {
     assert_eq!(table, entries(&SEARCH[2].1, true));
 }
 
-/// The quanta of every table equal those of the planner, which stores them with another k.
+/// Table 2 of the paper: the quanta of five tuned classes with the weights 5, 4, 3, 2, 1, in flits.
 #[test]
-fn tables_are_those_of_the_planner() {
-    for scenario in SCENARIOS {
-        for is_tuned in [false, true] {
-            let class = |(rank, &weight): (usize, &u16)| bxi::Class {
-                name: CLASSES[rank].to_owned(),
-                sl: Sl(rank as u8),
-                weight,
-                largest_packet: 16 * (rank as u32 + 1),
-            };
-            let plan = bxi::plan(&bxi::Needs {
-                classes: scenario.weights.iter().enumerate().map(class).collect(),
-                k: 1024,
-                is_tuned,
-            })
-            .unwrap();
-            let planned = plan
-                .table
-                .entries()
-                .iter()
-                .map(|e| (e.sl.0, plan.table.quantum(e)));
-            let ours = entries(&scenario.weights, is_tuned);
-            let ours = ours
-                .iter()
-                .map(|&(sl, weight)| (sl, u32::from(weight) * 64));
-            assert_eq!(ours.collect::<Vec<_>>(), planned.collect::<Vec<_>>());
-        }
-    }
+fn tuned_tables_have_the_printed_quanta() {
+    let table = entries(&[5, 4, 3, 2, 1], true);
+    let quanta: Vec<u32> = table.iter().map(|e| u32::from(e.1) * 64).collect();
+    assert_eq!(quanta[..8], [320, 512, 320, 768, 320, 512, 320, 1024]);
+    let total = |sl: u8| {
+        let own = table.iter().zip(&quanta).filter(|(entry, _)| entry.0 == sl);
+        own.map(|(_, quantum)| quantum).sum::<u32>()
+    };
+    assert_eq!([0, 1, 2, 3, 4].map(total), [5120, 4096, 3072, 2048, 1024]);
 }
 
 /// Computes the shares under round robin: every level sends the same number of packets until it

@@ -137,11 +137,11 @@ fn links() -> Frame {
         column("from", text(["n0", "n1", "s0", "s0"])),
         column(
             "from_port",
-            Values::Whole(vec![None, None, Some(4), Some(0)]),
+            Values::Whole([None, None, Some(4), Some(0)].into_iter().collect()),
         ),
         column(
             "utilisation",
-            Values::Number([0.7, 0.6, 0.8, 0.75].map(Some).to_vec()),
+            Values::Number([0.7, 0.6, 0.8, 0.75].into_iter().map(Some).collect()),
         ),
     ])
 }

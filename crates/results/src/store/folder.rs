@@ -8,11 +8,11 @@ use netloom_catalog::file::{read_bytes, utf8};
 use serde::Deserialize;
 
 use super::parquet::from_parquet;
-use super::points::{empty_points, points};
+use super::points::empty_points;
 use super::writing::{INCOMING, SUMS, Sums, table_file};
 use crate::view::layout::Layout;
 use crate::{
-    Collection, Column, Datum, Document, Frame, FrameColumn, Kind, RESULTS_VERSION, Status,
+    Collection, Column, Control, Document, Frame, FrameColumn, Kind, RESULTS_VERSION, Stopped,
     StudyDocument, TABLES, Values, empty_table,
 };
 
@@ -29,24 +29,23 @@ const MOST_TABLE: u64 = 1 << 30;
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The folder has no results.
-    #[error(
-        "{0} has no results: expected study.json or results.json; `netloom run` writes such folders"
-    )]
+    #[error("{0} has no results: expected study.json or results.json")]
     Nothing(String),
     /// The path is a file, such as the experiment itself.
-    #[error("{0} is a file, not a folder of results; `netloom run {0}` writes one")]
+    #[error("{0} is a file, not a folder of results")]
     IsFile(String),
     /// A study whose runs are not merged.
-    #[error("the study in {0} is not merged yet; run `netloom study merge {0}` first")]
+    #[error("the study in {0} is not merged yet")]
     NotMerged(String),
     /// A merge has written new tables but not moved all of them to their places.
-    #[error(
-        "a merge of {0} is running or was interrupted; run `netloom study merge {0}` to finish it"
-    )]
+    #[error("a merge of {0} is running or was interrupted")]
     Incoming(String),
     /// A file of the folder cannot be read.
     #[error("cannot read {file}: {error}")]
     File { file: String, error: String },
+    /// Reading was stopped.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
 }
 
 /// Reads a folder of a study or of a single run.
@@ -54,6 +53,17 @@ pub enum ReadError {
 /// # Errors
 /// If the folder has no results, or a file of it cannot be read.
 pub fn read(folder: &Path) -> Result<Collection, ReadError> {
+    read_with_control(folder, &mut || Control::Continue)
+}
+
+/// Reads a folder, and asks before each table whether to continue.
+///
+/// # Errors
+/// As [`read`], and if `control` stops it.
+pub fn read_with_control(
+    folder: &Path,
+    control: &mut dyn FnMut() -> Control,
+) -> Result<Collection, ReadError> {
     if folder.is_file() {
         return Err(ReadError::IsFile(folder.display().to_string()));
     }
@@ -62,7 +72,7 @@ pub fn read(folder: &Path) -> Result<Collection, ReadError> {
         if folder.join(INCOMING).exists() {
             return Err(ReadError::Incoming(folder.display().to_string()));
         }
-        let collection = read_once(folder);
+        let collection = read_once(folder, control);
         // Do not mix the files of two states.
         if version(folder) == before {
             return collection;
@@ -89,16 +99,16 @@ fn version(folder: &Path) -> [Option<(u64, SystemTime)>; 2] {
     })
 }
 
-fn read_once(folder: &Path) -> Result<Collection, ReadError> {
+fn read_once(folder: &Path, control: &mut dyn FnMut() -> Control) -> Result<Collection, ReadError> {
     let mut reader = Reader { folder, sums: None };
     if let Some(text) = reader.text(SUMS)? {
         let sums = Sums::parse(&text);
         reader.sums = Some(sums.map_err(|error| reader.bad(SUMS, error))?);
     }
     let mut collection = if let Some(text) = reader.text("study.json")? {
-        reader.study(&text)?
+        reader.study(&text, control)?
     } else if let Some(text) = reader.text("results.json")? {
-        reader.single(&text)?
+        reader.single(&text, control)?
     } else {
         return Err(ReadError::Nothing(folder.display().to_string()));
     };
@@ -195,9 +205,14 @@ impl Reader<'_> {
     }
 
     /// Reads all tables and puts the columns of the point in front.
-    fn tables(&self, keys: &[FrameColumn]) -> Result<BTreeMap<String, Frame>, ReadError> {
+    fn tables(
+        &self,
+        keys: &[FrameColumn],
+        control: &mut dyn FnMut() -> Control,
+    ) -> Result<BTreeMap<String, Frame>, ReadError> {
         let mut tables = BTreeMap::new();
         for (name, _) in TABLES {
+            control().check()?;
             let like = empty_table(name).expect("every table has its columns");
             if let Some(frame) = self.table(name, &behind(keys, &like))? {
                 tables.insert((*name).to_owned(), frame);
@@ -206,7 +221,11 @@ impl Reader<'_> {
         Ok(tables)
     }
 
-    fn study(&self, text: &str) -> Result<Collection, ReadError> {
+    fn study(
+        &self,
+        text: &str,
+        control: &mut dyn FnMut() -> Control,
+    ) -> Result<Collection, ReadError> {
         let study: StudyDocument =
             serde_json::from_str(text).map_err(|error| self.bad("study.json", error))?;
         if study.results_version > RESULTS_VERSION {
@@ -229,7 +248,7 @@ impl Reader<'_> {
         let Some(merged) = self.table("points", &like)? else {
             return Err(ReadError::NotMerged(self.folder.display().to_string()));
         };
-        let mut tables = self.tables(&keys)?;
+        let mut tables = self.tables(&keys, control)?;
         let Some(results) = tables.get("results") else {
             let error = "it is missing, but points.parquet exists";
             return Err(self.bad("results.parquet", error));
@@ -240,6 +259,7 @@ impl Reader<'_> {
         let warnings = self.json("warnings.json")?;
         let warnings = warnings.and_then(|value| serde_json::from_value(value).ok());
         Ok(Collection {
+            results_version: Some(study.results_version),
             name: study.name,
             about: study.about,
             axes: study
@@ -254,53 +274,23 @@ impl Reader<'_> {
         })
     }
 
-    fn single(&self, text: &str) -> Result<Collection, ReadError> {
+    fn single(
+        &self,
+        text: &str,
+        control: &mut dyn FnMut() -> Control,
+    ) -> Result<Collection, ReadError> {
         let document =
             Document::from_json(text).map_err(|error| self.bad("results.json", error))?;
-        let point = Column {
-            name: "point",
-            unit: "",
-            meaning: "The only point.",
-        };
-        let key = [(FrameColumn::new(&point, Kind::Whole), Datum::Whole(0))];
-        let mut tables: BTreeMap<String, Frame> = self
-            .tables(&[])?
-            .into_iter()
-            .map(|(name, frame)| (name, frame.behind(&key)))
-            .collect();
-        // Folders of older versions have CSV only; the document itself has the main results.
-        let results = document.results().behind(&key);
-        self.few_classes("results.json", &results)?;
-        tables.insert("points".to_owned(), points(&results, &["point".to_owned()]));
-        tables.insert("results".to_owned(), results);
-        Ok(Collection {
-            name: document.name.clone(),
-            about: document.about.clone(),
-            tables,
+        let collection = Collection {
             experiment: self.text("resolved.toml")?.unwrap_or_default(),
-            warnings: warnings(&document),
-            ..Collection::default()
-        })
+            ..Collection::of_run(&document, self.tables(&[], control)?)
+        };
+        self.few_classes("results.json", &collection.tables["results"])?;
+        Ok(collection)
     }
 }
 
 /// Returns an empty table with the columns of a point in front.
 fn behind(keys: &[FrameColumn], like: &Frame) -> Frame {
     Frame::from_columns(keys.iter().chain(&like.columns).cloned().collect())
-}
-
-/// Returns warnings about runs that did not complete, or in which nothing was sent.
-fn warnings(document: &Document) -> Vec<String> {
-    let early = document
-        .runs()
-        .filter(|run| run.status >= Status::Interrupted);
-    let silent = document
-        .runs()
-        .filter(|run| run.counters.injected_packets == 0);
-    let early = early.map(|run| {
-        let (word, seed) = (run.status.word(), run.seed);
-        format!("{word} with seed {seed}: the results end at that time")
-    });
-    let silent = silent.map(|run| format!("nothing was sent with seed {}", run.seed));
-    early.chain(silent).collect()
 }

@@ -17,7 +17,7 @@ mod run_file;
 mod slowdown;
 mod writing;
 
-pub use folder::{ReadError, read};
+pub use folder::{ReadError, read, read_with_control};
 pub use parquet::{TableWriter, from_parquet, is_guarded, to_parquet};
 pub use points::points;
 pub use run_file::{Invalid, RunFile, RunSummary};

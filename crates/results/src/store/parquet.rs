@@ -28,7 +28,7 @@ use parquet::schema::types::{Type, TypePtr};
 use serde::{Deserialize, Serialize};
 
 use super::pages::decoded_bytes;
-use crate::{Frame, FrameColumn, Kind, Values, Words};
+use crate::{Frame, FrameColumn, Kind, Nullable, Values, Words};
 
 /// Lines of a row group: large enough to compress well, small enough to be read in parts.
 const GROUP: usize = 1 << 20;
@@ -36,7 +36,7 @@ const GROUP: usize = 1 << 20;
 /// Limits on the size of a table, since a few bytes of Parquet may decompress to any amount.
 struct Limits {
     lines: u64,
-    /// Memory for all values; a text counts as its index.
+    /// Memory for all values, without validity bits; a text counts as its index.
     bytes: u64,
     /// Decompressed size of all pages.
     pages: u64,
@@ -193,21 +193,21 @@ fn write(
                 .iter()
                 .map(|word| ByteArray::from(word.as_str()))
                 .collect();
-            let (there, levels) = present(&words.lines[lines], |&word| {
+            let (there, levels) = present(&words.lines, lines, |word| {
                 words_as_bytes[word as usize].clone()
             });
             writer.write_batch(&there, Some(&levels), None)?;
         }
         (ColumnWriter::Int64ColumnWriter(writer), Values::Whole(values)) => {
-            let (there, levels) = present(&values[lines], |&n| n.cast_signed());
+            let (there, levels) = present(values, lines, u64::cast_signed);
             writer.write_batch(&there, Some(&levels), None)?;
         }
         (ColumnWriter::DoubleColumnWriter(writer), Values::Number(values)) => {
-            let (there, levels) = present(&values[lines], |&x| x);
+            let (there, levels) = present(values, lines, |x| x);
             writer.write_batch(&there, Some(&levels), None)?;
         }
         (ColumnWriter::BoolColumnWriter(writer), Values::Flag(values)) => {
-            let (there, levels) = present(&values[lines], |&is_so| is_so);
+            let (there, levels) = present(values, lines, |is_so| is_so);
             writer.write_batch(&there, Some(&levels), None)?;
         }
         _ => unreachable!("the schema follows from the frame"),
@@ -216,9 +216,14 @@ fn write(
 }
 
 /// Returns the values that exist, and for every line whether it has a value.
-fn present<T, U>(values: &[Option<T>], convert: impl Fn(&T) -> U) -> (Vec<U>, Vec<i16>) {
-    let levels = values.iter().map(|value| i16::from(value.is_some()));
-    let there = values.iter().flatten().map(convert);
+fn present<T: Copy + Default, U>(
+    values: &Nullable<T>,
+    lines: Range<usize>,
+    convert: impl Fn(T) -> U,
+) -> (Vec<U>, Vec<i16>) {
+    let values = || lines.clone().map(|line| values.get(line));
+    let levels = values().map(|value| i16::from(value.is_some()));
+    let there = values().flatten().map(convert);
     (there.collect(), levels.collect())
 }
 
@@ -232,8 +237,8 @@ pub fn is_guarded() -> bool {
     IS_GUARDED.get()
 }
 
-/// Reads a table written by [`to_parquet`]. If its columns are not those of `like`, its lines are
-/// not read.
+/// Reads a table written by [`to_parquet`], arranged as `like`. If it has other columns, its lines
+/// are not read. An earlier version may lack numbers, which then have no values.
 ///
 /// # Errors
 /// If the bytes are not Parquet, contain columns that netloom does not write, or exceed the limits.
@@ -300,7 +305,7 @@ fn try_from_parquet(
                 "{error}; it was changed or written by another version"
             ))
         };
-        frame.has_columns_of(like).map_err(other)?;
+        frame.can_be(like).map_err(other)?;
     }
     can_be_read(&reader, &bytes, &frame.columns, limits)?;
     let mut room = limits.texts;
@@ -316,7 +321,11 @@ fn try_from_parquet(
             )?;
         }
     }
-    Ok(Frame::from_columns(frame.columns))
+    let frame = Frame::from_columns(frame.columns);
+    Ok(match like {
+        Some(like) => frame.arranged_as(like),
+        None => frame,
+    })
 }
 
 /// Checks the size of a table against the limits by its footer and page headers, without
@@ -343,10 +352,10 @@ fn can_be_read(
     let per_line: usize = columns
         .iter()
         .map(|column| match column.values.kind() {
-            Kind::Text => size_of::<Option<u32>>(),
-            Kind::Whole => size_of::<Option<u64>>(),
-            Kind::Number => size_of::<Option<f64>>(),
-            Kind::Flag => size_of::<Option<bool>>(),
+            Kind::Text => size_of::<u32>(),
+            Kind::Whole => size_of::<u64>(),
+            Kind::Number => size_of::<f64>(),
+            Kind::Flag => size_of::<bool>(),
         })
         .sum();
     let in_memory = n_lines.saturating_mul(per_line as u64);
@@ -412,8 +421,8 @@ macro_rules! lines {
 }
 
 /// Distributes values to their lines.
-fn spread<T: Copy, U>(
-    into: &mut Vec<Option<U>>,
+fn spread<T: Copy, U: Copy + Default>(
+    into: &mut Nullable<U>,
     convert: fn(T) -> U,
 ) -> impl FnMut(&[i16], Vec<T>) -> Result<(), ParquetError> {
     move |levels, there| {
@@ -505,15 +514,7 @@ mod tests {
             ("is_so", "", Kind::Flag),
         ]
         .map(|(name, unit, kind)| {
-            let meaning = "What it means.";
-            FrameColumn::new(
-                &Column {
-                    name,
-                    unit,
-                    meaning,
-                },
-                kind,
-            )
+            FrameColumn::new(&Column::new(name, unit, "What it means."), kind)
         });
         let mut frame = Frame::from_columns(columns.to_vec());
         for (word, n, x, is_so) in lines {
@@ -621,7 +622,7 @@ mod tests {
         assert_eq!(read(of_texts(50, 8), None).unwrap().len(), 100);
         assert_eq!(
             why(of_texts(501, 4)),
-            "expected at most 1000 lines and 8000 bytes, found 1002 lines of 1 columns, 8016 bytes"
+            "expected at most 1000 lines and 8000 bytes, found 1002 lines of 1 columns, 4008 bytes"
         );
         let pages = why(of_texts(10, 5000));
         assert!(

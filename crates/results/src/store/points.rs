@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::{Column, Datum, Frame, FrameColumn, Kind, OVER_SEEDS, Verdict, half_width_of};
+use crate::{Column, Datum, Frame, FrameColumn, Kind, Verdict, half_width_of, over_seeds};
 
 /// The columns of `results` that identify what a line covers, and are kept.
 const SCOPE: &[&str] = &["scope", "class", "sl"];
@@ -51,8 +51,8 @@ pub fn points(results: &Frame, keys: &[String]) -> Frame {
         ));
         data.push(count(&|seed| seed == Verdict::Saturated));
         data.push(count(&|seed| !seed.is_result()));
-        for metric in OVER_SEEDS {
-            let column = column(metric);
+        for metric in over_seeds() {
+            let column = column(metric.name);
             let values: Vec<f64> = lines
                 .iter()
                 .filter_map(|&line| column.number(line))
@@ -101,17 +101,9 @@ pub(crate) fn empty_points(keys: &[FrameColumn], results: &Frame) -> Frame {
              `not-converged`.",
         ),
     ] {
-        let unit = "";
-        columns.push(FrameColumn::new(
-            &Column {
-                name,
-                unit,
-                meaning,
-            },
-            kind,
-        ));
+        columns.push(FrameColumn::new(&Column::new(name, "", meaning), kind));
     }
-    for metric in OVER_SEEDS {
+    for metric in over_seeds().map(|column| column.name) {
         let mut mean = like(metric);
         let interval = FrameColumn {
             name: half_width_of(metric),

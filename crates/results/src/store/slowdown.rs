@@ -49,7 +49,7 @@ pub fn fill_slowdowns(results: &mut [Frame], keys: &[String]) {
         let column = columns.find(|column| column.name == SLOWDOWN);
         if let Some(Values::Number(values)) = column.map(|column| &mut column.values) {
             for (line, slowdown) in found {
-                values[line] = Some(slowdown);
+                values.set(line, slowdown);
             }
         }
     }

@@ -1,11 +1,12 @@
 //! Access to columns of a table, looked up once and read line by line.
 
 use crate::frame::{Frame, FrameColumn, Values, Words};
+use crate::nullable::Nullable;
 
 #[derive(Clone, Copy, Debug)]
 pub enum Numbers<'a> {
-    Whole(&'a [Option<u64>]),
-    Number(&'a [Option<f64>]),
+    Whole(&'a Nullable<u64>),
+    Number(&'a Nullable<f64>),
 }
 
 impl<'a> Numbers<'a> {
@@ -26,8 +27,8 @@ impl<'a> Numbers<'a> {
     /// Returns the number of a line, if it is finite.
     pub fn get(self, line: usize) -> Option<f64> {
         let found = match self {
-            Numbers::Whole(values) => values[line].map(|n| n as f64),
-            Numbers::Number(values) => values[line],
+            Numbers::Whole(values) => values.get(line).map(|n| n as f64),
+            Numbers::Number(values) => values.get(line),
         };
         found.filter(|x| x.is_finite())
     }

@@ -41,6 +41,15 @@ pub struct Layout {
     pub labels: Vec<Label>,
 }
 
+impl Layout {
+    /// Returns the drawing as JSON, as in `layout.json`.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string(self).expect("plain data is JSON");
+        text.push('\n');
+        text
+    }
+}
+
 /// What a node represents.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -90,8 +90,8 @@ impl<'a> Links<'a> {
                 continue;
             }
             let read = (
-                links.from.lines[line],
-                links.to.lines[line],
+                links.from.lines.get(line),
+                links.to.lines.get(line),
                 utilisation.get(line),
             );
             let (Some(from), Some(to), Some(utilisation)) = read else {
@@ -102,8 +102,8 @@ impl<'a> Links<'a> {
                 from_port: from_port(line).map(|port| port as u16),
                 to,
                 to_port: to_port(line).map(|port| port as u16),
-                kind: links.kind.and_then(|column| column.lines[line]),
-                class: links.class.and_then(|column| column.lines[line]),
+                kind: links.kind.and_then(|column| column.lines.get(line)),
+                class: links.class.and_then(|column| column.lines.get(line)),
             };
             let seen = links
                 .uses

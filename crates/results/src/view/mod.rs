@@ -11,11 +11,11 @@ pub mod layout;
 mod lines;
 mod links;
 mod markup;
-pub mod number;
 mod study;
 
 pub use columns::{Numbers, spelled_out, words};
 pub use lines::{Estimate, Lines, Metric};
 pub use links::{Link, Links, Use, ordered};
 pub use markup::escaped;
+pub use netloom_text::number;
 pub use study::{BySettings, Line, Point, Saturation, Study};

@@ -1,15 +1,20 @@
 //! The points of a folder: their settings, their results, and where series of them saturate.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use netloom_metrics::Verdict;
 use serde::Serialize;
 
 use super::columns::Numbers;
 use super::lines::{Estimate, Lines};
+use super::number;
 use crate::collection::Collection;
-use crate::study::{Level, OVER_SEEDS, Setting};
-use crate::table::Datum;
+use crate::lines::over_seeds;
+use crate::study::{Level, Setting};
+use crate::table::{Column, Datum};
+
+/// The name of the only series.
+const ALL: &str = "all points";
 
 /// Results of a point, in total or for one class.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -20,7 +25,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// Returns the value of one of [`OVER_SEEDS`].
+    /// Returns the value of one of [`over_seeds`].
     pub fn get(&self, metric: &str) -> Option<Estimate> {
         self.metrics.get(metric).copied()
     }
@@ -52,14 +57,27 @@ pub struct Point {
     pub total: Line,
     /// Results per traffic class.
     pub classes: Vec<Line>,
+    /// Value on the load axis.
+    pub load: Option<f64>,
+    /// Index of its series.
+    pub series: usize,
 }
 
-/// All points of a folder, in the order of the table `points`.
+/// All points of a folder.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Study {
     /// The axes that are columns of the table.
     pub axes: Vec<String>,
+    /// The axes with several values.
+    pub varied_axes: Vec<String>,
+    /// The axis of the offered load, if it has several values.
+    pub load_axis: Option<String>,
+    /// The names of series. Points of a series differ only in load.
+    pub series: Vec<String>,
+    /// In the order of the table `points`.
     pub points: Vec<Point>,
+    /// Indices of the points, by series, then by load.
+    order: Vec<usize>,
 }
 
 impl Study {
@@ -70,7 +88,8 @@ impl Study {
         let has_column = |axis: &&String| table.column(axis).is_some();
         let axes: Vec<String> = collection.axes.iter().filter(has_column).cloned().collect();
         let columns: Vec<_> = axes.iter().filter_map(|axis| table.column(axis)).collect();
-        let metrics = OVER_SEEDS.map(|name| (name, lines.metric(name)));
+        let metric = |column: &'static Column| (column.name, lines.metric(column.name));
+        let metrics: Vec<_> = over_seeds().map(metric).collect();
         let measured = |line: usize, class: &str| Line {
             class: class.to_owned(),
             metrics: metrics
@@ -97,6 +116,8 @@ impl Study {
                 unsure_seeds: whole("unsure_seeds", line),
                 total: measured(line, ""),
                 classes: vec![],
+                load: None,
+                series: 0,
             });
         }
         let class = table.column("class");
@@ -106,7 +127,113 @@ impl Study {
                 points[at].classes.push(measured(line, class));
             }
         }
-        Some(Study { axes, points })
+        let mut study = Study {
+            axes,
+            points,
+            ..Study::default()
+        };
+        study.find_series();
+        Some(study)
+    }
+
+    /// Assigns every point its load and its series.
+    fn find_series(&mut self) {
+        let is_varied = |axis: &&String| {
+            let values = self.points.iter().filter_map(|p| self.value(p, axis));
+            values.map(shown).collect::<BTreeSet<_>>().len() > 1
+        };
+        self.varied_axes = self.axes.iter().filter(is_varied).cloned().collect();
+        let mut varied = self.varied_axes.iter();
+        self.load_axis = varied.find(|axis| self.is_load(axis)).cloned();
+        let place = |point: &Point| {
+            let load = self.load_axis.as_ref();
+            let load = load.and_then(|axis| self.value(point, axis)?.number());
+            let part = |axis: &String| Some(named(axis, &shown(self.value(point, axis)?)));
+            let parts: Vec<String> = self.series_axes().filter_map(part).collect();
+            match parts.is_empty() {
+                true => (load, ALL.to_owned()),
+                false => (load, parts.join(", ")),
+            }
+        };
+        let places: Vec<(Option<f64>, String)> = self.points.iter().map(place).collect();
+        for (point, (load, name)) in self.points.iter_mut().zip(places) {
+            let known = self.series.iter().position(|other| *other == name);
+            point.load = load;
+            point.series = known.unwrap_or_else(|| {
+                self.series.push(name);
+                self.series.len() - 1
+            });
+        }
+        let load = |point: &Point| point.load.unwrap_or(0.0);
+        self.order = (0..self.points.len()).collect();
+        self.order.sort_by(|&a, &b| {
+            let (a, b) = (&self.points[a], &self.points[b]);
+            (a.series.cmp(&b.series))
+                .then(load(a).total_cmp(&load(b)))
+                .then(a.number.cmp(&b.number))
+        });
+    }
+
+    /// Returns the axes that distinguish series.
+    pub fn series_axes(&self) -> impl Iterator<Item = &String> {
+        let axes = self.varied_axes.iter();
+        axes.filter(|axis| Some(*axis) != self.load_axis.as_ref())
+    }
+
+    /// Returns the points by series, then by load.
+    pub fn in_order(&self) -> impl Iterator<Item = &Point> {
+        self.order.iter().map(|at| &self.points[*at])
+    }
+
+    /// Returns the points of a series by load.
+    pub fn of_series(&self, series: usize) -> impl Iterator<Item = &Point> {
+        self.in_order().filter(move |point| point.series == series)
+    }
+
+    /// Returns the name of a point in lists.
+    pub fn name(&self, point: &Point) -> String {
+        let series = &self.series[point.series];
+        match (point.load, self.series.len()) {
+            (None, 1) => "the run".into(),
+            (None, _) => series.clone(),
+            (Some(load), 1) => format!("load {}", number::plain(load)),
+            (Some(load), _) => format!("{series}, load {}", number::plain(load)),
+        }
+    }
+
+    /// Returns all loads in ascending order.
+    pub fn loads(&self) -> Vec<f64> {
+        let mut loads: Vec<f64> = self.points.iter().filter_map(|point| point.load).collect();
+        loads.sort_by(f64::total_cmp);
+        loads.dedup();
+        loads
+    }
+
+    /// Returns the load at which to compare series: the highest at which all were run and are ok,
+    /// or the lowest at which all were run.
+    pub fn chosen_load(&self) -> Option<f64> {
+        let at = |load: f64| self.points.iter().filter(move |p| p.load == Some(load));
+        let mut common = self.loads();
+        common.retain(|load| at(*load).count() == self.series.len());
+        let is_steady = |load: &&f64| at(**load).all(|p| p.verdict == Verdict::Ok);
+        let highest = common.iter().rev().find(is_steady);
+        highest.or(common.first()).copied()
+    }
+
+    /// Returns the points for details: those at the chosen load, or a few of a study without loads.
+    pub fn chosen(&self) -> Vec<&Point> {
+        let mut points: Vec<&Point> = self.in_order().collect();
+        match self.chosen_load() {
+            Some(load) => points.retain(|point| point.load == Some(load)),
+            None => points.truncate(6),
+        }
+        points
+    }
+
+    /// Returns the loads between which a series saturates.
+    pub fn saturation(&self, series: usize) -> Saturation {
+        let points = self.of_series(series);
+        Saturation::of(points.filter_map(|point| Some((point.load?, point.verdict))))
     }
 
     /// Returns the names of all classes, in order of appearance.
@@ -151,6 +278,23 @@ impl Study {
             groups.all[at].1.push(n);
         }
         groups
+    }
+}
+
+/// Returns a value of an axis, with the last component of its path if it is not clear by itself.
+fn named(axis: &str, value: &str) -> String {
+    if value.parse::<f64>().is_err() {
+        return value.to_owned();
+    }
+    let word = axis.rsplit('.').next().unwrap_or(axis);
+    format!("{word} {value}")
+}
+
+/// Formats a value of an axis with as few digits as keep it distinct.
+fn shown(value: &Datum) -> String {
+    match value {
+        Datum::Number(x) => number::plain(*x),
+        value => value.to_string(),
     }
 }
 

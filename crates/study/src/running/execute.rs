@@ -7,18 +7,18 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use netloom_experiment::Experiment;
 use netloom_experiment::runner::{self, Control, RunOptions};
 use netloom_results::store::{RunFile, RunSummary};
-use netloom_results::{RESULTS_VERSION, Status};
+use netloom_results::{RESULTS_VERSION, RunId, Status};
 
 use crate::{Division, Point, SeedOutcome, Study, Unit};
 
-use super::folder::StudyFolder;
 use super::journal::{Entry, Journal, now};
-use super::kept::Kept;
+use super::kept::{Kept, NotLoaded};
 use super::leader::{Leader, Order};
-use super::lock::UnitLock;
 use super::recorded::{Recorded, RunRecord};
+use super::store::Store;
 use super::walk::{most_runs, walk};
 
 /// Interval between checks of units that other processes run.
@@ -28,13 +28,28 @@ const PATIENCE: Duration = Duration::from_millis(200);
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
     /// Whether this process runs a unit, by its number.
-    pub owns: &'a dyn Fn(usize) -> bool,
+    pub owns: &'a (dyn Fn(usize) -> bool + Sync),
     /// Number of concurrent runs.
     pub threads: NonZeroUsize,
     /// Division of every fabric.
     pub division: Division,
     /// Leader of the processes that share each run; then one run at a time.
     pub leader: Option<&'a Leader<'a>>,
+    /// The journal of this process, which others can read while it runs.
+    pub journal: Option<&'a Journal>,
+}
+
+/// All units, on all cores, without a journal.
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Options {
+            owns: &|_| true,
+            threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+            division: Division::default(),
+            leader: None,
+            journal: None,
+        }
+    }
 }
 
 /// Progress of the units of this process.
@@ -125,76 +140,64 @@ enum End {
     System(io::Error),
 }
 
-/// Runs the incomplete units of this process, and waits for units that other processes run.
-///
-/// `observe` is called frequently, from several threads, with the progress, and returns whether to
-/// continue. If it returns to stop, incomplete runs are discarded.
-///
-/// # Errors
-/// If results cannot be stored.
-pub fn execute(
-    study: &Study,
-    folder: &StudyFolder,
-    journal: &Journal,
-    options: &Options<'_>,
-    observe: &(dyn Fn(&Progress) -> Control + Sync),
-) -> Result<Finished, Failure> {
-    let refused = |error| Failure::System {
-        path: folder.path().display().to_string(),
-        error,
-    };
-    let recorded = Recorded::read(folder).map_err(refused)?;
-    let all = study.units();
-    let work = Work {
-        study,
-        folder,
-        journal,
-        division: options.division,
-        leader: options.leader,
-        observe,
-        units: &all,
-        began: Instant::now(),
-        is_stopped: AtomicBool::new(false),
-        recorded,
-        kept: Kept::default(),
-        state: Mutex::default(),
-    };
-    for number in (0..all.len()).filter(|&number| (options.owns)(number)) {
-        work.opens(number);
-    }
-    std::thread::scope(|scope| {
-        let at_once = match options.leader {
-            Some(_) => 1,
-            None => options.threads.get(),
+impl Study {
+    /// Runs the incomplete units of this process, and waits for units that other processes run.
+    ///
+    /// Only runs that the store lacks are run, so the same call resumes an interrupted study.
+    /// `observe` is called frequently, from several threads, with the progress, and returns whether
+    /// to continue. If it returns to stop, incomplete runs are discarded.
+    ///
+    /// # Errors
+    /// If results cannot be stored.
+    pub fn run(
+        &self,
+        store: &dyn Store,
+        options: &Options<'_>,
+        observe: &(dyn Fn(&Progress) -> Control + Sync),
+    ) -> Result<Finished, Failure> {
+        let refused = |error| Failure::System {
+            path: store.place(),
+            error,
         };
-        for _ in 1..at_once {
-            // If no more threads can be started, the existing ones do all the work.
-            let _ = std::thread::Builder::new().spawn_scoped(scope, || work.units());
+        let recorded = Recorded::read(store).map_err(refused)?;
+        let all = self.units();
+        let work = Work {
+            study: self,
+            store,
+            options,
+            observe,
+            units: &all,
+            began: Instant::now(),
+            is_stopped: AtomicBool::new(false),
+            recorded,
+            kept: Kept::default(),
+            state: Mutex::default(),
+        };
+        for number in (0..all.len()).filter(|&number| (options.owns)(number)) {
+            work.opens(number);
         }
-        work.units();
-    });
-    let interrupted = work.is_stopped.load(Ordering::SeqCst);
-    let state = work.state.into_inner().expect("the lock is not poisoned");
-    journal.add(&Entry::End {
-        time: now(),
-        interrupted,
-    });
-    match state.error {
-        Some(error) => Err(refused(error)),
-        None => Ok(Finished {
-            progress: state.progress,
+        work.on_all_threads();
+        let interrupted = work.is_stopped.load(Ordering::SeqCst);
+        work.note(Entry::End {
+            time: now(),
             interrupted,
-            failed: state.failed,
-        }),
+        });
+        let state = work.state.into_inner().expect("the lock is not poisoned");
+        match state.error {
+            Some(error) => Err(refused(error)),
+            None => Ok(Finished {
+                progress: state.progress,
+                interrupted,
+                failed: state.failed,
+            }),
+        }
     }
 }
 
 struct Work<'a> {
     study: &'a Study,
-    folder: &'a StudyFolder,
-    journal: &'a Journal,
-    division: Division,
-    leader: Option<&'a Leader<'a>>,
+    store: &'a dyn Store,
+    options: &'a Options<'a>,
     observe: &'a (dyn Fn(&Progress) -> Control + Sync),
     units: &'a [Unit],
     began: Instant,
@@ -224,6 +227,27 @@ struct Open {
 }
 
 impl Work<'_> {
+    fn on_all_threads(&self) {
+        let at_once = match self.options.leader {
+            Some(_) => 1,
+            None => self.options.threads.get(),
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..at_once {
+                // If no more threads can be started, the existing ones do all the work.
+                let _ = std::thread::Builder::new().spawn_scoped(scope, || self.units());
+            }
+            self.units();
+        });
+    }
+
+    /// Adds a line to the journal, if there is one.
+    fn note(&self, entry: Entry) {
+        if let Some(journal) = self.options.journal {
+            journal.add(&entry);
+        }
+    }
+
     fn with<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         change(&mut self.state.lock().expect("the lock is not poisoned"))
     }
@@ -238,6 +262,13 @@ impl Work<'_> {
             self.is_stopped.store(true, Ordering::SeqCst);
         }
         !self.is_stopped.load(Ordering::SeqCst)
+    }
+
+    fn control(&self) -> Control {
+        match self.goes_on() {
+            true => Control::Continue,
+            false => Control::Stop,
+        }
     }
 
     /// Counts the existing runs of a unit, and opens it if runs are missing. All units are counted
@@ -295,28 +326,26 @@ impl Work<'_> {
         let Open { number, found } = open;
         let unit = &self.units[number];
         let most = most_runs(self.study, unit);
-        let Some(lock) = UnitLock::take(self.folder.path(), number)? else {
-            return Ok(false);
-        };
-        let mut done = 0;
-        let end = walk(self.study, unit, &mut |point, seed| {
-            let outcome = self.run(number, point, seed, done < found)?;
-            done += 1;
-            Ok(outcome)
-        });
-        match end {
-            Ok(()) => {
-                self.with(|state| state.progress.of -= most - done);
-                self.journal.add(&Entry::Unit {
-                    time: now(),
-                    unit: number,
-                });
-                lock.done();
-                Ok(true)
+        self.store.exclusively(number, &mut || {
+            let mut done = 0;
+            let end = walk(self.study, unit, &mut |point, seed| {
+                let outcome = self.run(number, point, seed, done < found)?;
+                done += 1;
+                Ok(outcome)
+            });
+            match end {
+                Ok(()) => {
+                    self.with(|state| state.progress.of -= most - done);
+                    self.note(Entry::Unit {
+                        time: now(),
+                        unit: number,
+                    });
+                    Ok(true)
+                }
+                Err(End::Stopped | End::Mistakes) => Ok(false),
+                Err(End::System(error)) => Err(error),
             }
-            Err(End::Stopped | End::Mistakes) => Ok(true),
-            Err(End::System(error)) => Err(error),
-        }
+        })
     }
 
     /// Returns the outcome of a run, which is run if it does not exist.
@@ -334,20 +363,25 @@ impl Work<'_> {
                 false => self.found(point, record),
             });
         }
-        let kept = self.kept.load(self.study, point, &self.division);
-        let kept = kept.map_err(|messages| self.failed(self.study.label(point), messages))?;
+        let division = &self.options.division;
+        let kept = self
+            .kept
+            .load(self.study, point, division, &mut || self.control());
+        let kept = kept.map_err(|why| match why {
+            NotLoaded::Mistakes(messages) => self.failed(self.study.label(point), messages),
+            NotLoaded::Stopped => End::Stopped,
+        })?;
         let alone = kept.alone(seed);
         let experiment = alone.map_err(|why| {
             let label = format!("{}, seed {seed}", self.study.label(point));
             self.failed(label, why.to_string())
         })?;
         let run_id = runner::run_id(&experiment);
-        let runs = self.folder.runs();
         // Another process may have completed it in the meantime.
-        if let Ok(summary) = RunSummary::read(&runs, &run_id) {
+        if let Ok(summary) = self.store.summary(&run_id) {
             return Ok(self.found(point, &RunRecord::of(&summary)));
         }
-        if let Some(leader) = self.leader {
+        if let Some(leader) = self.options.leader {
             let order = Order {
                 run: run_id.clone(),
                 point: point.clone(),
@@ -358,54 +392,56 @@ impl Work<'_> {
                 return Err(self.failed(self.study.label(point), why.to_owned()));
             }
         }
-        self.journal.add(&Entry::Started {
+        self.note(Entry::Started {
             time: now(),
             run: run_id.clone(),
             point: self.study.label(point),
             seed,
             unit,
-            host: self.journal.host(),
+            host: self.options.journal.map_or(String::new(), Journal::host),
         });
+        self.simulate(&experiment, point, run_id)
+    }
+
+    /// Simulates a run and stores it.
+    fn simulate(
+        &self,
+        experiment: &Experiment,
+        point: &Point,
+        run_id: RunId,
+    ) -> Result<SeedOutcome, End> {
         let began = Instant::now();
         let options = RunOptions {
-            threads: self.division.threads,
+            threads: self.options.division.threads,
             ..RunOptions::default()
         };
-        let ranks = self.leader.map(Leader::ranks);
-        let result = runner::run_over(
-            &experiment,
-            &options,
-            ranks,
-            &mut |_| match self.goes_on() {
-                true => Control::Continue,
-                false => Control::Stop,
-            },
-        );
+        let ranks = self.options.leader.map(Leader::ranks);
+        let result = runner::run_over(experiment, &options, ranks, &mut |_| self.control());
         if result.document.run.status == Status::Interrupted {
             // The request to stop may have come from another process of the run.
             self.is_stopped.store(true, Ordering::SeqCst);
             return Err(End::Stopped);
         }
         let tables = result.all_tables().into_iter();
-        let file = RunFile {
-            summary: RunSummary {
-                results_version: RESULTS_VERSION,
-                run_id,
-                settings,
-                run: result.document.run.clone(),
-            },
-            tables: tables
-                .map(|(name, frame)| (name.to_owned(), frame))
-                .collect(),
+        let tables = tables.map(|(name, frame)| (name.to_owned(), frame));
+        let summary = RunSummary {
+            results_version: RESULTS_VERSION,
+            run_id,
+            settings: self.study.settings(point),
+            run: result.document.run,
         };
-        file.write(&runs).map_err(End::System)?;
-        let record = RunRecord::of(&file.summary);
-        let run = &file.summary.run;
-        self.journal.add(&Entry::Finished {
+        let file = RunFile {
+            summary: summary.clone(),
+            tables: tables.collect(),
+        };
+        self.store.put(file).map_err(End::System)?;
+        let record = RunRecord::of(&summary);
+        let run = &summary.run;
+        self.note(Entry::Finished {
             time: now(),
-            run: file.summary.run_id.clone(),
+            run: record.run_id.clone(),
             point: self.study.label(point),
-            seed,
+            seed: run.seed,
             status: run.status,
             seconds: began.elapsed().as_secs_f64(),
             packet_hops: run.counters.packet_hops,
@@ -423,7 +459,7 @@ impl Work<'_> {
 
     /// Records a point that cannot be run; other units continue.
     fn failed(&self, label: String, message: String) -> End {
-        self.journal.add(&Entry::Failed {
+        self.note(Entry::Failed {
             time: now(),
             point: label.clone(),
             message: message.clone(),

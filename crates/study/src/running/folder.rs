@@ -4,8 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use netloom_catalog::file::{MOST_EXPERIMENT, read_text};
-use netloom_catalog::{Document, Notes, Value, ValueShape};
+use netloom_catalog::file::{MOST_EXPERIMENT, MOST_LIST, read_text};
+use netloom_catalog::{Disk, Document, Notes, Value, ValueShape};
 use netloom_experiment::spec::{FILES, Request};
 use netloom_results::store::{FolderError, FolderLock, Sibling, foreign, make_folder, write_file};
 use netloom_results::{AxisColumn, Kind, Level, RESULTS_VERSION, StudyDocument};
@@ -27,7 +27,7 @@ pub enum StudyFolderError {
     #[error(transparent)]
     Folder(#[from] FolderError),
     /// It does not contain a study.
-    #[error("{0} is not a study: study.json is missing; `netloom run FILE` starts a study")]
+    #[error("{0} is not a study: study.json is missing")]
     NoStudy(String),
     /// A file of it is invalid.
     #[error("cannot read {file}: {error}")]
@@ -241,7 +241,7 @@ impl StudyFolder {
         }
         let (text, inputs) = self.study_text().ok()?;
         let opened = Study::open(&Request {
-            directory: &inputs,
+            files: Disk::folder(inputs),
             ..Request::new(&study.name, &text)
         });
         // A changed text is not the study that was run.
@@ -299,6 +299,20 @@ impl StudyFolder {
         Ok(write_file(&file, bytes).map_err(FolderError::system(&file))?)
     }
 
+    /// Stores the picture of the fabric for reports, if all points have the same fabric.
+    ///
+    /// # Errors
+    /// If the system reports an error.
+    pub fn draw(&self, study: &Study) -> Result<(), StudyFolderError> {
+        if self.path.join("layout.json").exists() {
+            return Ok(());
+        }
+        match study.layout() {
+            Some(layout) => self.write("layout.json", layout.to_json().as_bytes()),
+            None => Ok(()),
+        }
+    }
+
     /// Returns the names of its entries.
     fn names(&self) -> Result<Vec<String>, StudyFolderError> {
         let entries = match fs::read_dir(&self.path) {
@@ -335,11 +349,17 @@ fn copy_inputs(study: &Study, new: &Sibling) -> Result<(), StudyFolderError> {
     for name in named_files(study) {
         let relative = Path::new(&name);
         let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
-        let source = study.directory().join(relative);
-        if !relative.components().all(is_plain) || !source.is_file() || copied.contains(&name) {
+        let files = study.files();
+        let is_there = files.identity(relative).is_some();
+        if !relative.components().all(is_plain) || !is_there || copied.contains(&name) {
             continue;
         }
-        let bytes = fs::read(&source).map_err(|error| unreadable(&source, error))?;
+        let bytes = match files.read(relative, MOST_LIST) {
+            Ok(bytes) => bytes,
+            // Not a regular file: loading the study reports it.
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => continue,
+            Err(error) => return Err(unreadable(&files.shown(relative), error)),
+        };
         new.write_below("inputs", relative, &bytes)
             .map_err(FolderError::system(relative))?;
         copied.push(name);
@@ -386,7 +406,7 @@ fn names(value: &Value) -> Vec<String> {
 }
 
 /// Returns the columns that distinguish points.
-fn columns(study: &Study) -> Vec<AxisColumn> {
+pub(super) fn columns(study: &Study) -> Vec<AxisColumn> {
     let columns = study.axes.iter().flat_map(|axis| {
         let number = |at: usize| {
             let mut levels = axis.values.iter().map(|value| &value.levels[at]);

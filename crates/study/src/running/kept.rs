@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use netloom_experiment::{Experiment, render};
+use netloom_results::{Control, Stopped};
 
 use crate::{Division, Point, Study};
 
@@ -14,25 +15,40 @@ const MOST: usize = 8;
 #[derive(Default)]
 pub(super) struct Kept(Mutex<VecDeque<(Point, Arc<Experiment>)>>);
 
+/// Why there is no experiment.
+pub(super) enum NotLoaded {
+    /// The error messages.
+    Mistakes(String),
+    Stopped,
+}
+
+impl From<Stopped> for NotLoaded {
+    fn from(_: Stopped) -> Self {
+        NotLoaded::Stopped
+    }
+}
+
 impl Kept {
-    /// Returns the experiment of a point with the first seed, or its error messages.
+    /// Returns the experiment of a point with the first seed, or why there is none.
     pub(super) fn load(
         &self,
         study: &Study,
         point: &Point,
         division: &Division,
-    ) -> Result<Arc<Experiment>, String> {
+        control: &mut dyn FnMut() -> Control,
+    ) -> Result<Arc<Experiment>, NotLoaded> {
         let kept = || self.0.lock().expect("the lock is not poisoned");
         if let Some((_, experiment)) = kept().iter().find(|(own, _)| own == point) {
             return Ok(Arc::clone(experiment));
         }
-        let loaded = study.load_divided(point, study.seeds.first, division);
+        let loaded = study.load_with_control(point, study.seeds.first, division, control)?;
         let Some(experiment) = loaded.experiment else {
-            return Err(render(&loaded.document, &loaded.notes, false));
+            let messages = render(&loaded.document, &loaded.notes, false);
+            return Err(NotLoaded::Mistakes(messages));
         };
         experiment
             .has_work_for(division.ranks)
-            .map_err(|why| format!("{why}\n"))?;
+            .map_err(|why| NotLoaded::Mistakes(format!("{why}\n")))?;
         let experiment = Arc::new(experiment);
         let mut kept = kept();
         kept.push_back((point.clone(), Arc::clone(&experiment)));

@@ -76,7 +76,8 @@ pub fn follow(
         serde_json::from_slice(&all[0]).expect("ranks of one version")
     };
     while let Some(order) = next() {
-        let loaded = kept.load(study, &order.point, division).ok();
+        let loaded = kept.load(study, &order.point, division, &mut || Control::Continue);
+        let loaded = loaded.ok();
         let experiment = loaded
             .and_then(|experiment| experiment.alone(order.seed).ok())
             .filter(|experiment| runner::run_id(experiment) == order.run);

@@ -5,17 +5,23 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::Path;
+use std::sync::Arc;
 
 use netloom_results::store::{
     Incoming, RunFile, TableWriter, fill_slowdowns, finish_incoming, is_table, is_unit, points,
     remove_files, table_file, to_parquet,
 };
-use netloom_results::{Column, Datum, Frame, FrameColumn, Kind, Level, RunId, StudyDocument};
+use netloom_results::{
+    AxisColumn, Collection, Column, Control, Datum, Frame, FrameColumn, Kind, Level, Provenance,
+    RESULTS_VERSION, Setting, Stopped,
+};
 
 use crate::Study;
 
-use super::folder::{StudyFolder, StudyFolderError};
+use super::folder::{StudyFolder, StudyFolderError, columns};
+use super::manifest::manifest;
 use super::recorded::Recorded;
+use super::store::Store;
 use super::walk::{Planned, PlannedRun, planned};
 
 /// Tables that are always written as CSV: small ones that users open first.
@@ -41,10 +47,7 @@ pub struct Merged {
 #[derive(Debug, thiserror::Error)]
 pub enum MergeError {
     /// Runs are missing.
-    #[error(
-        "{missing} of {units} units are not complete; run them with `netloom run {folder}`, or use \
-         --partial to merge the finished runs\n  first missing run: {first}"
-    )]
+    #[error("{missing} of {units} units are not complete\n  first missing run: {first}")]
     Incomplete {
         folder: String,
         /// Number of units with missing runs.
@@ -62,6 +65,9 @@ pub enum MergeError {
     /// The folder cannot be used.
     #[error(transparent)]
     Folder(#[from] StudyFolderError),
+    /// It was stopped; nothing is replaced.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
     /// The system reports an error.
     #[error("cannot write {path}: {error}")]
     System { path: String, error: io::Error },
@@ -76,118 +82,199 @@ pub struct MergeOptions {
     pub csv: bool,
 }
 
-/// Merges the runs of a study. All tables are replaced together, and outdated reports and figures
-/// are removed.
-///
-/// `manifest` is the provenance of the results. `progress` is called with the number of runs read
-/// and the total.
-///
-/// # Errors
-/// If runs are missing and `partial` is not set, if a run file is damaged, or if the system reports
-/// an error.
-pub fn merge(
-    study: &Study,
-    folder: &StudyFolder,
-    options: MergeOptions,
-    manifest: &dyn Fn(&Merged) -> io::Result<String>,
-    progress: &mut dyn FnMut(usize, usize),
-) -> Result<Merged, MergeError> {
-    let refused = |path: &Path| {
-        let path = path.display().to_string();
-        move |error| MergeError::System { path, error }
-    };
-    let shown = folder.path().display().to_string();
-    let document = folder.document_of(study)?;
-    // Only one process may move tables to their places.
-    let guard = File::open(folder.path().join("study.json")).map_err(refused(folder.path()))?;
-    let _guarded = guard.lock();
-    finish_incoming(folder.path()).map_err(refused(folder.path()))?;
-    let recorded = Recorded::read(folder).map_err(refused(folder.path()))?;
-    let planned = planned(study, &recorded);
-    if let (Some(first), false) = (planned.missing.first(), options.partial) {
-        return Err(MergeError::Incomplete {
-            folder: shown,
-            missing: planned.missing.len(),
-            units: document.units,
-            first: words(study, &first.next),
+impl Study {
+    /// Merges the runs of a study in its folder. All tables are replaced together, and outdated
+    /// reports and figures are removed.
+    ///
+    /// `progress` is called with the number of runs read and the total; if it stops the merge,
+    /// nothing is replaced.
+    ///
+    /// # Errors
+    /// If runs are missing and `partial` is not set, if a run file is damaged, if it is stopped, or
+    /// if the system reports an error.
+    pub fn merge(
+        &self,
+        folder: &StudyFolder,
+        options: MergeOptions,
+        provenance: &Provenance,
+        progress: &mut dyn FnMut(usize, usize) -> Control,
+    ) -> Result<Merged, MergeError> {
+        let refused = || {
+            let path = folder.path().display().to_string();
+            move |error| MergeError::System { path, error }
+        };
+        folder.document_of(self)?;
+        // Only one process may move tables to their places.
+        let guard = File::open(folder.path().join("study.json")).map_err(refused())?;
+        let _guarded = guard.lock();
+        finish_incoming(folder.path()).map_err(refused())?;
+        let stored = Stored::of(self, folder, options.partial)?;
+        let is_partial = !stored.planned.missing.is_empty();
+        let mut tables = Tables {
+            incoming: Incoming::begin(folder.path()).map_err(refused())?,
+            csv: options.csv,
+            is_partial,
+            open: BTreeMap::new(),
+        };
+        let merged = stored.merge(progress, &mut |name, frame| tables.push(name, frame))?;
+        (|| {
+            tables.write_whole("points", &merged.table)?;
+            let mut text =
+                serde_json::to_string_pretty(&merged.warnings).expect("plain data is JSON");
+            text.push('\n');
+            tables.incoming.write("warnings.json", text.as_bytes())?;
+            tables.finish(folder, &manifest(self, folder, &merged, provenance)?)
+        })()
+        .map_err(refused())?;
+        if !is_partial {
+            // The study is complete, so no process needs the locks.
+            let _ = remove_files(&folder.path().join("locks"), is_unit);
+        }
+        Ok(merged)
+    }
+}
+
+impl Study {
+    /// Collects the runs of a store into tables, as reports, figures and comparisons read them.
+    /// They are those of a merged folder with the same runs, without a manifest.
+    ///
+    /// # Errors
+    /// If there are no runs, if runs are missing and `partial` is not set, or if a run is damaged.
+    pub fn collection(&self, store: &dyn Store, partial: bool) -> Result<Collection, MergeError> {
+        let mut tables: BTreeMap<String, Frame> = BTreeMap::new();
+        let mut push = |name: &str, frame: &Frame| {
+            let table = tables.entry(name.to_owned());
+            let table = table.or_insert_with(|| frame.without_lines());
+            table.append(frame);
+            Ok(())
+        };
+        let merged =
+            Stored::of(self, store, partial)?.merge(&mut |_, _| Control::Continue, &mut push)?;
+        tables.insert("points".to_owned(), merged.table);
+        let columns = columns(self).into_iter();
+        let collection = Collection {
+            results_version: Some(RESULTS_VERSION),
+            folder: self.name.clone(),
+            name: self.name.clone(),
+            about: self.about.clone(),
+            axes: columns.map(|column| column.name).collect(),
+            tables,
+            experiment: self.to_toml(),
+            manifest: serde_json::Value::Null,
+            layout: self.layout(),
+            warnings: merged.warnings,
+        };
+        Ok(collection.visible())
+    }
+}
+
+/// The runs of a study in a store.
+struct Stored<'a> {
+    study: &'a Study,
+    store: &'a dyn Store,
+    recorded: Recorded,
+    planned: Planned,
+}
+
+impl Stored<'_> {
+    fn of<'a>(
+        study: &'a Study,
+        store: &'a dyn Store,
+        partial: bool,
+    ) -> Result<Stored<'a>, MergeError> {
+        let refused = |error| MergeError::System {
+            path: store.place(),
+            error,
+        };
+        let recorded = Recorded::read(store).map_err(refused)?;
+        let planned = planned(study, &recorded);
+        if let (Some(first), false) = (planned.missing.first(), partial) {
+            return Err(MergeError::Incomplete {
+                folder: store.place(),
+                missing: planned.missing.len(),
+                units: study.units().len(),
+                first: words(study, &first.next),
+            });
+        }
+        if planned.runs.is_empty() {
+            return Err(MergeError::Empty(store.place()));
+        }
+        Ok(Stored {
+            study,
+            store,
+            recorded,
+            planned,
+        })
+    }
+
+    /// Passes the tables of all runs to `push`, in the order of the study and with the columns of
+    /// their points in front.
+    fn merge(
+        self,
+        progress: &mut dyn FnMut(usize, usize) -> Control,
+        push: &mut dyn FnMut(&str, &Frame) -> io::Result<()>,
+    ) -> Result<Merged, MergeError> {
+        let refused = |error| MergeError::System {
+            path: self.store.place(),
+            error,
+        };
+        let columns = columns(self.study);
+        // Slowdowns need all runs.
+        let mut results: Vec<Frame> = vec![];
+        let mut numbered = Numbered::default();
+        let n = self.planned.runs.len();
+        for (done, run) in self.planned.runs.iter().enumerate() {
+            progress(done, n).check()?;
+            let settings = self.study.settings(&run.point);
+            let file = self.read(&settings, run.seed)?;
+            let key = key_columns(&columns, numbered.number(run), &settings);
+            for (name, frame) in &file.tables {
+                let frame = frame.behind(&key);
+                match name.as_str() {
+                    "results" => results.push(frame),
+                    _ => push(name, &frame).map_err(refused)?,
+                }
+            }
+        }
+        progress(n, n).check()?;
+        let settings: Vec<String> = columns.into_iter().map(|column| column.name).collect();
+        fill_slowdowns(&mut results, &settings);
+        for frame in &results {
+            push("results", frame).map_err(refused)?;
+        }
+        let joined = results.into_iter().reduce(|mut joined, frame| {
+            joined.append(&frame);
+            joined
         });
+        let keys: Vec<String> = std::iter::once("point".to_owned())
+            .chain(settings)
+            .collect();
+        Ok(Merged {
+            points: numbered.next,
+            runs: n,
+            warnings: warnings(self.study, &self.planned, &self.recorded),
+            by_status: self.planned.by_status,
+            table: points(&joined.expect("every run has results"), &keys),
+        })
     }
-    if planned.runs.is_empty() {
-        return Err(MergeError::Empty(shown));
-    }
-    let warnings = warnings(study, &planned, &recorded);
-    let is_partial = !planned.missing.is_empty();
-    let mut tables = Tables {
-        incoming: Incoming::begin(folder.path()).map_err(refused(folder.path()))?,
-        csv: options.csv,
-        is_partial,
-        open: BTreeMap::new(),
-    };
-    // Slowdowns need all runs.
-    let mut results: Vec<Frame> = vec![];
-    let mut numbered = Numbered::default();
-    let n = planned.runs.len();
-    for (done, run) in planned.runs.iter().enumerate() {
-        progress(done, n);
-        let settings = study.settings(&run.point);
-        let record = recorded.get(&settings, run.seed);
-        let run_id: &RunId = &record.expect("a planned run is recorded").run_id;
+
+    fn read(&self, settings: &[Setting], seed: u64) -> Result<Arc<RunFile>, MergeError> {
+        let record = self.recorded.get(settings, seed);
+        let run_id = &record.expect("a planned run is recorded").run_id;
         let damaged = |error: String| {
-            let file = folder.runs().join(RunFile::name(run_id));
+            let file = Path::new(&self.store.place())
+                .join("runs")
+                .join(RunFile::name(run_id));
             let file = file.display().to_string();
             MergeError::Damaged { file, error }
         };
-        let file = RunFile::read(&folder.runs(), run_id);
+        let file = self.store.get(run_id);
         let file = file.map_err(|error| damaged(error.to_string()))?;
-        if !file.tables.iter().any(|(name, _)| name == "results") {
-            return Err(damaged("it has no table of results".to_owned()));
-        }
-        let key = key_columns(&document, numbered.number(run), &settings);
-        for (name, frame) in &file.tables {
-            let frame = frame.behind(&key);
-            match name.as_str() {
-                "results" => results.push(frame),
-                _ => tables.push(name, &frame).map_err(refused(folder.path()))?,
-            }
+        match file.tables.iter().any(|(name, _)| name == "results") {
+            true => Ok(file),
+            false => Err(damaged("it has no table of results".to_owned())),
         }
     }
-    progress(n, n);
-    let settings = document.columns.iter().map(|column| column.name.clone());
-    let settings: Vec<String> = settings.collect();
-    fill_slowdowns(&mut results, &settings);
-    for frame in &results {
-        tables
-            .push("results", frame)
-            .map_err(refused(folder.path()))?;
-    }
-    let joined = results.into_iter().reduce(|mut joined, frame| {
-        joined.append(&frame);
-        joined
-    });
-    let keys: Vec<String> = std::iter::once("point".to_owned())
-        .chain(settings)
-        .collect();
-    let table = points(&joined.expect("every run has results"), &keys);
-    let merged = Merged {
-        points: numbered.next,
-        runs: n,
-        by_status: planned.by_status,
-        warnings,
-        table,
-    };
-    (|| {
-        tables.write_whole("points", &merged.table)?;
-        let mut text = serde_json::to_string_pretty(&merged.warnings).expect("plain data is JSON");
-        text.push('\n');
-        tables.incoming.write("warnings.json", text.as_bytes())?;
-        tables.finish(folder, &manifest(&merged)?)
-    })()
-    .map_err(refused(folder.path()))?;
-    if !is_partial {
-        // The study is complete, so no process needs the locks.
-        let _ = remove_files(&folder.path().join("locks"), is_unit);
-    }
-    Ok(merged)
 }
 
 /// Points are numbered in the order of the study, from 0.
@@ -209,20 +296,17 @@ impl Numbered {
 
 /// Returns the columns that identify the point of a line.
 fn key_columns(
-    document: &StudyDocument,
+    columns: &[AxisColumn],
     point: usize,
-    settings: &[netloom_results::Setting],
+    settings: &[Setting],
 ) -> Vec<(FrameColumn, Datum)> {
-    let number = Column {
-        name: "point",
-        unit: "",
-        meaning: "Number of the point, in the order of the study.",
-    };
+    let meaning = "Number of the point, in the order of the study.";
+    let number = Column::new("point", "", meaning);
     let mut key = vec![(
         FrameColumn::new(&number, Kind::Whole),
         Datum::Whole(point as u64),
     )];
-    for (column, setting) in document.columns.iter().zip(settings) {
+    for (column, setting) in columns.iter().zip(settings) {
         let datum = match (&setting.value, column.kind) {
             (Level::Number(x), Kind::Number) => Datum::Number(*x),
             (level, _) => Datum::Text(level.to_string()),

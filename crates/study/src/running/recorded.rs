@@ -1,7 +1,6 @@
-//! The existing runs, read from run files.
+//! The existing runs of a store.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
 use std::io;
 
 use netloom_results::store::{RunFile, RunSummary};
@@ -9,7 +8,7 @@ use netloom_results::{RunId, Setting, Status, Verdict};
 
 use crate::SeedOutcome;
 
-use super::folder::StudyFolder;
+use super::store::Store;
 
 /// The part of a run that rules and progress tables need.
 #[derive(Clone, PartialEq, Debug)]
@@ -42,13 +41,13 @@ impl RunRecord {
     }
 }
 
-/// The runs in a folder, by settings and seed.
+/// The runs in a store, by settings and seed.
 #[derive(Clone, Default, Debug)]
 pub struct Recorded {
     runs: HashMap<String, RunRecord>,
     /// The ids of the same runs.
     known: HashSet<RunId>,
-    /// Files that are not valid results, with the reason.
+    /// Names of run files that are not valid results, with the reason.
     pub invalid: Vec<(String, String)>,
 }
 
@@ -58,37 +57,33 @@ fn key(settings: &[Setting], seed: u64) -> String {
 }
 
 impl Recorded {
-    /// Reads all runs of a folder.
+    /// Reads all runs of a store.
     ///
     /// # Errors
-    /// If the folder cannot be read.
-    pub fn read(folder: &StudyFolder) -> io::Result<Recorded> {
+    /// If the store cannot be read.
+    pub fn read(store: &dyn Store) -> io::Result<Recorded> {
         let mut recorded = Recorded::default();
-        recorded.update(folder)?;
+        recorded.update(store)?;
         Ok(recorded)
     }
 
     /// Reads the runs added since the last call.
     ///
     /// # Errors
-    /// If the folder cannot be read.
-    pub fn update(&mut self, folder: &StudyFolder) -> io::Result<()> {
-        let runs = folder.runs();
-        let files = match fs::read_dir(&runs) {
-            Ok(files) => files,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(error),
-        };
+    /// If the store cannot be read.
+    pub fn update(&mut self, store: &dyn Store) -> io::Result<()> {
+        let ids = store.ids()?;
         self.invalid.clear();
-        let names = files.filter_map(|file| file.ok()?.file_name().into_string().ok());
-        let run_files = names.filter_map(|name| Some((RunFile::id_of(&name)?, name)));
-        for (run_id, name) in run_files {
+        for run_id in ids {
             if self.known.contains(&run_id) {
                 continue;
             }
-            match RunSummary::read(&runs, &run_id) {
+            match store.summary(&run_id) {
                 Ok(summary) => self.add(&summary),
-                Err(reason) => self.invalid.push((name, reason.to_string())),
+                Err(reason) => {
+                    let name = RunFile::name(&run_id);
+                    self.invalid.push((name, reason.to_string()));
+                }
             }
         }
         self.invalid.sort_unstable();

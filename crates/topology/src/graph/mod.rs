@@ -20,9 +20,10 @@ mod read;
 mod write;
 
 use std::path::Path;
+use std::sync::Arc;
 
-use netloom_catalog::file::{MOST_LIST, read_text};
-use netloom_catalog::{Described, params};
+use netloom_catalog::file::MOST_LIST;
+use netloom_catalog::{Described, Disk, Files, FromToml, Notes, Shape, Value, params};
 
 use crate::{Blueprint, Topology};
 
@@ -33,8 +34,8 @@ params! {
     /// A fabric described in plain text, cable by cable.
     #[derive(Clone, Debug)]
     pub struct Graph {
-        /// The file with the description, relative to the current directory.
-        pub file: Option<String> = None,
+        /// The file with the description, relative to the experiment.
+        pub file: Option<GraphFile> = None,
         /// The description itself, instead of a file.
         pub text: Option<String> = None,
     }
@@ -46,15 +47,46 @@ params! {
     }
 }
 
+/// The name of a file with a description.
+#[derive(Clone, Debug)]
+pub struct GraphFile {
+    name: String,
+    files: Arc<dyn Files>,
+}
+
+impl GraphFile {
+    /// A file of the current directory.
+    pub fn new(name: String) -> Self {
+        let files = Arc::new(Disk::HERE.clone());
+        GraphFile { name, files }
+    }
+}
+
+impl FromToml for GraphFile {
+    fn shape() -> Shape {
+        String::shape()
+    }
+
+    fn read(value: &Value, notes: &mut Notes) -> Option<Self> {
+        String::read(value, notes).map(GraphFile::new)
+    }
+
+    fn write(&self) -> String {
+        self.name.write()
+    }
+}
+
 impl Blueprint for Graph {
     fn build(&self, _seed: u64) -> Result<Topology, String> {
         let (name, text) = match (&self.file, &self.text) {
             (Some(file), None) => {
-                let text = read_text(Path::new(file), MOST_LIST)
-                    .map_err(|e| format!("cannot read the graph file {file}: {e}"))?;
-                (file.as_str(), text)
+                let name = Path::new(&file.name);
+                let shown = file.files.shown(name).display().to_string();
+                let text = file.files.read_text(name, MOST_LIST);
+                let text = text.map_err(|e| format!("cannot read the graph file {shown}: {e}"))?;
+                (shown, text)
             }
-            (None, Some(text)) => ("text", text.clone()),
+            (None, Some(text)) => ("text".to_owned(), text.clone()),
             _ => return Err("expected either `file` or `text`".into()),
         };
         parse(&text).map_err(|mistakes| {
@@ -64,6 +96,12 @@ impl Blueprint for Graph {
                 .collect();
             lines.join("\n")
         })
+    }
+
+    fn read_from(&mut self, files: &Arc<dyn Files>) {
+        if let Some(file) = &mut self.file {
+            file.files = files.clone();
+        }
     }
 
     fn n_nics(&self) -> Option<u64> {

@@ -481,8 +481,7 @@ fn scaled(draw: Draw, n: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
+    use netloom_catalog::Disk;
     use netloom_packet::{Op, Program, Segmentation};
 
     use super::super::programs::{Placed, Step, play};
@@ -521,7 +520,7 @@ mod tests {
             seed,
             class: 3,
             cycles: &|_| 0,
-            directory: Path::new("."),
+            files: Disk::HERE,
         };
         match workload.generate(&setting)? {
             Generated::Programs(placed) => Ok(placed),
@@ -648,7 +647,7 @@ mod tests {
             seed: 9,
             class: 0,
             cycles: &|_| 0,
-            directory: Path::new("."),
+            files: Disk::HERE,
         };
         let choice = Choice::new(&workload, &setting, 0);
         let mut counts = [0u32; 16];

@@ -413,8 +413,7 @@ impl Source for Running {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
+    use netloom_catalog::Disk;
     use netloom_packet::Program;
 
     use super::super::programs::{Placed, Programs, Step, play};
@@ -435,7 +434,7 @@ mod tests {
             seed,
             class: 1,
             cycles: &|time| time.as_nanos() as u64,
-            directory: Path::new("."),
+            files: Disk::HERE,
         }
     }
 

@@ -312,9 +312,7 @@ impl Popularity {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
-    use netloom_catalog::{Document, Notes, Params};
+    use netloom_catalog::{Disk, Document, Notes, Params};
     use netloom_packet::Segmentation;
 
     use super::*;
@@ -345,7 +343,7 @@ mod tests {
             seed,
             class: 0,
             cycles: &|time: Time| time.as_nanos() as u64,
-            directory: Path::new("."),
+            files: Disk::HERE,
         });
         generated.map(|generated| match generated {
             Generated::Messages(messages) => messages,

@@ -19,8 +19,8 @@
 use netloom_arbitration::{N_SLS, QuantumTable};
 use netloom_units::{Bytes, Sl};
 
+use super::gcd;
 use super::{Laws, SizeLaw, parts};
-use crate::qos::bxi::gcd;
 
 /// Rests of more than this number of largest packets are not tabulated. The remaining head then
 /// hardly depends on the beginning of the visit, and packets come at their mean rate.

@@ -18,8 +18,8 @@
 
 use netloom_arbitration::{Entry, LIMIT_UNIT, N_SLS, NO_LIMIT, VlArbitrationTable, weight_units};
 
+use super::gcd;
 use super::{Laws, SizeLaw, parts};
-use crate::qos::bxi::gcd;
 use crate::qos::wait::IbTables;
 
 /// The amounts that visits of one class send, for all weights.

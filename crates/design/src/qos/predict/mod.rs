@@ -32,5 +32,10 @@ fn parts(amounts: [f64; N_SLS]) -> [f64; N_SLS] {
     amounts.map(|amount| if whole > 0.0 { amount / whole } else { 0.0 })
 }
 
+/// Returns the greatest common divisor.
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
 #[cfg(test)]
 mod tests;

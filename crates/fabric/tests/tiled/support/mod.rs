@@ -7,11 +7,10 @@ pub(crate) mod random;
 mod until;
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use netloom_arbitration::RoundRobin;
-use netloom_catalog::Notes;
+use netloom_catalog::{Disk, Notes};
 use netloom_fabric::{
     Channels, ClassPlan, Control, CrossbarStart, EndpointPlan, FabricPlan, Faults, FlowControl,
     LinkTiming, NicQueues, PortBuffers, Priority, ReceiveOrder, Retransmission, RowSpace, Sizes,
@@ -418,7 +417,7 @@ impl Case {
                     seed: self.seed,
                     class: class as u8,
                     cycles: &|_: Time| 1 << 40,
-                    directory: Path::new("."),
+                    files: Disk::HERE,
                     groups: &netloom_traffic::NO_GROUPS,
                 };
                 ClassPlan {

@@ -39,12 +39,10 @@ pub(crate) use sums::Sums;
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
     /// It contains other results.
-    #[error(
-        "{path} contains {what}; use another folder with -o DIR, or replace it with --overwrite"
-    )]
+    #[error("{path} contains {what}")]
     Taken { path: String, what: String },
     /// It contains something that must not be replaced.
-    #[error("{path} contains {what}; use another folder with -o DIR")]
+    #[error("{path} contains {what}")]
     Foreign { path: String, what: String },
     /// It contains the complete results of the same run.
     #[error(
@@ -53,7 +51,7 @@ pub enum FolderError {
     )]
     Finished { path: String },
     /// Another process writes to it.
-    #[error("{path} is in use by {holder}; wait until it ends, or use another folder with -o DIR")]
+    #[error("{path} is in use by {holder}")]
     Busy {
         path: String,
         /// The process that holds the lock.
