@@ -1,5 +1,5 @@
-//! Runs an experiment and a study, compares two variants and plans a port, all in memory: no file is
-//! read or written.
+//! Runs an experiment and a study, compares two variants and plans a port, all in memory: no file
+//! is read or written.
 
 use std::sync::Arc;
 
@@ -41,8 +41,8 @@ message = "4 KiB"
 pattern = { kind = "pairs", pairs = [[2, 0]] }
 
 [measure]
-length = "100 us"
-repeat = 3
+length = "300 us"
+repeat = 5
 "#;
 
 /// The same experiment with two arbiters.
@@ -82,7 +82,7 @@ pub fn main() {
     plan_port();
 }
 
-/// Runs one experiment, with three seeds.
+/// Runs one experiment, with five seeds.
 fn one_run() -> Collection {
     let loaded = load(&Request::new("shared-output.toml", EXPERIMENT));
     let experiment: Experiment = loaded

@@ -58,8 +58,8 @@
 //! ```
 //!
 //! A [`Study`] runs in a folder or in a [`MemoryStore`]. A [`Collection`] holds the tables of a run
-//! or a study, for reports, figures and comparisons. `examples/in_memory.rs` runs a study in memory,
-//! compares its variants and plans a port.
+//! or a study, for reports, figures and comparisons. `examples/in_memory.rs` runs a study in
+//! memory, compares its variants and plans a port.
 //!
 //! A program can add its own topologies, routings, arbiters, congestion controls and kinds of
 //! traffic: set [`Kinds`] in [`Request`]. `netloom-cli` provides the command line with these kinds.

@@ -51,8 +51,14 @@ fn it_writes_nothing() {
     // With weights, control traffic has what it offers.
     let p99 = |line: usize| -> f64 { shown[line][shown[line].len() - 2].parse().unwrap() };
     assert!(p99(4) < p99(2), "{printed}");
-    for part in ["turns", "better (lower)", "ib-two-table at 100 Gbps, 8 entries per table"] {
-        let after = printed.split_once("weights  bulk").map_or("", |(_, after)| after);
+    for part in [
+        "turns",
+        "control  latency_p99_ns",
+        "ib-two-table at 100 Gbps, 8 entries per table",
+    ] {
+        let after = printed
+            .split_once("weights  bulk")
+            .map_or("", |(_, after)| after);
         assert!(after.contains(part), "{part}: {printed}");
     }
 }

@@ -41,8 +41,9 @@ pub trait Route: Send + Sync + Debug {
     /// freedom from deadlock rely on this list: they do not cover a hop that is missing from it.
     fn choices(&self, at: SwitchId, from: Port, lane: u8, destination: NicId, hops: &mut Vec<Hop>);
 
-    /// Returns why packets cannot wait for each other in a cycle, if that follows from the structure
-    /// of the routing on this fabric. It is used where following all destinations takes too long.
+    /// Returns why packets cannot wait for each other in a cycle, if that follows from the
+    /// structure of the routing on this fabric. It is used where following all destinations takes
+    /// too long.
     fn theorem(&self, _topology: &Topology) -> Option<String> {
         None
     }

@@ -10,8 +10,9 @@ use super::difference::Difference;
 use super::lines::{Line, TOTAL};
 use super::metric::Metric;
 
-/// A limit such as `latency_p99_ns > +5%`, `delivered_load < -0.01` or `bulk:latency_mean_ns > 200`:
-/// optionally a class or `total`, a metric, and a bound of B minus A in its unit or as a part of A.
+/// A limit such as `latency_p99_ns > +5%`, `delivered_load < -0.01` or
+/// `bulk:latency_mean_ns > 200`: optionally a class or `total`, a metric, and a bound of B minus A
+/// in its unit or as a part of A.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Limit {
     /// As it was parsed.

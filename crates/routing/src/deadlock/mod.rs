@@ -16,9 +16,9 @@
 //! rings are the exception, since a packet for one has reserved its slot before it enters the
 //! centre.
 //!
-//! Destinations of large fabrics are not followed. A theorem about the routing replaces the proof if
-//! the fabric meets its premises (`theorem.rs`). Otherwise as many destinations are followed as the
-//! allowed steps reach: they may show a cycle, but prove nothing.
+//! Destinations of large fabrics are not followed. A theorem about the routing replaces the proof
+//! if the fabric meets its premises (`theorem.rs`). Otherwise as many destinations are followed as
+//! the allowed steps reach: they may show a cycle, but prove nothing.
 
 mod graph;
 mod theorem;

@@ -85,9 +85,9 @@ fn keeps_directions_apart(topology: &Topology, tree: &TreePlan, centre: Centre) 
     })
 }
 
-/// Up/down routing of trees has no cycle, because channels rank up by level, then down by level, and
-/// no switch sends a packet up again after it came down. `None` if the fabric is not wired as the
-/// arithmetic assumes.
+/// Up/down routing of trees has no cycle, because channels rank up by level, then down by level,
+/// and no switch sends a packet up again after it came down. `None` if the fabric is not wired as
+/// the arithmetic assumes.
 pub(super) fn of_tree(
     topology: &Topology,
     forwarding: &Forwarding,

@@ -56,6 +56,18 @@ impl TokenType {
 }
 
 choice! {
+    /// The phases of a layer that a workload has.
+    pub enum Phases {
+        /// Dispatch, then combine.
+        Both = "both",
+        /// Tokens travel to their experts.
+        Dispatch = "dispatch",
+        /// Results travel back.
+        Combine = "combine",
+    }
+}
+
+choice! {
     /// The copies that share a message.
     pub enum Merge {
         /// None: a message for each token and chosen expert.
@@ -83,6 +95,8 @@ params! {
         pub top_k: u32 = 8,
         /// Elements of a token.
         pub hidden: u32 = 7168,
+        /// Phases of each layer. One alone is what benchmarks of its kernel time.
+        pub phases: Phases = Phases::Both,
         /// Data type of dispatched tokens, which have 16 bytes in addition.
         pub dispatch: TokenType = TokenType::Fp8,
         /// Data type of results.
@@ -191,7 +205,11 @@ impl ExpertParallel {
     /// Returns the largest message of `n` ranks, at most.
     fn most_bytes(&self, n_ranks: u32) -> u64 {
         let sizes = self.sizes();
-        let token = sizes.dispatch.max(sizes.combine);
+        let token = match self.phases {
+            Phases::Both => sizes.dispatch.max(sizes.combine),
+            Phases::Dispatch => sizes.dispatch,
+            Phases::Combine => sizes.combine,
+        };
         let joined = match self.merge {
             Merge::None | Merge::Token => 1,
             Merge::Rank => self.most_copies(n_ranks),
@@ -232,7 +250,10 @@ impl ExpertParallel {
         let messages = counts
             .saturating_mul(layers)
             .saturating_add(copies)
-            .saturating_mul(2);
+            .saturating_mul(match self.phases {
+                Phases::Both => 2,
+                Phases::Dispatch | Phases::Combine => 1,
+            });
         if messages > MOST_MESSAGES as u64 {
             return Some(format!(
                 "{messages} messages are more than {MOST_MESSAGES}; use fewer `layers` and more \
@@ -247,83 +268,110 @@ impl ExpertParallel {
         })
     }
 
-    /// Adds the steps of a layer, and returns the bytes of the largest buffer of a rank in each
-    /// phase together.
+    /// Adds the steps of a layer, and returns the bytes of the largest buffer of a rank in its
+    /// phases together.
     fn layer(&self, builder: &mut Builder, routing: &Routing) -> u64 {
-        let n = routing.n_ranks;
         let sizes = self.sizes();
-        let is_remote = |a: usize, b: usize| a / routing.per_host != b / routing.per_host;
-        let others = |own: usize| {
-            let others = (1..n).map(move |distance| (own + distance) % n);
-            others.filter(move |other| is_remote(own, *other))
-        };
-        let rank = |place: usize| Rank(place as u32);
-        let n_counts = match (self.count.0, self.merge) {
-            (0, _) | (_, Merge::Rank) => 0,
-            (_, Merge::Token) => 1,
-            (_, Merge::None) => self.experts as usize / n,
-        };
-        let count = self.count.0 as u32;
-        let end_phase = |builder: &mut Builder, own: usize, messages: &dyn Fn(usize) -> usize| {
-            for _ in 0..n_counts {
-                others(own).for_each(|to| builder.send(rank(own), rank(to), count));
-            }
-            for from in others(own) {
-                for _ in 0..messages(from) + n_counts {
-                    builder.receive(rank(own), rank(from));
-                }
-            }
-        };
-        let copies = |from: usize, to: usize| routing.copies[from * n + to] as usize;
-        // Messages from one rank to another in a phase.
-        let messages = |from: usize, to: usize| match self.merge {
-            Merge::None | Merge::Token => copies(from, to),
-            Merge::Rank => copies(from, to).min(1),
-        };
-        let bytes = |token: u64, copies: usize| (token * copies as u64) as u32;
-        for own in 0..n {
-            match self.merge {
-                Merge::None | Merge::Token => {
-                    for &to in &routing.order[own] {
-                        if is_remote(own, to as usize) {
-                            builder.send(rank(own), Rank(to), sizes.dispatch as u32);
-                        }
-                    }
-                }
-                Merge::Rank => {
-                    for to in others(own).filter(|to| copies(own, *to) > 0) {
-                        let bytes = bytes(sizes.dispatch, copies(own, to));
-                        builder.send(rank(own), rank(to), bytes);
-                    }
-                }
-            }
-            end_phase(builder, own, &|from| messages(from, own));
+        let mut token = 0;
+        if self.phases != Phases::Combine {
+            self.dispatch(builder, routing, sizes.dispatch);
+            token += sizes.dispatch;
         }
-        for own in 0..n {
-            match self.merge {
-                // All results are ready at once, so the messages take turns among the ranks.
-                Merge::None | Merge::Token => {
-                    let most = others(own).map(|to| copies(to, own)).max().unwrap_or(0);
-                    for turn in 0..most {
-                        for to in others(own).filter(|to| turn < copies(*to, own)) {
-                            builder.send(rank(own), rank(to), sizes.combine as u32);
-                        }
-                    }
-                }
-                Merge::Rank => {
-                    for to in others(own).filter(|to| copies(*to, own) > 0) {
-                        let bytes = bytes(sizes.combine, copies(to, own));
-                        builder.send(rank(own), rank(to), bytes);
-                    }
-                }
-            }
-            end_phase(builder, own, &|from| messages(own, from));
+        if self.phases != Phases::Dispatch {
+            self.combine(builder, routing, sizes.combine);
+            token += sizes.combine;
         }
+        let n = routing.n_ranks;
+        let copies = |from: usize, to: usize| routing.copies(from, to);
         let sent = |own: usize| (0..n).map(|to| copies(own, to)).sum::<usize>();
         let received = |own: usize| (0..n).map(|from| copies(from, own)).sum::<usize>();
         let most = (0..n).map(|own| sent(own).max(received(own))).max();
-        most.unwrap_or(0) as u64 * (sizes.dispatch + sizes.combine)
+        most.unwrap_or(0) as u64 * token
     }
+
+    /// Sends each token of each rank to its experts.
+    fn dispatch(&self, builder: &mut Builder, routing: &Routing, token: u64) {
+        for own in 0..routing.n_ranks {
+            match self.merge {
+                Merge::None | Merge::Token => {
+                    for &to in &routing.order[own] {
+                        if routing.is_remote(own, to as usize) {
+                            builder.send(rank(own), Rank(to), token as u32);
+                        }
+                    }
+                }
+                Merge::Rank => {
+                    for to in routing.others(own) {
+                        if let n @ 1.. = routing.copies(own, to) {
+                            builder.send(rank(own), rank(to), (token * n as u64) as u32);
+                        }
+                    }
+                }
+            }
+            self.end_phase(builder, routing, own, |from| routing.copies(from, own));
+        }
+    }
+
+    /// Sends the results of each rank back.
+    fn combine(&self, builder: &mut Builder, routing: &Routing, token: u64) {
+        for own in 0..routing.n_ranks {
+            match self.merge {
+                // All results are ready at once, so the messages take turns among the ranks.
+                Merge::None | Merge::Token => {
+                    let copies = routing.others(own).map(|to| routing.copies(to, own));
+                    for turn in 0..copies.max().unwrap_or(0) {
+                        for to in routing.others(own) {
+                            if turn < routing.copies(to, own) {
+                                builder.send(rank(own), rank(to), token as u32);
+                            }
+                        }
+                    }
+                }
+                Merge::Rank => {
+                    for to in routing.others(own) {
+                        if let n @ 1.. = routing.copies(to, own) {
+                            builder.send(rank(own), rank(to), (token * n as u64) as u32);
+                        }
+                    }
+                }
+            }
+            self.end_phase(builder, routing, own, |from| routing.copies(own, from));
+        }
+    }
+
+    /// Sends the counts of a rank that end a phase, and waits for all messages and counts of the
+    /// others; `copies` returns those of a sender.
+    fn end_phase(
+        &self,
+        builder: &mut Builder,
+        routing: &Routing,
+        own: usize,
+        copies: impl Fn(usize) -> usize,
+    ) {
+        let n_counts = match (self.count.0, self.merge) {
+            (0, _) | (_, Merge::Rank) => 0,
+            (_, Merge::Token) => 1,
+            (_, Merge::None) => self.experts as usize / routing.n_ranks,
+        };
+        for _ in 0..n_counts {
+            for to in routing.others(own) {
+                builder.send(rank(own), rank(to), self.count.0 as u32);
+            }
+        }
+        for from in routing.others(own) {
+            let messages = match self.merge {
+                Merge::None | Merge::Token => copies(from),
+                Merge::Rank => copies(from).min(1),
+            };
+            for _ in 0..messages + n_counts {
+                builder.receive(rank(own), rank(from));
+            }
+        }
+    }
+}
+
+fn rank(place: usize) -> Rank {
+    Rank(place as u32)
 }
 
 impl Generator for ExpertParallel {
@@ -408,6 +456,22 @@ impl Routing {
             order,
             copies,
         }
+    }
+
+    /// Returns the number of copies from one rank to another.
+    fn copies(&self, from: usize, to: usize) -> usize {
+        self.copies[from * self.n_ranks + to] as usize
+    }
+
+    /// Whether two ranks are on different hosts.
+    fn is_remote(&self, a: usize, b: usize) -> bool {
+        a / self.per_host != b / self.per_host
+    }
+
+    /// Returns the ranks on other hosts, from the next one on.
+    fn others(&self, own: usize) -> impl Iterator<Item = usize> {
+        let others = (1..self.n_ranks).map(move |distance| (own + distance) % self.n_ranks);
+        others.filter(move |other| self.is_remote(own, *other))
     }
 }
 
@@ -501,6 +565,7 @@ mod tests {
             experts: 256,
             top_k: 8,
             hidden: 7168,
+            phases: Phases::Both,
             dispatch: TokenType::Fp8,
             combine: TokenType::Bf16,
             layers: 1,
@@ -593,6 +658,33 @@ mod tests {
         assert_eq!(counts, 2 * 2 * 32 * 31);
         for placed in [none, rank, token, counted] {
             assert!(play(placed.programs(), |_| 1).is_ok());
+        }
+    }
+
+    #[test]
+    fn a_phase_alone_has_the_messages_that_it_has_in_a_layer() {
+        let of = |merge, phases| {
+            let workload = ExpertParallel {
+                merge,
+                phases,
+                ..workload()
+            };
+            made(&workload, 64, 3).unwrap()
+        };
+        for merge in [Merge::None, Merge::Token, Merge::Rank] {
+            let [both, dispatch, combine] =
+                [Phases::Both, Phases::Dispatch, Phases::Combine].map(|own| of(merge, own));
+            let bytes = |placed: &Placed| placed.programs().sum(u64::from);
+            assert_eq!(bytes(&both), bytes(&dispatch) + bytes(&combine));
+            let ops = |placed: &Placed| -> Vec<Op> {
+                (0..)
+                    .map_while(|step| placed.op(placed.nics()[0], step))
+                    .collect()
+            };
+            assert_eq!(ops(&both), [ops(&dispatch), ops(&combine)].concat());
+            for placed in [dispatch, combine] {
+                assert!(play(placed.programs(), |_| 1).is_ok());
+            }
         }
     }
 
