@@ -57,7 +57,10 @@ fn every_template_is_written_checked_and_run() {
             "{}",
             checked.stdout
         );
-        assert_eq!(checked.stderr, "", "a template has no warnings");
+        // A slow machine shows progress.
+        let mut notes = checked.stderr.lines();
+        let is_progress = |line: &str| line.starts_with("  checked ");
+        assert!(notes.all(is_progress), "{name}: {}", checked.stderr);
         if ["study", "moe"].contains(&name) {
             continue;
         }

@@ -531,7 +531,15 @@ fn the_script_for_pbs_submits_runs_and_merges() {
     std::fs::create_dir(place.0.join("home")).unwrap();
     std::fs::rename(place.0.join("it.sh"), place.0.join("home/it.sh")).unwrap();
     bash(&place, "home/it.sh", &[job, ("PBS_O_WORKDIR", &folder)]).with(0);
-    insta::assert_snapshot!(place.read("calls"), @"");
+    insta::assert_snapshot!(place.read("calls"), @"
+    qsub -J 1-3 it.sh
+    qsub -W depend=afterany:17[].head -N study-merge -v NETLOOM_MERGE=1 it.sh
+    netloom[3] run study.toml -o study.out --shard auto --threads 4 --progress plain
+    netloom[3] study merge study.out
+    qsub it.sh
+    qsub -W depend=afterany:17[].head -N study-merge -v NETLOOM_MERGE=1 it.sh
+    netloom[1] run study.toml -o study.out --shard auto --threads 4 --progress plain
+    ");
 }
 
 #[test]
@@ -550,7 +558,12 @@ fn the_script_for_lsf_submits_runs_and_merges() {
     let job = ("LSB_JOBID", "17");
     bash(&place, "it.sh", &[job, ("LSB_JOBINDEX", "2")]).with(0);
     bash(&place, "it.sh", &[job, ("NETLOOM_MERGE", "1")]).with(0);
-    insta::assert_snapshot!(place.read("calls"), @"");
+    insta::assert_snapshot!(place.read("calls"), @"
+    bsub[]  < #!/bin/bash
+    bsub[1] -J study-merge -n 1 -w ended(17) < #!/bin/bash
+    netloom[3] run study.toml -o study.out --shard auto --threads 4 --progress plain
+    netloom[3] study merge study.out
+    ");
 }
 
 #[test]
