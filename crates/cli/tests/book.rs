@@ -297,6 +297,13 @@ fn stale(committed: &Path, drawn: &str) -> String {
     }
 }
 
+/// Removes the lines that a slow machine adds: what `check` is busy with, and for how long.
+fn without_progress(printed: &str) -> String {
+    let is_progress = |line: &str| line.starts_with("  checked ") && line.ends_with(" s");
+    let lines = printed.split_inclusive('\n');
+    lines.filter(|line| !is_progress(line.trim_end())).collect()
+}
+
 /// Runs a line in a shell, with stdout and stderr together.
 fn execute(folder: &Path, command: &str) -> (Option<i32>, String) {
     let binary = Path::new(env!("CARGO_BIN_EXE_netloom"));
@@ -317,7 +324,7 @@ fn execute(folder: &Path, command: &str) -> (Option<i32>, String) {
     let ended = shell.output().unwrap();
     (
         ended.status.code(),
-        String::from_utf8_lossy(&ended.stdout).into_owned(),
+        without_progress(&String::from_utf8_lossy(&ended.stdout)),
     )
 }
 
