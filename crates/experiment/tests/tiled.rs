@@ -181,13 +181,82 @@ fn sizes(buffer: &Sizes) -> (u32, Vec<u32>, Vec<u32>) {
     }
 }
 
+const SHORT: &str = "[link.class.local]\ndelay = \"40 ns\"\n[link.class.global]\n\
+     delay = \"500 ns\"\n[switch]\nkind = \"tiled\"\nrows = 2\ncolumns = 2\n";
+
+/// A global link has 2 lanes with a round trip of 1000 + 2 x 24 flits each, and outputs of the same
+/// size. So a port needs 2 x 1048 + 4 flits, and one lane leaves the other 1048. A local link has
+/// fewer flits in flight, so one of its four lanes may take more than a quarter.
+#[test]
+fn default_buffers_leave_every_lane_a_round_trip() {
+    let loaded = read(SHORT);
+    let plan = tiled(&loaded);
+    let (local, global) = (sizes(&plan.ports[1].input), sizes(&plan.ports[2].output));
+    assert_eq!(
+        global,
+        (2100, vec![0, 0, 24, 0, 24, 0], vec![1052; 6]),
+        "21 kB"
+    );
+    let n_lanes = local.1.iter().filter(|&&flits| flits > 0).count() as u32;
+    assert_eq!((local.0, n_lanes), (2100, 4));
+    assert_eq!(local.2, vec![(2100 - 128) / 3; 6]);
+    let experiment = loaded.experiment.expect("it loads");
+    let resolved = experiment.resolved.to_toml(true);
+    assert!(resolved.contains("port-buffer = \"21000 B\""), "{resolved}");
+    // A stash takes its share of what the links need: three quarters of local ports.
+    let stash = tiled(&read(&format!("{SHORT}stash = \"unused\"\n")));
+    let local = sizes(&stash.ports[1].input);
+    assert_eq!((local.0, local.2[0]), (525, (525 - 128) / 3));
+}
+
+#[test]
+fn a_small_buffer_is_divided_evenly() {
+    let plan = tiled(&read(&format!("{SHORT}port-buffer = \"10 kB\"\n")));
+    assert_eq!(sizes(&plan.ports[2].input).2, vec![500; 6]);
+}
+
+/// The buffers of paper 002: each lane may take all, and one with only its reserve sends 24 flits
+/// of 1 ns per round trip of 24 + 2 x 500 ns.
+#[test]
+fn lanes_that_starve_or_cannot_fill_their_link_are_warned_of() {
+    let paper = "port-buffer = \"10 kB\"\nlane-most = 1.0\n";
+    let half = "port-buffer = \"10 kB\"\nlane-most = 0.5\n";
+    assert_eq!(codes(&format!("{SHORT}{paper}")), ["W0347"]);
+    assert_eq!(codes(&format!("{SHORT}{half}")), ["W0348"]);
+    for quiet in [
+        "",
+        "lane-reserve = 5\n",
+        "port-buffer = \"10 kB\"\nlane-reserve = 5\nlane-most = 1.0\n",
+    ] {
+        assert_eq!(codes(&format!("{SHORT}{quiet}")), [""; 0], "{quiet}");
+    }
+    let words = |more: &str| {
+        let loaded = read(&format!("{SHORT}{more}"));
+        render(&loaded.document, &loaded.notes, false)
+    };
+    let (starves, slow) = (words(paper), words(half));
+    for part in [
+        "one lane can take nearly all of a `global` link",
+        "2.3 % are left",
+    ] {
+        assert!(starves.contains(part), "{starves}");
+    }
+    for part in ["one lane cannot fill a `global` link", "500 flits", "1000"] {
+        assert!(slow.contains(part), "{slow}");
+    }
+    for text in [starves, slow] {
+        let help = "help: remove `lane-most`, and set port-buffer = \"21000 B\" or more";
+        assert!(text.contains(help), "{text}");
+    }
+}
+
 /// Reserves count packets of the channels of a link, limits are shares of its buffer.
 #[test]
 fn lanes_have_a_reserve_and_a_limit() {
     let plan = tiled(&read("[switch]\nkind = \"tiled\"\nrows = 2\ncolumns = 2\n"));
     assert_eq!(
         sizes(&plan.ports[2].input),
-        (1000, vec![0, 0, 24, 0, 24, 0], vec![1000; 6])
+        (1000, vec![0, 0, 24, 0, 24, 0], vec![931; 6])
     );
     assert_eq!(plan.retransmission, Retransmission::Packet);
     let keys = "lane-reserve = 3\nlane-most = 0.05\nretransmission = \"per-flit\"\n\
@@ -214,13 +283,13 @@ fn lanes_have_a_reserve_and_a_limit() {
 }
 
 /// 10, 80 and 1000 of 1000 flits are in flight on links of 5, 40 and 500 ns. A switch has 2, 3 and
-/// 2 of them.
+/// 2 of them. This is Table 1 of the paper.
 #[test]
 fn buffers_that_links_leave_idle_are_told() {
     let loaded = read(
         "delay = \"5 ns\"\n[link.class.local]\ndelay = \"40 ns\"\n[link.class.global]\n\
          delay = \"500 ns\"\n\
-         [switch]\nkind = \"tiled\"\nrows = 2\ncolumns = 2\n",
+         [switch]\nkind = \"tiled\"\nrows = 2\ncolumns = 2\nport-buffer = \"10 kB\"\n",
     );
     let fact = loaded.facts.iter().find(|(word, _)| word == "idle");
     assert_eq!(
@@ -233,19 +302,21 @@ fn buffers_that_links_leave_idle_are_told() {
     );
 }
 
-/// A lane with only its reserve sends 24 flits of 1 ns per round trip of 24 + 2 x 500 ns.
+/// 1048 of 2100 flits of 1 ns per round trip of 24 + 2 x 500 ns, or 24 of them.
 #[test]
-fn a_floor_is_told_for_each_kind_of_link() {
-    let loaded = read(
-        "[link.class.local]\ndelay = \"40 ns\"\n[link.class.global]\ndelay = \"500 ns\"\n\
-         [switch]\nkind = \"tiled\"\nrows = 2\ncolumns = 2\n",
-    );
-    let fact = loaded.facts.iter().find(|(word, _)| word == "reserve");
+fn a_floor_is_stated_for_each_kind_of_link() {
+    let fact = |more: &str| {
+        let loaded = read(&format!("{SHORT}{more}"));
+        let fact = loaded.facts.into_iter().find(|(word, _)| word == "reserve");
+        fact.map(|(_, words)| words).unwrap_or_default()
+    };
     assert_eq!(
-        fact.map(|(_, words)| words.as_str()),
-        Some(
-            "a lane with only its reserve gets 23.1 % of a `local` link, 2.3 % of a `global` link"
-        )
+        fact(""),
+        "the other lanes leave each one 100.0 % of a `local` link, 100.0 % of a `global` link"
+    );
+    assert_eq!(
+        fact("port-buffer = \"10 kB\"\nlane-most = 1.0\n"),
+        "the other lanes leave each one 23.1 % of a `local` link, 2.3 % of a `global` link"
     );
 }
 

@@ -2,7 +2,7 @@
 
 use netloom_fabric::{PortBuffers, Retransmission, Sizes, StashUse};
 use netloom_topology::Peer;
-use netloom_units::Port;
+use netloom_units::{Bytes, Port};
 
 use super::buffers::words;
 use crate::spec::machine::Around;
@@ -14,6 +14,9 @@ use crate::spec::{Desk, Timing};
 /// bits.
 const MOST: u32 = 64;
 const MOST_AT_TILE: u32 = 16;
+
+/// Share of a link below which a channel starves.
+const LEAST_FLOOR: f64 = 0.1;
 
 /// Checks the two equations P = R I = C O.
 pub(crate) fn shape(
@@ -272,35 +275,101 @@ pub(crate) fn stash(
     false
 }
 
-/// States the share of a link between switches for a channel that has only its reserve: one reserve
-/// per round trip, which includes sending, propagation and the return of credits.
-pub(crate) fn reserve_fact(
+/// States the share of a link between switches that its other channels leave to each one, and warns
+/// where the channels of a link share its buffers badly. `usual` is the default buffer.
+pub(crate) fn shared(
     ports: &[PortBuffers],
     timing: &Timing,
-    largest: u32,
+    (largest, usual): (u32, Bytes),
     desk: &mut Desk<'_>,
 ) {
-    let floor = |class: usize| {
-        let (name, link) = (&timing.names[class], timing.links[class]);
-        let Sizes::Pool { min, .. } = &ports[class].input else {
+    let classes = (0..ports.len()).filter(|&class| timing.joins_switches[class]);
+    let links = classes.filter_map(|class| {
+        let (min, most) = Shared::least_and_most(&ports[class].input)?;
+        let link = timing.links[class];
+        let delays = 2 * link.delay;
+        let share = |flits: u32, trip: u64| (u64::from(flits) * link.flit) as f64 / trip as f64;
+        Some(Shared {
+            name: &timing.names[class],
+            floor: share(min, u64::from(largest) * link.flit + delays).min(1.0),
+            most,
+            need: delays.div_ceil(link.flit),
+        })
+    });
+    let links: Vec<Shared> = links.collect();
+    if links.is_empty() {
+        return;
+    }
+    let floor = |link: &Shared| format!("{:.1} % of a `{}` link", 100.0 * link.floor, link.name);
+    let floors: Vec<String> = links.iter().map(floor).collect();
+    let floors = floors.join(", ");
+    desk.fact(
+        "reserve",
+        format!("the other lanes leave each one {floors}"),
+    );
+    let usual = usual.to_string();
+    for link in &links {
+        link.warn(&usual, desk);
+    }
+}
+
+/// How the channels of a class of links share its buffers.
+struct Shared<'a> {
+    name: &'a str,
+    /// Share of the link that a channel always has.
+    floor: f64,
+    /// Flits that a channel may use.
+    most: u32,
+    /// Flits that are on the link and have not been acknowledged, if one channel fills it.
+    need: u64,
+}
+
+impl Shared<'_> {
+    /// Returns the flits that a channel has if all others use all they may, and the flits that it
+    /// may use: the smallest of all channels with a reserve. `None` if no channel has one.
+    fn least_and_most(buffer: &Sizes) -> Option<(u32, u32)> {
+        let Sizes::Pool { capacity, min, max } = buffer else {
             return None;
         };
-        let reserve = *min.iter().filter(|&&flits| flits > 0).min()?;
-        let round_trip = u64::from(largest) * link.flit + 2 * link.delay;
-        let share = (u64::from(reserve) * link.flit) as f64 / round_trip as f64;
-        Some(format!(
-            "{:.1} % of a `{name}` link",
-            100.0 * share.min(1.0)
+        let used = || (0..min.len()).filter(|&lane| min[lane] > 0);
+        let all: u32 = used().map(|lane| max[lane]).sum();
+        let least = |lane: usize| {
+            let left = capacity.saturating_sub(all - max[lane]);
+            left.max(min[lane])
+        };
+        Some((
+            used().map(least).min()?,
+            used().map(|lane| max[lane]).min()?,
         ))
-    };
-    let floors = (0..ports.len()).filter(|&class| timing.joins_switches[class]);
-    let floors: Vec<String> = floors.filter_map(floor).collect();
-    if !floors.is_empty() {
-        let floors = floors.join(", ");
-        desk.fact(
-            "reserve",
-            format!("a lane with only its reserve gets {floors}"),
-        );
+    }
+
+    /// Warns if one channel can be starved, or cannot fill the link.
+    fn warn(&self, usual: &str, desk: &mut Desk<'_>) {
+        let name = self.name;
+        let written = desk.places.written("switch.lane-most");
+        let place = written.or(desk.places.written("switch.port-buffer"));
+        let place = place.unwrap_or(desk.places.of("switch.kind"));
+        let instead = match written {
+            Some(_) => format!("remove `lane-most`, and set port-buffer = \"{usual}\" or more"),
+            None => format!("set port-buffer = \"{usual}\" or more"),
+        };
+        if self.floor < LEAST_FLOOR {
+            let message = format!("one lane can take nearly all of a `{name}` link from another");
+            desk.notes
+                .warning("W0347", place, message)
+                .label(format!("{:.1} % are left", 100.0 * self.floor))
+                .help(instead.clone());
+        }
+        if u64::from(self.most) < self.need {
+            let message = format!("one lane cannot fill a `{name}` link");
+            let (most, need) = (self.most, self.need);
+            desk.notes
+                .warning("W0348", place, message)
+                .label(format!(
+                    "it may use {most} flits of a buffer, a round trip has {need}"
+                ))
+                .help(instead);
+        }
     }
 }
 

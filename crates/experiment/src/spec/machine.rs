@@ -2,6 +2,7 @@
 //! checks across them.
 
 use netloom_arbitration::Policy;
+use netloom_catalog::Resolved;
 use netloom_fabric::{
     Architecture, CrossbarPlan, EndpointPlan, FlowControl, Hierarchy, Link, NicQueues, QueueMap,
     Sizes, SwitchPlan,
@@ -49,6 +50,7 @@ pub(crate) fn machine(
     link: &LinkSpec,
     nic: &NicSpec,
     around: &Around<'_>,
+    resolved: &mut Resolved,
     desk: &mut Desk<'_>,
 ) -> Option<Machine> {
     if around.lanes.has_management() && !check::management::machine(switch, link.flow_control, desk)
@@ -56,7 +58,7 @@ pub(crate) fn machine(
         return None;
     }
     if let ArchitectureSpec::Tiled(spec) = &switch.architecture {
-        return super::tiled::machine(switch, spec, link, nic, around, desk);
+        return super::tiled::machine(switch, spec, (link, nic), around, resolved, desk);
     }
     let (timing, lanes, topology) = (around.timing, around.lanes, around.topology);
     let flit = link.segmentation.flit.0;

@@ -59,7 +59,7 @@ pub(crate) fn build(
     stages.lanes = stages.lanes(&mut resolved, desk);
     stages.planned_lanes(desk);
     desk.goes_on()?;
-    stages.machine = stages.machine(desk);
+    stages.machine = stages.machine(&mut resolved, desk);
     stages.arbiters(desk);
     desk.goes_on()?;
     stages.admitted = stages.admission(desk);
@@ -217,7 +217,7 @@ impl<'a> Stages<'a> {
         }
     }
 
-    fn machine(&self, desk: &mut Desk<'_>) -> Option<Machine> {
+    fn machine(&self, resolved: &mut Resolved, desk: &mut Desk<'_>) -> Option<Machine> {
         let sections = &self.sections;
         let (switch, link) = (sections.switch.as_ref()?, sections.link.as_ref()?);
         let nic = sections.nic.as_ref()?;
@@ -233,7 +233,7 @@ impl<'a> Stages<'a> {
                 && desk.places.kind("qos.nic-arbiter") != Some("round-robin"),
             policy: policy.filter(|_| !self.brings_tables.0),
         };
-        machine(switch, link, nic, &around, desk)
+        machine(switch, link, nic, &around, resolved, desk)
     }
 
     /// Checks that the arbiters can serve the lanes.

@@ -29,6 +29,7 @@ pub use hierarchical::{Hierarchical, HierarchySpec};
 pub use pipeline::Stages;
 pub use queues::{QUEUES, Queueing};
 pub use stash::{STASHES, StashKind, StashSpec, Stashing};
+pub(crate) use tiled::LEAST_BUFFER;
 pub use tiled::{Cycles, Errors, TiledSpec, TiledSwitch};
 
 /// A switch as given in the file.

@@ -13,6 +13,9 @@ use super::stash::{STASHES, StashSpec};
 use super::{ArchitectureSpec, SwitchModel, SwitchSpec};
 use crate::spec::reading::table;
 
+/// Default buffer of a port whose links need no more.
+pub(crate) const LEAST_BUFFER: Bytes = Bytes(10_000);
+
 /// A tiled switch as given in the file.
 #[derive(Clone, Debug)]
 pub struct TiledSpec {
@@ -22,8 +25,8 @@ pub struct TiledSpec {
     pub columns: u16,
     /// Ports; `None` for as many as the topology needs.
     pub ports: Option<u16>,
-    /// Buffer of an input, and of an output.
-    pub port_buffer: Bytes,
+    /// Buffer of an input, and of an output; `None` for what the links need.
+    pub port_buffer: Option<Bytes>,
     /// Packets of one channel before a tile.
     pub row_packets: u16,
     /// Whether `row_packets` applies to all outputs of the tile together, or to each.
@@ -38,8 +41,9 @@ pub struct TiledSpec {
     pub priority: Priority,
     /// Packets of each channel with reserved space in a port's buffer.
     pub lane_reserve: u16,
-    /// Largest share of a port's buffer for one channel.
-    pub lane_most: f64,
+    /// Largest share of a port's buffer for one channel; `None` for what leaves a round trip to
+    /// every other one.
+    pub lane_most: Option<f64>,
     /// Latencies.
     pub stages: TileStages,
     /// Use of idle port buffers.
@@ -64,14 +68,18 @@ params! {
         columns: u16 = 4,
         /// Ports of a switch. The default is as many as the topology needs.
         ports: Option<u16> = None,
-        /// Buffer of an input port, and of an output port, shared by its virtual channels.
-        port_buffer: Bytes = Bytes(10_000),
+        /// Buffer of an input port, and of an output port, shared by its virtual channels. The
+        /// default holds a round trip of the link for each channel of any link, and at least
+        /// 10 kB.
+        port_buffer: Option<Bytes> = None,
         /// Number of packets for which a port buffer reserves space, per virtual channel of its
         /// link. A channel with no other space can send this many packets per round trip of its
         /// link.
         lane_reserve: u16 = 1,
-        /// Largest share of a port buffer, without the stash, that one virtual channel may use.
-        lane_most: f64 = 1.0,
+        /// Largest share of a port buffer, without the stash, that one virtual channel may use. By
+        /// default, the others together leave a round trip of the link to every channel. If the
+        /// buffer is too small for that, every channel may use an equal part.
+        lane_most: Option<f64> = None,
         /// Packets of each virtual channel that fit into the row buffer of a tile input.
         row_packets: u16 = 4,
         /// Whether the queues for the outputs of the tile share the row buffer, or have one each.
@@ -99,9 +107,9 @@ params! {
                 section.notes.error("E0102", place, message).help("use 1 to 64");
             }
         }
-        if !(it.lane_most > 0.0 && it.lane_most <= 1.0) {
+        if let Some(share) = it.lane_most.filter(|&share| !(share > 0.0 && share <= 1.0)) {
             let place = section.place_of("lane-most");
-            let message = format!("expected a share above 0 and at most 1, found {}", it.lane_most);
+            let message = format!("expected a share above 0 and at most 1, found {share}");
             section
                 .notes
                 .error("E0102", place, message)
@@ -208,7 +216,7 @@ impl Params for TiledSwitch {
             lose: errors.lose,
             link: errors.link,
         };
-        let buffer = Buffer::PerVl(values.port_buffer);
+        let buffer = Buffer::PerVl(values.port_buffer.unwrap_or(LEAST_BUFFER));
         Some(TiledSwitch(SwitchSpec {
             architecture: ArchitectureSpec::Tiled(Box::new(TiledSpec {
                 rows: values.rows.max(1),
