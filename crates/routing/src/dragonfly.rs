@@ -23,11 +23,29 @@ params! {
     pub struct Minimal {}
 }
 
+choice! {
+    /// What Valiant routing draws for each packet.
+    pub enum Intermediate {
+        /// A third group. The packet leaves it from the switch where it comes in, or by one local
+        /// link.
+        Group = "group",
+        /// Any group. With the first or the last one the path is minimal.
+        AnyGroup = "any-group",
+        /// Any switch of the fabric, which the packet visits. With one of the first group the path
+        /// is minimal.
+        Switch = "switch",
+    }
+}
+
 params! {
-    /// Valiant routing on dragonflies: every packet to another group goes through a third one,
-    /// drawn for each packet.
+    /// Valiant routing on dragonflies: every packet to another group goes through an intermediate
+    /// group or switch, drawn for each packet.
     #[derive(Clone, Debug)]
-    pub struct Valiant {}
+    pub struct Valiant {
+        /// What is drawn: a third group; any group; or any switch, which takes a fourth lane and
+        /// a dragonfly. With the first group the path is minimal.
+        pub intermediate: Intermediate = Intermediate::Group,
+    }
 }
 
 choice! {
@@ -106,7 +124,12 @@ impl Routing for Minimal {
 
 impl Routing for Valiant {
     fn compile(&self, topology: &Arc<Topology>, seed: u64) -> Result<Forwarding, String> {
-        GroupPlan::compile("valiant", Detours::Always, topology, seed)
+        GroupPlan::compile(
+            "valiant",
+            Detours::Always(self.intermediate),
+            topology,
+            seed,
+        )
     }
 }
 
@@ -166,12 +189,12 @@ impl Described for Minimal {
 impl Described for Valiant {
     const NAME: &'static str = "valiant";
     const SUMMARY: &'static str = "Through a random third group on dragonflies, drawn for each packet. Takes 3 lanes for \
-         each of `qos.vls`.";
+         each of `qos.vls`, or 4 with intermediate = \"switch\".";
     const PAPER: Option<&'static str> = Some(
         "L. Valiant, \"A scheme for fast parallel communication\", SIAM J. Computing 11, 1982; on \
          dragonflies: J. Kim et al., ISCA 2008",
     );
-    const EXAMPLE: &'static str = "";
+    const EXAMPLE: &'static str = "intermediate = \"group\"";
 }
 
 impl Described for Ugal {

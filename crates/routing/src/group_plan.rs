@@ -5,7 +5,8 @@
 //! global link has lane m. So has a local link after m global ones, if a path crosses a group by
 //! one local link or if links up and down are separate channels. Under `par-ugal` a packet may take
 //! two local links in its first group. The lane is then the position on the longest path,
-//! l-l-g-l-g-l: 0, 1, 2 (global), 3, 4 (global), 5.
+//! l-l-g-l-g-l: 0, 1, 2 (global), 3, 4 (global), 5. Under `valiant` through a drawn switch it may
+//! take two in the middle group. Local lanes are then 0, 1 and 2, and 3.
 //!
 //! Lanes rise along every path, so there is no cycle, even if packets of one lane for different
 //! outputs share a buffer inside a switch. Two other ladders have a cycle. If local and global
@@ -27,6 +28,7 @@ use netloom_topology::{GroupLink, GroupLinks, Peer, Structure, Topology};
 use netloom_units::{NicId, Port, SwitchId};
 
 use crate::divisor::Divisor;
+use crate::dragonfly::Intermediate;
 use crate::forwarding::{Facts, Plan};
 use crate::in_transit::InTransit;
 use crate::ladder::{Climb, Entry, Ladder, Rung, Ways};
@@ -36,7 +38,8 @@ use crate::{Announcements, Forwarding, Hop, Occasion, QueueView};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Detours {
     Never,
-    Always,
+    /// All, as far as what is drawn is in a third group.
+    Always(Intermediate),
     /// Those for which that path looks shorter.
     Adaptive(Adaptive),
     /// Those whose path is blocked, anywhere.
@@ -174,8 +177,9 @@ impl GroupPlan {
         let is_turning = match detours {
             Detours::Adaptive(adaptive) => adaptive.asks == Asks::InSourceGroup,
             Detours::InTransit(_) => true,
-            Detours::Never | Detours::Always => false,
+            Detours::Never | Detours::Always(_) => false,
         };
+        let visits_switch = detours == Detours::Always(Intermediate::Switch);
         let ways = match fabric.leaves {
             Some(_) if is_turning => {
                 let what = topology.structure().words();
@@ -184,7 +188,15 @@ impl GroupPlan {
                      spine; use ugal, which decides at the leaf"
                 ));
             }
+            Some(_) if visits_switch => {
+                let what = topology.structure().words();
+                return Err(format!(
+                    "routing {name} with intermediate = \"switch\" requires a dragonfly, found \
+                     {what}; use \"any-group\""
+                ));
+            }
             Some(_) => Ways::TwoLevel,
+            None if visits_switch => Ways::Through,
             None if matches!(detours, Detours::InTransit(_)) => Ways::InTransit,
             None if is_turning => Ways::Turning,
             None => Ways::Direct,
@@ -211,6 +223,7 @@ impl GroupPlan {
                 Detours::Never if groups < 2 => 1,
                 Detours::Never => 2,
                 _ if is_turning => 6,
+                _ if visits_switch => 4,
                 _ => 3,
             },
             claims_no_deadlock: true,
@@ -319,6 +332,12 @@ impl GroupPlan {
             let rung = self.rung(at, from, lane);
             return self.route_in_transit(rules, at, there, rung, destination, occasion, view);
         }
+        if self.detours == Detours::Always(Intermediate::Switch) {
+            let rung = self.rung(at, from, lane);
+            if let Some(hop) = self.to_drawn_switch(at, here, rung, destination, occasion) {
+                return hop;
+            }
+        }
         if here.group == there.group {
             let rung = self.rung(at, from, lane);
             let draw = match self.leaves {
@@ -381,7 +400,7 @@ impl GroupPlan {
     pub(crate) fn announced_every(&self) -> Option<NonZero<u32>> {
         match self.detours {
             Detours::Adaptive(adaptive) => adaptive.announced_every,
-            Detours::Never | Detours::Always | Detours::InTransit(_) => None,
+            Detours::Never | Detours::Always(_) | Detours::InTransit(_) => None,
         }
     }
 
@@ -414,12 +433,43 @@ impl GroupPlan {
         self.stream.draw([occasion.source.0, number, 0, what])
     }
 
-    /// Returns a group other than these two.
+    /// Returns the group to which a packet leaves its first one, if not on its minimal path: a
+    /// group other than these two, or the destination's if the first group is drawn.
     #[inline]
-    fn intermediate(&self, a: u32, b: u32, draw: Draw) -> u32 {
-        let mut group = draw.below(GROUP, self.groups - 2);
-        group += u32::from(group >= a.min(b));
-        group + u32::from(group >= a.max(b))
+    fn intermediate(&self, first: u32, last: u32, draw: Draw) -> u32 {
+        let drawn = match self.detours {
+            Detours::Always(Intermediate::AnyGroup) => draw.below(GROUP, self.groups),
+            Detours::Always(Intermediate::Switch) => self.drawn_switch(draw).group,
+            _ => {
+                let mut group = draw.below(GROUP, self.groups - 2);
+                group += u32::from(group >= first.min(last));
+                return group + u32::from(group >= first.max(last));
+            }
+        };
+        if drawn == first { last } else { drawn }
+    }
+
+    fn drawn_switch(&self, draw: Draw) -> Place {
+        self.places[draw.below(GROUP, self.places.len() as u32) as usize]
+    }
+
+    /// Returns the hop of a packet that has come to the group of its drawn switch, unless it is at
+    /// that switch or has been there.
+    fn to_drawn_switch(
+        &self,
+        at: SwitchId,
+        here: Place,
+        rung: Rung,
+        destination: NicId,
+        occasion: Occasion,
+    ) -> Option<Hop> {
+        if (rung.globals, rung.locals) != (1, 0) {
+            return None;
+        }
+        let draw = self.draw(destination, occasion);
+        let drawn = self.drawn_switch(draw);
+        let is_near = drawn.group == here.group && drawn.index != here.index;
+        is_near.then(|| self.local(at, here, drawn.index, rung, draw))
     }
 
     /// Returns the link by which a packet leaves a group for another one: one of the current
@@ -548,6 +598,17 @@ impl GroupPlan {
         if let Detours::InTransit(rules) = &self.detours {
             return self.choices_in_transit(rules, at, there, rung, hops);
         }
+        let first = hops.len();
+        let visits_switch = self.detours == Detours::Always(Intermediate::Switch);
+        if visits_switch && (rung.globals, rung.locals) == (1, 0) {
+            for index in (0..self.switches as u16).filter(|&index| index != here.index) {
+                self.locals(at, here, index, rung, hops);
+            }
+            if here.group != there.group {
+                self.exits(at, here, there.group, rung, true, hops);
+            }
+            return once_each(hops, first);
+        }
         if here.group == there.group {
             return self.locals(at, here, there.index, rung, hops);
         }
@@ -562,10 +623,10 @@ impl GroupPlan {
             Detours::Adaptive(Adaptive { asks: Asks::InSourceGroup, .. }) if rung.locals == 1 && is_straight
         );
         let may_turn = rung.locals == 0 || is_asked_again;
-        let first = hops.len();
         for group in (0..self.groups).filter(|&group| group != here.group) {
             let is_minimal = group == there.group;
-            if is_minimal && (self.detours == Detours::Always || rung.locals > 1) {
+            let always = Detours::Always(Intermediate::Group);
+            if is_minimal && (self.detours == always || rung.locals > 1) {
                 continue;
             }
             self.exits(at, here, group, rung, may_turn, hops);
@@ -767,8 +828,15 @@ mod tests {
     fn the_ladder_proves_what_enumeration_proves() {
         let mut proved = 0;
         for topology in fabrics() {
-            let routings: [&dyn Routing; 3] =
-                [&Minimal {}, &Valiant {}, &ParUgal { threshold: 24 }];
+            let valiant = [
+                Intermediate::Group,
+                Intermediate::AnyGroup,
+                Intermediate::Switch,
+            ]
+            .map(|intermediate| Valiant { intermediate });
+            let par_ugal = ParUgal { threshold: 24 };
+            let mut routings: Vec<&dyn Routing> = vec![&Minimal {}, &par_ugal];
+            routings.extend(valiant.iter().map(|it| it as &dyn Routing));
             for routing in routings {
                 let Ok(forwarding) = routing.compile(&topology, 1) else {
                     assert!(matches!(topology.structure(), Structure::Megafly(_)));
@@ -801,7 +869,10 @@ mod tests {
     #[test]
     fn a_plan_that_is_not_wired_so_is_not_proved() {
         for topology in fabrics().into_iter().take(2) {
-            let forwarding = Valiant {}.compile(&topology, 1).unwrap();
+            let valiant = Valiant {
+                intermediate: Intermediate::Group,
+            };
+            let forwarding = valiant.compile(&topology, 1).unwrap();
             let sound = plan(&forwarding);
             let breakages: [fn(&mut GroupPlan); 4] = [
                 |plan| {

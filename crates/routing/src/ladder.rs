@@ -34,6 +34,8 @@ pub(crate) enum Ways {
     Direct,
     /// One, or two in the first group: to a switch where it turns, and on from there.
     Turning,
+    /// One, or two in the second group: to a switch that the packet visits, and on from there.
+    Through,
     /// One or two in every group: directly, or through another switch.
     InTransit,
     /// Between leaves and spines: up, or up and down, in the first group; down and up in the middle
@@ -54,8 +56,8 @@ impl Ladder {
         Ladder::with_lanes(ways, ways == Ways::Turning)
     }
 
-    /// Returns the ladder with a lane per position of the longest path, l-g-l-g-l, l-l-g-l-g-l or
-    /// l-l-g-l-l-g-l-l, so that lanes rise. `None` for two levels, where a lane cannot distinguish
+    /// Returns the ladder with a lane per position of the longest path, l-g-l-g-l, l-l-g-l-g-l,
+    /// l-g-l-l-g-l or l-l-g-l-l-g-l-l, so that lanes rise. `None` for two levels, where a lane cannot distinguish
     /// links up and down.
     pub(crate) fn apart(&self) -> Option<Self> {
         (self.ways != Ways::TwoLevel).then(|| Ladder::with_lanes(self.ways, true))
@@ -68,6 +70,13 @@ impl Ladder {
             local: match ways {
                 Ways::Turning if globals == 0 => locals.min(1),
                 Ways::Turning => 2 * globals + 1,
+                Ways::Through => match (globals, is_apart) {
+                    (0, _) => 0,
+                    (1, true) => 2 + locals.min(1),
+                    (1, false) => 1 + locals.min(1),
+                    (_, true) => 5,
+                    (_, false) => 3,
+                },
                 Ways::InTransit if is_apart => 3 * globals + locals.min(1),
                 Ways::InTransit => 2 * globals + locals.min(1),
                 _ if is_apart => 2 * globals,
@@ -76,6 +85,7 @@ impl Ladder {
             global: match ways {
                 Ways::Turning => 2 * globals + 2,
                 Ways::InTransit if is_apart => 3 * globals + 2,
+                Ways::Through if is_apart => 3 * globals + 1,
                 _ if is_apart => 2 * globals + 1,
                 _ => globals,
             },
@@ -83,7 +93,13 @@ impl Ladder {
         let at = |entry: Entry, lane: u8| match (entry, ways) {
             (Entry::Host, _) => rung(0, 0),
             (Entry::Global, Ways::Turning) => rung(lane / 2, 0),
-            (Entry::Global, Ways::InTransit) if is_apart => rung(lane / 3 + 1, 0),
+            (Entry::Global, Ways::InTransit | Ways::Through) if is_apart => rung(lane / 3 + 1, 0),
+            (Entry::Local, Ways::Through) => match (lane, is_apart) {
+                (0, _) => rung(0, 1),
+                (1, false) | (1 | 2, true) => rung(1, 1),
+                (2, false) | (3 | 4, true) => rung(1, 2),
+                _ => rung(2, 1),
+            },
             (Entry::Local, Ways::InTransit) if is_apart => rung(lane / 3, lane % 3 + 1),
             (Entry::Local, Ways::InTransit) => rung(lane / 2, lane % 2 + 1),
             (Entry::Global, Ways::Direct) if is_apart => rung(lane / 2 + 1, 0),
@@ -128,6 +144,7 @@ impl Ladder {
                     here.locals == 0 || (here.globals, here.locals) == (0, 1),
                     goes_on,
                 ),
+                Ways::Through => (here.locals < 1 + u8::from(here.globals == 1), goes_on),
                 Ways::InTransit => (here.locals < 2, goes_on),
                 Ways::TwoLevel if is_leaf => {
                     let is_middle = here.globals > 0 && goes_on && here.locals == 1;
@@ -186,6 +203,8 @@ mod tests {
             (Ways::Direct, true, 1, 3),
             (Ways::Direct, true, 2, 5),
             (Ways::Turning, true, 2, 6),
+            (Ways::Through, false, 2, 4),
+            (Ways::Through, true, 2, 6),
             (Ways::InTransit, false, 2, 6),
             (Ways::InTransit, true, 2, 8),
             (Ways::TwoLevel, false, 1, 2),

@@ -50,7 +50,7 @@ mod tree;
 mod up_down;
 
 pub use choice::Choice;
-pub use dragonfly::{Knowledge, Minimal, Par, ParUgal, Ugal, Valiant};
+pub use dragonfly::{Intermediate, Knowledge, Minimal, Par, ParUgal, Ugal, Valiant};
 pub use ecmp::Ecmp;
 pub use forwarding::{
     Announcements, EmptyQueues, Facts, Forwarding, Hop, Occasion, Occupancy, QueueView, WORD_BITS,

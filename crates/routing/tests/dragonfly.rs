@@ -11,8 +11,8 @@ use netloom_random::{Purpose, Stream};
 use netloom_routing::deadlock::{Verdict, check};
 use netloom_routing::paths::{Step, mean_switches, path, path_seeing};
 use netloom_routing::{
-    EmptyQueues, Forwarding, Knowledge, Minimal, Occasion, ParUgal, QueueView, Routing, Ugal,
-    Valiant,
+    EmptyQueues, Forwarding, Intermediate, Knowledge, Minimal, Occasion, ParUgal, QueueView,
+    Routing, Ugal, Valiant,
 };
 use netloom_topology::{Arrangement, Dragonfly, Megafly, Placement, Structure, Topology};
 use netloom_units::{NicId, Port, SwitchId};
@@ -41,6 +41,9 @@ fn megafly(hosts: u16, leaves: u16, spines: u16, globals: u16, groups: Option<u3
     }
 }
 
+const VALIANT: Valiant = Valiant {
+    intermediate: Intermediate::Group,
+};
 const PAR_UGAL: ParUgal = ParUgal { threshold: 24 };
 const UGAL: Ugal = Ugal {
     threshold: 24,
@@ -116,7 +119,7 @@ fn by_place(letters: &str, locals_of_group: u8) -> Vec<u8> {
 #[test]
 fn paper_002_is_proved_in_no_time() {
     let topology = build(&dragonfly(5, 11, 5, None));
-    let routings: [&dyn Routing; 5] = [&Minimal {}, &Valiant {}, &UGAL, &UGAL_G, &PAR_UGAL];
+    let routings: [&dyn Routing; 5] = [&Minimal {}, &VALIANT, &UGAL, &UGAL_G, &PAR_UGAL];
     for (routing, lanes) in routings.into_iter().zip([2, 3, 3, 3, 6]) {
         let start = Instant::now();
         let forwarding = compile(routing, &topology);
@@ -386,7 +389,7 @@ fn switches_with_global_links_announce_them() {
 #[test]
 fn nothing_inside_a_group_is_diverted() {
     let topology = build(&dragonfly(2, 4, 2, None));
-    for routing in [&PAR_UGAL as &dyn Routing, &UGAL, &UGAL_G, &Valiant {}] {
+    for routing in [&PAR_UGAL as &dyn Routing, &UGAL, &UGAL_G, &VALIANT] {
         let forwarding = compile(routing, &topology);
         for from in 0..8 {
             for to in 0..8 {
@@ -404,7 +407,7 @@ fn nothing_inside_a_group_is_diverted() {
 #[test]
 fn intermediate_groups_are_any_third_group_alike() {
     let topology = build(&dragonfly(1, 3, 2, None));
-    let forwarding = compile(&Valiant {}, &topology);
+    let forwarding = compile(&VALIANT, &topology);
     for (from, to) in [(0, 20), (20, 0), (9, 12)] {
         let mut taken = [0; 7];
         for sequence in 0..5000 {
@@ -420,6 +423,69 @@ fn intermediate_groups_are_any_third_group_alike() {
             "{taken:?}"
         );
     }
+}
+
+/// Returns how many of 9,000 packets have each number of global links, and how many pass each group
+/// in the middle.
+fn middles(intermediate: Intermediate) -> ([u32; 3], Vec<u32>) {
+    let topology = build(&dragonfly(1, 3, 2, None));
+    let forwarding = compile(&Valiant { intermediate }, &topology);
+    let (mut globals, mut middles) = ([0; 3], vec![0; 7]);
+    for sequence in 0..9000 {
+        let steps = path(&topology, &forwarding, NicId(0), NicId(20), sequence).unwrap();
+        let groups = groups(&topology, &steps);
+        globals[groups.len() - 1] += 1;
+        if groups.len() == 3 {
+            middles[groups[1] as usize] += 1;
+        }
+    }
+    (globals, middles)
+}
+
+#[test]
+fn any_group_may_be_the_intermediate_one() {
+    for intermediate in [Intermediate::AnyGroup, Intermediate::Switch] {
+        let (globals, middles) = middles(intermediate);
+        // Two of seven groups are the first and the last one.
+        assert!((2300..2850).contains(&globals[1]), "{globals:?}");
+        assert_eq!((globals[0], middles[0], middles[6]), (0, 0, 0));
+        let is_even = |n: &u32| (1130..1450).contains(n);
+        assert!(middles[1..6].iter().all(is_even), "{middles:?}");
+    }
+}
+
+/// In the middle group, packets visit each switch equally often; of three, two may be away from
+/// where they come in.
+#[test]
+fn a_drawn_switch_is_visited() {
+    let topology = build(&dragonfly(1, 3, 2, None));
+    let valiant = Valiant {
+        intermediate: Intermediate::Switch,
+    };
+    let forwarding = compile(&valiant, &topology);
+    let mut visits = [0; 21];
+    for sequence in 0..9000 {
+        let steps = path(&topology, &forwarding, NicId(0), NicId(20), sequence).unwrap();
+        let shape = letters(&topology, &steps);
+        assert!(
+            ["g", "lg", "gl", "lgl"].contains(&shape.as_str())
+                || shape.matches('g').count() == 2
+                || shape.ends_with("ll"),
+            "{shape}"
+        );
+        for step in steps {
+            visits[step.switch.index()] += 1;
+        }
+    }
+    assert!(visits.iter().all(|&n| n > 300), "{visits:?}");
+    assert_eq!(forwarding.lanes(), 4);
+    assert!(matches!(
+        check(&topology, &forwarding),
+        Verdict::Free { .. }
+    ));
+    let leaves = build(&megafly(1, 2, 2, 1, None));
+    let problem = valiant.compile(&leaves, 1).unwrap_err();
+    assert!(problem.contains("requires a dragonfly"), "{problem}");
 }
 
 /// If two groups are joined by several cables, a switch takes its own, otherwise any.
@@ -454,7 +520,7 @@ fn trunks_between_groups_are_shared() {
 #[test]
 fn two_groups_have_no_detour() {
     let topology = build(&dragonfly(2, 3, 2, Some(2)));
-    for routing in [&PAR_UGAL as &dyn Routing, &UGAL, &UGAL_G, &Valiant {}] {
+    for routing in [&PAR_UGAL as &dyn Routing, &UGAL, &UGAL_G, &VALIANT] {
         let forwarding = compile(routing, &topology);
         assert!(!forwarding.is_adaptive() && forwarding.keeps_order());
         assert_eq!(forwarding.lanes(), 2);
@@ -556,8 +622,27 @@ fn all_ways(topology: &Arc<Topology>, routing: &dyn Routing, shapes: &[&str], lo
     assert!(matches!(verdict, Verdict::Free { .. }), "{verdict}");
 }
 
+/// Checks the paths of a routing, whose lanes follow from more than the place of a link, and that
+/// they are free of deadlock.
+fn free_ways(topology: &Arc<Topology>, routing: &dyn Routing, shapes: &[&str]) {
+    let forwarding = compile(routing, topology);
+    let step = (topology.n_nics() / 40).max(1) as usize;
+    for from in topology.nics().step_by(step) {
+        for to in topology.nics().step_by(step) {
+            for sequence in 0..3 {
+                let steps = path(topology, &forwarding, from, to, sequence).unwrap();
+                let shape = letters(topology, &steps);
+                assert!(shapes.contains(&shape.as_str()), "{shape} of {shapes:?}");
+            }
+        }
+    }
+    let verdict = check(topology, &forwarding);
+    assert!(matches!(verdict, Verdict::Free { .. }), "{verdict}");
+}
+
 const STRAIGHT: [&str; 6] = ["", "l", "g", "lg", "gl", "lgl"];
 const ASIDE: [&str; 8] = ["gg", "lgg", "glg", "lglg", "ggl", "lggl", "glgl", "lglgl"];
+const VISITING: [&str; 6] = ["gll", "lgll", "gllg", "lgllg", "gllgl", "lgllgl"];
 const TURNED: [&str; 4] = ["llgg", "llglg", "llggl", "llglgl"];
 
 proptest! {
@@ -585,7 +670,11 @@ proptest! {
         let aside: Vec<&str> = [&STRAIGHT[..], &ASIDE].concat();
         let turned: Vec<&str> = [&aside[..], &TURNED].concat();
         all_ways(&topology, &Minimal {}, &STRAIGHT, 1);
-        all_ways(&topology, &Valiant {}, &aside, 1);
+        all_ways(&topology, &VALIANT, &aside, 1);
+        let through = |intermediate| Valiant { intermediate };
+        all_ways(&topology, &through(Intermediate::AnyGroup), &aside, 1);
+        let visiting: Vec<&str> = [&aside[..], &VISITING].concat();
+        free_ways(&topology, &through(Intermediate::Switch), &visiting);
         all_ways(&topology, &UGAL, &aside, 1);
         // Between two groups nothing turns, and one local lane suffices.
         let n = if fabric.groups > Some(2) { 2 } else { 1 };
@@ -602,7 +691,7 @@ proptest! {
         let straight = ["", "ll", "lgl"];
         let aside = ["", "ll", "lgl", "lggl", "lgllgl"];
         all_ways(&topology, &Minimal {}, &straight, 1);
-        all_ways(&topology, &Valiant {}, &aside, 1);
+        all_ways(&topology, &VALIANT, &aside, 1);
         all_ways(&topology, &UGAL, &aside, 1);
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use netloom_fabric::build;
 use netloom_fabric::{Options, Row, rows};
-use netloom_routing::{Knowledge, Minimal, ParUgal, Routing, Ugal, Valiant};
+use netloom_routing::{Intermediate, Knowledge, Minimal, ParUgal, Routing, Ugal, Valiant};
 use netloom_traffic::Neighbour;
 use netloom_units::Tick;
 
@@ -49,7 +49,15 @@ fn minimal_ways_saturate_early_and_others_do_not() {
     let (accepted, _) = measure(Minimal {}, 0.3);
     assert!(accepted < 1.0 / 8.0, "{accepted}");
     for (name, (accepted, _)) in [
-        ("valiant", measure(Valiant {}, 0.3)),
+        (
+            "valiant",
+            measure(
+                Valiant {
+                    intermediate: Intermediate::Group,
+                },
+                0.3,
+            ),
+        ),
         ("ugal", measure(ugal(Knowledge::Local), 0.3)),
         ("ugal-g", measure(ugal(Knowledge::Global), 0.3)),
         ("par-ugal", measure(ParUgal { threshold: 24 }, 0.3)),

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use netloom_fabric::{Cuts, LinkTiming, Priority, Retransmission, RowSpace, TileStages, Window};
-use netloom_routing::{Knowledge, Minimal, Par, ParUgal, Policy, Routing, Ugal, Valiant};
+use netloom_routing::{
+    Intermediate, Knowledge, Minimal, Par, ParUgal, Policy, Routing, Ugal, Valiant,
+};
 use netloom_topology::{Arrangement, Dragonfly, Placement};
 
 use super::{Case, STAGES};
@@ -245,7 +247,13 @@ fn fabrics() -> Vec<(&'static str, Case)> {
         ),
         (
             "Valiant on a dragonfly",
-            Case::dragonfly((2, 4, 2), Arc::new(Valiant {})).at(0.4),
+            Case::dragonfly(
+                (2, 4, 2),
+                Arc::new(Valiant {
+                    intermediate: Intermediate::Group,
+                }),
+            )
+            .at(0.4),
         ),
         (
             "UGAL on a small dragonfly",

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use netloom_fabric::{
     Cuts, LinkTiming, Priority, Retransmission, RowSpace, StashSelect, StashUse, TileStages, Window,
 };
-use netloom_routing::{Knowledge, Minimal, Par, ParUgal, Policy, Routing, Ugal, Valiant};
+use netloom_routing::{
+    Intermediate, Knowledge, Minimal, Par, ParUgal, Policy, Routing, Ugal, Valiant,
+};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -37,7 +39,9 @@ fn fabrics() -> impl Strategy<Value = Case> {
     let torus = select(vec![(4, 3), (5, 1), (3, 3)]).prop_map(|(a, b)| Case::torus(&[a, b], 1));
     let routings: Vec<Arc<dyn Routing + Send + Sync>> = vec![
         Arc::new(Minimal {}),
-        Arc::new(Valiant {}),
+        Arc::new(Valiant {
+            intermediate: Intermediate::Group,
+        }),
         Arc::new(Ugal {
             threshold: 8,
             knowledge: Knowledge::Local,
