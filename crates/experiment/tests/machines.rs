@@ -358,6 +358,35 @@ fn machines_that_do_not_go_together_are_told_at_once() {
     "#);
 }
 
+/// A packet of n flits takes ceil(n / speedup) cycles.
+#[test]
+fn a_speedup_without_effect_is_warned_of() {
+    let notes = |bytes: u32, speedup: &str, more: &str| {
+        codes(&TREE.replace("512 B", &format!("{bytes} B")).replace(
+            "[[traffic]]",
+            &format!("[switch]\nspeedup = {speedup}\n{more}[[traffic]]"),
+        ))
+    };
+    for (bytes, speedup, expected) in [
+        (64, "2", &["W0333"][..]),
+        (64, "1", &[]),
+        (64, "0.5", &[]),
+        (128, "1.5", &["W0333"]),
+        (128, "2", &[]),
+        (192, "1.5", &[]),
+    ] {
+        assert_eq!(notes(bytes, speedup, ""), expected, "{bytes} B, {speedup}");
+    }
+    assert_eq!(notes(64, "2", "kind = \"hierarchical\"\n"), ["W0333"]);
+    let loaded = read(
+        &TREE
+            .replace("512 B", "64 B")
+            .replace("[[traffic]]", "[switch]\nspeedup = 2\n[[traffic]]"),
+    );
+    let help = "remove `speedup`, and set clock = \"2.56 ns\"";
+    assert!(said(&loaded).contains(help), "{}", said(&loaded));
+}
+
 #[test]
 fn checks_of_machines_have_their_codes() {
     let pfc = "[link]\nflow-control = ";

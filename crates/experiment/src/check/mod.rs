@@ -20,6 +20,7 @@ pub(crate) mod pfc;
 pub(crate) mod programs;
 pub(crate) mod queues;
 pub(crate) mod site;
+pub(crate) mod speedup;
 pub(crate) mod tiled;
 pub(crate) mod time;
 pub(crate) mod traffic;

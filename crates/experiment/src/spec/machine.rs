@@ -150,7 +150,10 @@ fn crossbar(
     }
     let speedup = match switch.is_input_queued() {
         true => check::input_queued::pace(timing, desk),
-        false => Some(switch.speedup),
+        false => {
+            check::speedup::effect(switch.speedup, lanes, timing, desk);
+            Some(switch.speedup)
+        }
     };
     *is_good &= speedup.is_some();
     let (input, output, architecture) = (input?, output?, architecture?);

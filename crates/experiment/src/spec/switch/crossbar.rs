@@ -28,7 +28,8 @@ params! {
     struct Values {
         /// Clock period or frequency. The default is one cycle per flit of the links.
         clock: Option<Time> = None,
-        /// Flits per cycle through each port of the crossbar.
+        /// Flits per cycle through each port of the crossbar. A packet takes whole cycles, so
+        /// packets of one flit need a shorter `clock` instead.
         speedup: Speedup = Speedup(1, 1),
         /// When a crossbar that is faster than the arriving flits starts a packet: with the header,
         /// or when it never has to wait for a flit.
