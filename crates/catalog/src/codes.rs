@@ -41,10 +41,10 @@ mod tests {
     fn paragraphs_become_lines_and_examples_keep_theirs() {
         let read = codes(
             "## E0001: one\n\nFirst line\nand second.\n\n    a = 1\n    b = 2\n\nLast.\n\n\
-             ## W0002: two\n\nText.\n",
+             ## E0002: two\n\nText.\n",
         );
         let names: Vec<_> = read.iter().map(|code| (code.name, code.title)).collect();
-        assert_eq!(names, [("E0001", "one"), ("W0002", "two")]);
+        assert_eq!(names, [("E0001", "one"), ("E0002", "two")]);
         assert_eq!(
             read[0].text,
             "First line and second.\n\n    a = 1\n    b = 2\n\nLast."

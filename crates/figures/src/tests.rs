@@ -449,7 +449,7 @@ fn a_figure_of_ones_own_choice() {
     // A measured value against another measured value.
     let figure = choice("delivered_load", "mean", "qos.arbiter.kind", "").unwrap();
     assert!(
-        figure.x.title().starts_with("delivered_load"),
+        figure.x.title().starts_with("Delivered load"),
         "{}",
         figure.x.title()
     );

@@ -58,7 +58,7 @@ table! {
         /// Packets with a delay longer than the inter-arrival time.
         late: u64 => "",
         /// Mean jitter.
-        jitter_mean_ns: Option<f64> => "ns",
+        jitter_mean_ns: Option<f64> => "ns".label("Mean jitter"),
         /// Gaps whose jitter is from -8/8 to -7/8 of the inter-arrival time.
         jitter_m8: u64 => "",
         /// Gaps whose jitter is from -7/8 to -6/8 of the inter-arrival time.
