@@ -420,58 +420,6 @@ fn a_warm_up_of_packets_that_never_come_is_not_found() {
 }
 
 #[test]
-fn refusals_are_told_all_at_once_with_line_port_and_slots() {
-    let list = "source,destination,bandwidth\n0,1,1.9 Gbps\n0,2,300 Mbps\n2,1,100 Mbps\n\
-        2,3,64 kbps\n2,1,101 Mbps\n";
-    let listed = List::new(list);
-    let text = star(4, "[connections]\nlist = \"connections.csv\"");
-    insta::assert_snapshot!(said(&listed.load(&text)));
-    let skipped = sound(
-        listed.load(&text.replace("connections.csv\"", "connections.csv\"\nrefused = \"skip\"")),
-    );
-    assert_eq!(skipped.fabric.connections.len(), 2);
-}
-
-#[test]
-fn mistakes_of_a_list_and_of_the_section_are_told() {
-    let listed = List::new("source,destination,bandwidth\n0,9,64 Mbps\n0,0,fast\n");
-    let text = star(
-        4,
-        "[connections]\nlist = \"connections.csv\"\nmode = \"papers\"\npacket = \"0 B\"\nretry = 3",
-    );
-    insta::assert_snapshot!(said(&listed.load(&text)));
-    let with = |more: &str| codes(&listed.load(&star(4, &format!("[connections]\n{more}"))));
-    assert_eq!(with(""), ["E0801"]);
-    assert_eq!(with("target = 4\nlist = \"connections.csv\""), ["E0107"]);
-    assert_eq!(with("list = \"nowhere.csv\""), ["E0802"]);
-    assert_eq!(with("list = \"connections.csv\"").len(), 3);
-    assert_eq!(with("target = 0"), ["E0801"]);
-    // Nor do the buffers hold such packets.
-    let large = with("target = 4\npacket = \"8 KiB\"");
-    assert_eq!(large, ["E0311", "E0311", "E0801"]);
-    assert_eq!(with("target = 4\nbest-effort = 2"), ["E0804"]);
-    assert_eq!(with("target = 4\nbest-effort = 15"), ["E0804"]);
-    let traffic = |more: &str| {
-        with(&format!(
-            "target = 4\n[[traffic]]\nload = 0.1\nmessage = \"256 B\"\n{more}"
-        ))
-    };
-    assert_eq!(traffic("sl = 8"), [""; 0]);
-    assert_eq!(traffic("sl = 9"), [""; 0]);
-    assert_eq!(traffic("sl = 5"), ["E0807"]);
-    assert_eq!(traffic("sl = 8\nname = \"high\""), ["E0608"]);
-    // Levels of connections may share a lane.
-    assert_eq!(with("target = 4\n[qos]\nvls = 2"), [""; 0]);
-    assert_eq!(with("target = 4\n[qos]\nsl2vl = [0, 0, 1, 1]"), [""; 0]);
-    assert_eq!(
-        with("target = 4\n[link.class.host]\nrate = \"10 Gbps\""),
-        ["E0804"]
-    );
-    // Lanes of connections follow the map of the file.
-    assert_eq!(with("target = 4\n[qos]\nsl2vl = [3, 2, 1, 0]"), [""; 0]);
-}
-
-#[test]
 fn a_seed_that_draws_too_many_connections_loses_none_of_the_seeds_before() {
     // 480 connections of each level between two NICs: some draws give one of them more than 256.
     let text = "netloom = 1\n[topology]\nkind = \"single-switch\"\nports = 2\n[link]\n\
@@ -533,57 +481,18 @@ fn a_resolved_file_is_the_same_experiment() {
 }
 
 #[test]
-fn tables_beyond_64_entries_are_warned_of_and_simulated() {
-    // 80 % in pieces of all levels: 51.2 full entries, four of them partly filled, and 14 of
-    // others.
+fn tables_beyond_64_entries_are_simulated() {
     let list = "source,destination,bandwidth,sl\n\
                 0,3,1 Gbps,3\n1,3,400 Mbps,2\n2,3,300 Mbps,1\n4,3,299 Mbps,0\n";
     let listed = List::new(list);
     let text = star(5, "[connections]\nlist = \"connections.csv\"");
-    let loaded = listed.load(&text);
-    insta::assert_snapshot!(said(&loaded));
-    let facts: Vec<String> = loaded
-        .facts
-        .iter()
-        .map(|(word, fact)| format!("{word}: {fact}"))
-        .collect();
-    insta::assert_snapshot!(facts.join("\n"));
-    let run = finished(&sound(loaded)).document.run;
+    let run = finished(&sound(listed.load(&text))).document.run;
     let asked = (1000.0 + 400.0 + 300.0 + 299.0) / 2500.0 * 264.0 / 256.0 / 5.0;
     assert!(
         (run.total.delivered_load - asked).abs() < 0.001,
         "{}",
         run.total.delivered_load
     );
-    let strict = text.replace(
-        "connections.csv\"",
-        "connections.csv\"\nmode = \"strict-entries\"",
-    );
-    assert_eq!(codes(&listed.load(&strict)), ["E0803"]);
-}
-
-/// The share of best effort is a key: 1.5 of 2.5 Gb/s fit with a reserve of 20 %, but not of half a
-/// link, as the message states.
-#[test]
-fn what_best_effort_keeps_is_a_key() {
-    let list = "source,destination,bandwidth,sl\n0,3,800 Mbps,3\n1,3,700 Mbps,2\n";
-    let listed = List::new(list);
-    let of = |reserve: &str| {
-        let keys = format!("[connections]\nlist = \"connections.csv\"\n{reserve}");
-        listed.load(&star(4, &keys))
-    };
-    sound(of(""));
-    sound(of("reserve = 0.3"));
-    let tight = of("reserve = 0.5");
-    assert_eq!(codes(&tight), ["E0803"]);
-    let words = said(&tight);
-    assert!(
-        words.contains("connections get at most 50 % of the link"),
-        "{words}"
-    );
-    for wrong in ["reserve = 0.0", "reserve = 1.0", "reserve = -0.1"] {
-        assert_eq!(codes(&of(wrong)), ["E0801"], "{wrong}");
-    }
 }
 
 /// Two service levels on one lane: its entries contain both reservations, and every packet arrives.
@@ -624,22 +533,6 @@ fn longest_waits(result: &RunResult, sl: u8) -> [f64; 2] {
     })
 }
 
-/// Connections of 300 Mb/s from NICs 0 and 1 to NIC 3, and best effort that fills the same links
-/// with packets of 2 KiB.
-fn contested(lines: &str) -> (List, String) {
-    let listed = List::new(&format!(
-        "source,destination,bandwidth,sl,deadline\n{lines}"
-    ));
-    let more = "[connections]\nlist = \"connections.csv\"\n\
-        [[traffic]]\nname = \"flood\"\nsl = 8\nload = 0.7\nmessage = \"2 KiB\"\n\
-        pattern = { kind = \"pairs\", pairs = [[0, 3], [1, 3], [2, 3]] }\n";
-    let text = star(4, more)
-        .replace("1056 B", "6 KiB")
-        .replace("header = \"8 B\"", "header = \"8 B\"\nmtu = \"2 KiB\"")
-        .replace("[measure]", "[measure]\nwaits = true");
-    (listed, text)
-}
-
 /// Connections with a deadline are in the high table, with their own level and lane. None of them
 /// waits at an output for longer than its part of the deadline. Connections of the same bandwidth
 /// without a deadline do.
@@ -648,7 +541,16 @@ fn deadlines_are_kept_at_every_output() {
     // Two outputs on the way, so 30 us at each. In the high table SL7 has 131 slots (8,384 B, 26.8
     // us) and SL6 66 (4,224 B, 13.5 us): each waits for the other, for a packet of the low table
     // and for one of management.
-    let (listed, text) = contested("0,3,20 Mbps,3,60 us\n1,3,300 Mbps,3,\n1,3,10 Mbps,2,100 us\n");
+    let listed = List::new(
+        "source,destination,bandwidth,sl,deadline\n\
+         0,3,20 Mbps,3,60 us\n1,3,300 Mbps,3,\n1,3,10 Mbps,2,100 us\n",
+    );
+    let text = format!(
+        "{}[connections]\nlist = \"connections.csv\"\n\
+         [[traffic]]\nname = \"flood\"\nsl = 8\nload = 0.7\nmessage = \"2 KiB\"\n\
+         pattern = {{ kind = \"pairs\", pairs = [[0, 3], [1, 3], [2, 3]] }}\n",
+        include_str!("ui/connections/base/contested.toml"),
+    );
     let loaded = listed.load(&text);
     let told = loaded
         .facts
@@ -690,37 +592,6 @@ fn deadlines_are_kept_at_every_output() {
     assert!(
         without > 60_000.0,
         "the others wait for their turn: {without} ns"
-    );
-}
-
-/// A deadline that cannot be kept is refused, as in `plan --admit`: the lane would wait for a
-/// packet of 2 KiB and for others.
-#[test]
-fn a_deadline_that_cannot_be_kept_is_refused() {
-    let (listed, text) = contested("0,3,300 Mbps,3,14 us\n");
-    let loaded = listed.load(&text);
-    assert_eq!(codes(&loaded), ["E0803"]);
-    let words = said(&loaded);
-    assert!(words.contains("its part of a deadline is"), "{words}");
-}
-
-/// A lane with a deadline is exclusive, and traffic on a level without connections is still noted.
-#[test]
-fn lanes_of_deadlines_are_their_own() {
-    let (listed, text) = contested("0,3,300 Mbps,3,25 us\n");
-    let shared = text.replace(
-        "[connections]",
-        "[qos]\nsl2vl = [0, 1, 2, 3, 4, 5, 6, 3, 8]\n[connections]",
-    );
-    sound(listed.load(&shared));
-    let clash = text.replace(
-        "[connections]",
-        "[qos]\nsl2vl = [0, 1, 2, 3, 4, 5, 6, 8, 8]\n[connections]",
-    );
-    assert_eq!(codes(&listed.load(&clash)), ["E0804"]);
-    assert_eq!(
-        codes(&listed.load(&text.replace("sl = 8", "sl = 6"))),
-        ["E0807"]
     );
 }
 
@@ -775,45 +646,4 @@ fn classes_of_connections_are_keys() {
         .map(|c| c.sl.0)
         .collect::<Vec<_>>();
     assert_eq!(sls, [1, 3]);
-}
-
-#[test]
-fn mistakes_of_classes_of_connections_are_told() {
-    let listed = List::new("source,destination,bandwidth\n0,1,9 Mbps\n");
-    let text = star(
-        4,
-        "[connections]\ntarget = 4\n\
-         [[connections.class]]\nsl = 4\nleast = \"1 kbps\"\nmost = \"2 kbps\"\n\
-         [[connections.class]]\nsl = 0\nleast = \"3 kbps\"\nmost = \"2 kbps\"\n\
-         [[connections.class]]\nsl = 0\nleast = \"1 kbps\"\nmost = \"2 kbps\"\ndeadline = \"0 ns\"",
-    );
-    insta::assert_snapshot!(said(&listed.load(&text)), @r#"
-    error[E0801]: SL4 is not a service level of connections
-      --> test.toml:19:6
-       |
-    19 | sl = 4
-       |      ^
-       |
-       = help: use SL0 to SL3; connections with deadlines use SL4 to SL7 automatically
-
-    error[E0801]: bandwidths cannot range from 3 kbps to 2 kbps
-      --> test.toml:25:8
-       |
-    25 | most = "2 kbps"
-       |        ^^^^^^^^
-       |
-       = help: set `least` above 0, and `most` to `least` or more
-
-    error[E0801]: expected a deadline above zero, found 0 ns
-      --> test.toml:30:12
-       |
-    30 | deadline = "0 ns"
-       |            ^^^^^^
-       |
-       = help: use a time above zero, or remove `deadline`
-
-    3 errors
-    "#);
-    let one = star(4, "[connections]\ntarget = 4\nclass = 3");
-    assert_eq!(codes(&listed.load(&one)), ["E0801"]);
 }

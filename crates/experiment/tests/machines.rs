@@ -1,5 +1,5 @@
-//! Switch kinds, queue schemes and flow control: the plans of valid files, and the errors of
-//! invalid ones.
+//! Switch kinds, queue schemes and flow control: the plans of valid files, and their runs.
+//! `ui/machines` has the notes about files.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +10,7 @@ use netloom_fabric::{
     Allocation, Architecture, FlowControl, NicQueues, QueueScheme, Sizes, Thresholds,
 };
 
-const TREE: &str = "\
-netloom = 1
-[topology]
-kind = \"fat-tree\"
-arity = 4
-levels = 2
-[[traffic]]
-load = 0.5
-message = \"512 B\"
-";
+const TREE: &str = include_str!("ui/machines/base/tree.toml");
 
 fn read(text: &str) -> Loaded {
     load(&Request::new("test.toml", text))
@@ -114,20 +105,6 @@ fn an_input_queued_switch_is_as_fast_as_its_links() {
     );
 }
 
-/// A resolved input-queued switch has no unused values, and loads to itself without notes.
-#[test]
-fn a_resolved_input_queued_switch_loads_to_itself() {
-    let text = format!("{TREE}[switch]\nkind = \"iq\"\nspeedup = 2\noutput-buffer = \"4 KiB\"\n");
-    let first = read(&text);
-    let notes: Vec<_> = first.notes.iter().map(|note| note.code).collect();
-    assert_eq!(notes, ["W0326", "W0326"]);
-    let resolved = first.experiment.unwrap().resolved.to_toml(false);
-    assert!(!resolved.contains("speedup") && !resolved.contains("output-buffer"));
-    let second = read(&resolved);
-    assert_eq!(said(&second), "");
-    assert_eq!(second.experiment.unwrap().resolved.to_toml(false), resolved);
-}
-
 /// Paper 000, section 1.1.3: 4 ports and 2 links per MPort, 229,376 B for both links.
 #[test]
 fn a_hierarchical_switch_divides_the_central_buffer_among_links() {
@@ -163,14 +140,8 @@ fn a_hierarchical_switch_divides_the_central_buffer_among_links() {
 /// Paper 003: 768 flits, two wires of 25 ns in 40 flits and two packets of 144: 440 and 296.
 #[test]
 fn g003_2_thresholds_of_the_paper() {
-    let text = TREE.replace("512 B", "9216 B");
-    let text = format!(
-        "{text}[link]\nrate = \"400 Gbps\"\ndelay = \"25 ns\"\nmtu = \"9216 B\"\n\
-         flow-control = \"pfc\"\n\
-         [switch]\ninput-buffer = \"49152 B\"\noutput-buffer = \"49152 B\"\nspeedup = 2\n"
-    );
-    let loaded = read(&text);
-    assert_eq!(said(&loaded), "");
+    let text = include_str!("ui/machines/pfc_thresholds.toml");
+    let loaded = read(text);
     let plan = loaded.experiment.unwrap().fabric;
     let thresholds = Thresholds {
         xoff: 440,
@@ -180,328 +151,13 @@ fn g003_2_thresholds_of_the_paper() {
         plan.flow_control,
         FlowControl::Pfc(vec![vec![thresholds]; plan.links.len()])
     );
-    insta::assert_snapshot!(facts(&text, "pfc").join("\n"), @r#"
-    class `host`, cable of 25 ns, VL0: headroom 20992 B (328 flits), stops above 28160 B, resumes at 18944 B
-    class `level-1`, cable of 25 ns, VL0: headroom 20992 B (328 flits), stops above 28160 B, resumes at 18944 B
-    "#);
-    // The same written down, and one flit more.
-    let written = |xoff: u64| {
-        text.replace(
-            "flow-control = \"pfc\"",
-            &format!("flow-control = {{ kind = \"pfc\", xoff = \"{xoff} B\", xon = \"18944 B\" }}"),
-        )
-    };
-    let same = read(&written(28_160)).experiment.unwrap().fabric;
+    // The same thresholds in the file.
+    let written = text.replace(
+        "flow-control = \"pfc\"",
+        "flow-control = { kind = \"pfc\", xoff = \"28160 B\", xon = \"18944 B\" }",
+    );
+    let same = read(&written).experiment.unwrap().fabric;
     assert_eq!(same.flow_control, plan.flow_control);
-    insta::assert_snapshot!(said(&read(&written(28_160 + 64))), @r#"
-    error[E0320]: `xoff` leaves too little space for data in flight on VL0
-      --> test.toml:13:39
-       |
-    11 | delay = "25 ns"
-       |         ------- headroom includes this twice
-    12 | mtu = "9216 B"
-    13 | flow-control = { kind = "pfc", xoff = "28224 B", xon = "18944 B" }
-       |                                       ^^^^^^^^^ 20928 B of headroom, but a cable of 25 ns (class `host`) needs 20992 B
-    14 | [switch]
-    15 | input-buffer = "49152 B"
-       |                --------- for each lane
-       |
-       = help: 2560 B in flight in both directions, and two packets of 9216 B: use xoff = "28160 B" or less, remove it, or use at least 49216 B per lane
-
-    1 error
-    "#);
-}
-
-#[test]
-fn pfc_says_what_a_cable_needs() {
-    let file = |size: u64| {
-        format!(
-            "{TREE}[link]\ncable = \"5 m\"\nflow-control = \"pfc\"\n[link.class.host]\n\
-             cable = \"100 m\"\n\
-             [switch]\ninput-buffer = \"{size} B\"\n"
-        )
-    };
-    // 2 x 500 ns are 196 flits of 5.12 ns, and two packets of 8.
-    let need = (196 + 16) * 64;
-    assert_eq!(codes(&file(need)), [""; 0]);
-    insta::assert_snapshot!(said(&read(&file(need - 64))), @r#"
-    error[E0320]: `input-buffer` is too small for PFC on VL0
-      --> test.toml:15:16
-       |
-    13 | cable = "100 m"
-       |         ------- headroom includes this twice
-    14 | [switch]
-    15 | input-buffer = "13504 B"
-       |                ^^^^^^^^^ 13504 B of headroom, but a cable of 500 ns (class `host`) needs 13568 B
-       |
-       = help: 12544 B in flight in both directions, and two packets of 512 B: use at least 13568 B per lane, or a smaller `link.mtu`
-
-    1 error
-    "#);
-}
-
-/// With short packets and slow clocks, the stages of signal and sender count separately.
-#[test]
-fn headroom_of_short_packets_counts_the_stages() {
-    let text = TREE.replace("512 B", "64 B");
-    let text = format!(
-        "{text}[link]\ndelay = \"0 ns\"\nflow-control = \"pfc\"\n[switch]\nclock = \"51.2 ns\"\n\
-         speedup = 20\n"
-    );
-    // A flit, credit and output of a cycle of 10 flits each, and 9 until the edge: the last start
-    // is at most 29 flits after the first, followed by that packet.
-    let facts = facts(&text, "pfc");
-    let has = |flits: &str| facts.iter().any(|fact| fact.contains(flits));
-    assert!(has("(11 flits)") && has("(30 flits)"), "{facts:?}");
-}
-
-#[test]
-fn machines_that_do_not_go_together_are_told_at_once() {
-    let text = "netloom = 1\n[topology]\nkind = \"torus\"\nsides = [4, 4]\n\
-                [link]\nflow-control = \"pfc\"\n[link.class.host]\nrate = \"200 Gbps\"\n\
-                [switch]\nkind = \"iq\"\nspeedup = 2\ninput-buffer = { pool = \"64 KiB\" }\n\
-                [routing]\ndeadlock = \"bubble\"\n[qos]\narbiter = \"scfq\"\n[nic]\n\
-                queues = \"per-destination\"\n\
-                [[traffic]]\nload = 0.5\n";
-    insta::assert_snapshot!(said(&read(text)), @r#"
-    error[E0323]: the bubble rule needs credits per lane, but flow control is `pfc`
-      --> test.toml:6:16
-       |
-     6 | flow-control = "pfc"
-       |                ^^^^^
-    ...
-    14 | deadlock = "bubble"
-       |            -------- requires the bubble rule
-       |
-       = help: use flow-control = "credits", or routing.deadlock = "dateline"
-
-    error[E0325]: links of class `host` and those of `x` have different rates
-     --> test.toml:8:8
-      |
-    8 | rate = "200 Gbps"
-      |        ^^^^^^^^^^
-      |
-      = help: give all links the same rate, or use switch.kind = "cioq": without output buffers, a packet passes a switch at one rate
-
-    error[E0322]: PFC needs an input buffer per lane, found a pool
-      --> test.toml:12:16
-       |
-     6 | flow-control = "pfc"
-       |                ----- the flow control
-    ...
-    12 | input-buffer = { pool = "64 KiB" }
-       |                ^^^^^^^^^^^^^^^^^^^
-       |
-       = help: use a size per lane, such as input-buffer = "65536 B": other lanes could occupy headroom in a pool
-
-    error[E0327]: an input-queued switch has buffers per lane or queue, and cannot have a pool
-      --> test.toml:12:16
-       |
-    10 | kind = "iq"
-       |        ---- the switches
-    11 | speedup = 2
-    12 | input-buffer = { pool = "64 KiB" }
-       |                ^^^^^^^^^^^^^^^^^^^
-       |
-       = help: use a size per lane, or { per-queue = "2 KiB" }
-
-    error[E0324]: injection queues need a buffer part per queue, found a pool
-      --> test.toml:12:16
-       |
-    12 | input-buffer = { pool = "64 KiB" }
-       |                ^^^^^^^^^^^^^^^^^^^
-    ...
-    18 | queues = "per-destination"
-       |          ----------------- requires them
-       |
-       = help: use input-buffer = { per-queue = "2048 B" } or more, or a size per lane
-
-    error[E0327]: the bubble rule needs output buffers, but an input-queued switch has none
-      --> test.toml:14:12
-       |
-    10 | kind = "iq"
-       |        ---- the switches
-    ...
-    14 | deadlock = "bubble"
-       |            ^^^^^^^^
-       |
-       = help: use deadlock = "dateline", or switch.kind = "cioq"
-
-    error[E0327]: this arbiter tags packets in output buffers, but an input-queued switch has none
-      --> test.toml:16:11
-       |
-    10 | kind = "iq"
-       |        ---- the switches
-    ...
-    16 | arbiter = "scfq"
-       |           ^^^^^^
-       |
-       = help: use an arbiter without tags ("dtable", "ib-two-table", "round-robin", …), or switch.kind = "cioq"
-
-    error[E0330]: NIC queues per destination need a routing with one path from a NIC to another
-      --> test.toml:18:10
-       |
-    18 | queues = "per-destination"
-       |          ^^^^^^^^^^^^^^^^^
-       |
-       = help: use routing.kind = "d-mod-k" (trees) or "up-down" (any fabric), or nic.queues = "per-sl"
-
-    warning[W0326]: `speedup` is not used by an input-queued switch
-      --> test.toml:11:11
-       |
-    11 | speedup = 2
-       |           ^ its crossbar is as fast as its links
-       |
-       = help: remove it, unless the same file also runs with kind = "cioq"
-
-    8 errors, 1 warning
-    "#);
-}
-
-/// A packet of n flits takes ceil(n / speedup) cycles.
-#[test]
-fn a_speedup_without_effect_is_warned_of() {
-    let notes = |bytes: u32, speedup: &str, more: &str| {
-        codes(&TREE.replace("512 B", &format!("{bytes} B")).replace(
-            "[[traffic]]",
-            &format!("[switch]\nspeedup = {speedup}\n{more}[[traffic]]"),
-        ))
-    };
-    for (bytes, speedup, expected) in [
-        (64, "2", &["W0333"][..]),
-        (64, "1", &[]),
-        (64, "0.5", &[]),
-        (128, "1.5", &["W0333"]),
-        (128, "2", &[]),
-        (192, "1.5", &[]),
-    ] {
-        assert_eq!(notes(bytes, speedup, ""), expected, "{bytes} B, {speedup}");
-    }
-    assert_eq!(notes(64, "2", "kind = \"hierarchical\"\n"), ["W0333"]);
-    let loaded = read(
-        &TREE
-            .replace("512 B", "64 B")
-            .replace("[[traffic]]", "[switch]\nspeedup = 2\n[[traffic]]"),
-    );
-    let help = "remove `speedup`, and set clock = \"2.56 ns\"";
-    assert!(said(&loaded).contains(help), "{}", said(&loaded));
-}
-
-#[test]
-fn checks_of_machines_have_their_codes() {
-    let pfc = "[link]\nflow-control = ";
-    let cases: &[(&str, &[&str])] = &[
-        (
-            &format!("{pfc}{{ kind = \"pfc\", xon = \"16 KiB\" }}\n"),
-            &["E0321"],
-        ),
-        (
-            &format!("{pfc}{{ kind = \"pfc\", xoff = \"15 KiB\" }}\n"),
-            &["E0320"],
-        ),
-        (
-            "[link]\nflow-control = \"queue-credits\"\n[switch]\nkind = \"hierarchical\"\n",
-            &["E0323"],
-        ),
-        (
-            "[link]\nflow-control = \"queue-credits\"\n[switch]\nqueues = \"voq-net\"\n\
-             input-buffer = \"4 KiB\"\n",
-            &["E0324"],
-        ),
-        (
-            "[link]\nflow-control = \"queue-credits\"\n[switch]\n\
-             input-buffer = { pool = \"4 KiB\" }\n",
-            &["E0324"],
-        ),
-        // A packet fits into a queue, but the round trip does not.
-        (
-            "[link]\nflow-control = \"queue-credits\"\n[switch]\nqueues = \"voq-net\"\n\
-             input-buffer = \"8 KiB\"\n",
-            &["W0312"],
-        ),
-        (
-            "[switch]\nkind = \"iq\"\n[link.class.host]\nrate = \"200 Gbps\"\n",
-            &["E0325"],
-        ),
-        (
-            "[switch]\nkind = \"iq\"\ninput-buffer = { pool = \"64 KiB\" }\n",
-            &["E0327"],
-        ),
-        (
-            "[switch]\nkind = \"iq\"\n[qos]\narbiter = \"wfq\"\n",
-            &["E0327"],
-        ),
-        (
-            "[switch]\nkind = \"hierarchical\"\n[switch.pipeline]\ninput = 0\nrouting = 0\n",
-            &["E0328"],
-        ),
-        (
-            "[switch]\nkind = \"hierarchical\"\nqueues = \"voq\"\n",
-            &["E0106"],
-        ),
-        (
-            "[switch]\nkind = \"hierarchical\"\ncentral-buffer = \"512 B\"\n",
-            &["E0311"],
-        ),
-        (
-            "[switch]\nkind = \"hierarchical\"\ncentral-buffer = { per-queue = \"512 B\" }\n",
-            &["E0331"],
-        ),
-        (
-            "[switch]\noutput-buffer = { per-queue = \"2 KiB\" }\n",
-            &["E0331"],
-        ),
-        (
-            "[nic]\nqueues = \"per-destination\"\n[routing]\nkind = \"random-up\"\n",
-            &["E0330"],
-        ),
-        (
-            "[nic]\nqueues = \"per-destination\"\n[switch]\nqueues = \"voq-net\"\n\
-             input-buffer = \"4 KiB\"\n",
-            &["E0324"],
-        ),
-        (
-            "[switch]\nqueues = { kind = \"obqa\", queues = 0 }\n",
-            &["E0102"],
-        ),
-        (
-            "[switch]\nqueues = { kind = \"dbbm\", queues = 8192 }\ninput-buffer = \"64 KiB\"\n\
-             [qos]\nvls = 2\n",
-            &["E0313"],
-        ),
-        ("[switch]\nqueues = \"1q\"\n[qos]\nvls = 2\n", &[]),
-        (
-            "[switch]\nqueues = \"1q\"\ninput-buffer = { per-queue = \"8 KiB\" }\n[qos]\nvls = 2\n",
-            &["E0329"],
-        ),
-    ];
-    for (more, expected) in cases {
-        assert_eq!(codes(&format!("{TREE}{more}")), *expected, "{more}");
-    }
-    let torus =
-        "netloom = 1\n[topology]\nkind = \"torus\"\nsides = [4, 4]\n[[traffic]]\nload = 0.5\n";
-    let cases: &[(&str, &[&str])] = &[
-        (
-            "[switch]\nqueues = \"1q\"\n[routing]\ndeadlock = \"dateline\"\n",
-            &["E0329"],
-        ),
-        ("[switch]\nqueues = \"1q\"\n[qos]\nvls = 2\n", &["E0329"]),
-        ("[switch]\nqueues = \"1q\"\n", &[]),
-        ("[link]\nflow-control = \"pfc\"\n", &["E0323"]),
-        (
-            "[link]\nflow-control = \"pfc\"\n[routing]\ndeadlock = \"dateline\"\n",
-            &[],
-        ),
-        ("[switch]\nkind = \"iq\"\n", &["E0327"]),
-        (
-            "[switch]\nkind = \"iq\"\n[routing]\ndeadlock = \"dateline\"\n",
-            &[],
-        ),
-        ("[switch]\nkind = \"hierarchical\"\n", &[]),
-    ];
-    for (more, expected) in cases {
-        assert_eq!(codes(&format!("{torus}{more}")), *expected, "{more}");
-    }
 }
 
 /// Trees with a centre are free of deadlock with any groups: a packet that goes up through a port
@@ -517,35 +173,6 @@ fn trees_with_a_centre_are_free() {
         assert_eq!(codes(&text), [""; 0], "{arity} {ports}");
         assert!(facts(&text, "routing")[0].contains("central queues"));
     }
-}
-
-/// Pairs of neighbouring ports join dimensions: packets that move in y share a central queue with
-/// packets that move in x.
-#[test]
-fn a_centre_that_mixes_dimensions_can_deadlock() {
-    let text = |rule: &str, ports: u32| {
-        format!(
-            "netloom = 1\n[topology]\nkind = \"torus\"\nsides = [4, 4]\n[routing]\n\
-             deadlock = \"{rule}\"\n[switch]\n\
-             kind = \"hierarchical\"\nports-per-mport = {ports}\n[[traffic]]\nload = 0.5\n"
-        )
-    };
-    assert_eq!(codes(&text("dateline", 5)), [""; 0]);
-    assert_eq!(codes(&text("bubble", 2)), [""; 0]);
-    insta::assert_snapshot!(said(&read(&text("dateline", 2))), @r#"
-    error[E0501]: routing dimension-order can deadlock on this fabric
-     --> test.toml:6:12
-      |
-    6 | deadlock = "dateline"
-      |            ^^^^^^^^^^ cycle of 4 channels: s12->s15 lane 1 (its MPort 0, central link 0), s15->s14 lane 0 (its MPort 0, central link 0), s14->s13 lane 0 (its MPort 0, central link 0), s13->s12 lane 0 (its MPort 0, central link 0)
-    7 | [switch]
-    8 | kind = "hierarchical"
-      |        -------------- inputs of an MPort share its central queues
-      |
-      = help: set `ports-per-mport` so that an MPort does not join inputs of different directions, or use switch.kind = "cioq"; on a torus, use dimension-order with deadlock = "bubble"; --force runs it anyway
-
-    1 error
-    "#);
 }
 
 /// One file; kind and flow control are each one value of the command line.
@@ -740,43 +367,6 @@ fn levels_share_a_nic_and_none_is_shut_out() {
     assert!(waits[1] < waits[0] / 4.0, "{waits:?}");
 }
 
-#[test]
-fn a_bounded_nic_needs_room_for_every_level_and_queues_by_level() {
-    let with = |nic: &str, more: &str| {
-        let text = format!(
-            "{BARE}[nic]\n{nic}\n{more}[qos]\nvls = 2\n[[traffic]]\nname = \"a\"\nsl = 0\n\
-             load = 0.1\n\
-             [[traffic]]\nname = \"b\"\nsl = 1\nload = 0.1\n"
-        );
-        said(&load(&Request::new("test.toml", &text)))
-    };
-    insta::assert_snapshot!(with("buffer = \"3 KiB\"", ""), @r#"
-    error[E0346]: a NIC of 3 KiB cannot hold a packet of every service level
-     --> test.toml:7:10
-      |
-    7 | buffer = "3 KiB"
-      |          ^^^^^^^ 2 times 2048 B are 4096 B
-      |
-      = help: use at least buffer = "4096 B", or a smaller `link.mtu`
-
-    1 error
-    "#);
-    insta::assert_snapshot!(with("buffer = \"64 KiB\"\nqueues = \"per-destination\"", "[routing]\n\
-        kind = \"d-mod-k\"\n"), @r#"
-    error[E0346]: a bounded NIC needs queues per service level, but this one has queues per destination
-     --> test.toml:7:10
-      |
-    7 | buffer = "64 KiB"
-      |          ^^^^^^^^
-    8 | queues = "per-destination"
-      |          -----------------
-      |
-      = help: remove `buffer`, or use nic.queues = "per-sl" without a congestion control (with tiled switches, a qos.nic-arbiter)
-
-    1 error
-    "#);
-}
-
 /// PAUSE stops whole links: with an incast on another lane, victims on the same links get less than
 /// with PFC.
 #[test]
@@ -807,51 +397,31 @@ fn pause_of_a_link_stops_the_other_lanes_too() {
     assert!(pause < 0.9 * pfc, "{pause} for {pfc}");
 }
 
+/// A packet of n flits takes ceil(n / speedup) cycles.
 #[test]
-fn mistakes_with_pause_are_told() {
-    let with = |topology: &str, control: &str, more: &str| {
-        let text = format!(
-            "netloom = 1\n[topology]\n{topology}\n[link]\nflow-control = {control}\n\
-             {more}[[traffic]]\nload = 0.1\n"
-        );
-        said(&load(&Request::new("test.toml", &text)))
+fn a_speedup_without_effect_is_warned_of() {
+    let notes = |bytes: u32, speedup: &str, more: &str| {
+        codes(&TREE.replace("512 B", &format!("{bytes} B")).replace(
+            "[[traffic]]",
+            &format!("[switch]\nspeedup = {speedup}\n{more}[[traffic]]"),
+        ))
     };
-    let tree = "kind = \"fat-tree\"\narity = 4\nlevels = 2";
-    insta::assert_snapshot!(with(tree, "\"pause\"", "[switch]\ninput-buffer = \"4 KiB\"\n"), @r#"
-    error[E0320]: `input-buffer` is too small for PAUSE
-     --> test.toml:9:16
-      |
-    9 | input-buffer = "4 KiB"
-      |                ^^^^^^^ 4096 B for all lanes, of which links of class `host` need 4352 B as headroom
-      |
-      = help: use at least 4352 B for all lanes together, or a smaller `link.mtu`
-
-    1 error
-    "#);
-    insta::assert_snapshot!(with(tree, "{ kind = \"pause\", xoff = \"30 KiB\" }", "[switch]\n\
-        input-buffer = \"32 KiB\"\n"), @r#"
-    error[E0320]: `xoff` leaves too little space for data in flight
-     --> test.toml:7:41
-      |
-    7 | flow-control = { kind = "pause", xoff = "30 KiB" }
-      |                                         ^^^^^^^^ 32768 B for all lanes, of which links of class `host` need 4352 B as headroom
-      |
-      = help: use xoff = "28416 B" or less, or remove it
-
-    1 error
-    "#);
-    insta::assert_snapshot!(with("kind = \"torus\"\nsides = [4]\nhosts = 1", "\"pause\"", "[switch]\ninput-buffer = \"32 KiB\"\n[routing]\nkind = \"dimension-order\"\ndeadlock = \"dateline\"\n"), @r#"
-    error[E0323]: PAUSE stops all lanes of a link, but this routing needs 2 separate lanes
-      --> test.toml:7:16
-       |
-     7 | flow-control = "pause"
-       |                ^^^^^^^
-    ...
-    11 | kind = "dimension-order"
-       |        ----------------- avoids deadlock with its lanes
-       |
-       = help: use flow-control = "pfc", or routing.kind = "up-down", which needs one lane
-
-    1 error
-    "#);
+    for (bytes, speedup, expected) in [
+        (64, "2", &["W0333"][..]),
+        (64, "1", &[]),
+        (64, "0.5", &[]),
+        (128, "1.5", &["W0333"]),
+        (128, "2", &[]),
+        (192, "1.5", &[]),
+    ] {
+        assert_eq!(notes(bytes, speedup, ""), expected, "{bytes} B, {speedup}");
+    }
+    assert_eq!(notes(64, "2", "kind = \"hierarchical\"\n"), ["W0333"]);
+    let loaded = read(
+        &TREE
+            .replace("512 B", "64 B")
+            .replace("[[traffic]]", "[switch]\nspeedup = 2\n[[traffic]]"),
+    );
+    let help = "remove `speedup`, and set clock = \"2.56 ns\"";
+    assert!(said(&loaded).contains(help), "{}", said(&loaded));
 }

@@ -1,5 +1,5 @@
-//! Subnet management on VL15: it has priority over all data, and fabrics without a lane for it are
-//! refused.
+//! Subnet management on VL15: it has priority over all data. `ui/management` has the notes about
+//! files.
 
 use netloom_experiment::render;
 use netloom_experiment::runner::{Control, RunOptions, RunResult, run};
@@ -7,37 +7,10 @@ use netloom_experiment::spec::{Loaded, Request, load};
 use netloom_fabric::Sizes;
 
 /// A tree with links full of data on two lanes, and occasional management.
-const FILE: &str = "\
-netloom = 1
-[topology]
-kind = \"fat-tree\"
-arity = 4
-levels = 2
-[qos]
-arbiter = { kind = \"ib-two-table\", high = [[1, 255]], low = [[0, 64]], limit = 255 }
-[[traffic]]
-sl = 0
-load = 0.5
-pattern = \"uniform\"
-[[traffic]]
-sl = 1
-load = 0.5
-[[traffic]]
-management = true
-load = 0.01
-message = \"256 B\"
-[measure]
-length = \"60 us\"
-warmup = \"10 us\"
-";
+const FILE: &str = include_str!("ui/management/base/tree.toml");
 
 fn read(text: &str) -> Loaded {
     load(&Request::new("test.toml", text))
-}
-
-fn said(text: &str) -> String {
-    let loaded = read(text);
-    render(&loaded.document, &loaded.notes, false)
 }
 
 fn ran(text: &str) -> RunResult {
@@ -96,41 +69,6 @@ fn connections_and_management_share_a_fabric() {
     assert!(result.document.run.connections.is_some());
 }
 
-#[test]
-fn what_has_no_lane_for_management_is_refused() {
-    let cases = [
-        ("data on SL15", FILE.replace("sl = 1\n", "sl = 15\n")),
-        (
-            "PAUSE",
-            FILE.replace("[qos]", "[link]\nflow-control = \"pfc\"\n[qos]"),
-        ),
-        (
-            "a routing of several lanes",
-            FILE.replace(
-                "kind = \"fat-tree\"\narity = 4\nlevels = 2\n",
-                "kind = \"torus\"\nsides = [4, 4]\nhosts = 1\n[routing]\n\
-                 kind = \"dimension-order\"\ndeadlock = \"dateline\"\n",
-            ),
-        ),
-        (
-            "a level in addition",
-            FILE.replace("management = true\n", "management = true\nsl = 2\n"),
-        ),
-        (
-            "a list in addition",
-            FILE.replace(
-                "management = true\nload = 0.01\nmessage = \"256 B\"\n",
-                "management = true\nflows = \"flows.csv\"\n",
-            ),
-        ),
-    ];
-    let told: Vec<String> = cases
-        .iter()
-        .map(|(case, text)| format!("{case}:\n{}", said(text)))
-        .collect();
-    insta::assert_snapshot!(told.join("\n"));
-}
-
 /// The numbers between the lanes of data and VL15 have no lanes, and no part of a buffer.
 #[test]
 fn buffers_have_the_lanes_that_there_are() {
@@ -151,18 +89,4 @@ fn buffers_have_the_lanes_that_there_are() {
     assert_eq!(with_room(max), [0, 1, 15]);
     // Three lanes of 8 KiB.
     assert_eq!(switch.output_buffer.total(), 3 * 128);
-}
-
-/// SL15 is an ordinary level without management.
-#[test]
-fn data_of_sl15_needs_an_entry_as_any_data_does() {
-    let text = FILE.replace("management = true\n", "sl = 15\n").replace(
-        "{ kind = \"ib-two-table\", high = [[1, 255]], low = [[0, 64]], limit = 255 }",
-        "{ kind = \"bxi-table\", table = [[0, 4], [1, 2]], k = 16 }",
-    );
-    let words = said(&text);
-    assert!(
-        words.contains("E0412") && words.contains("SL15 has traffic"),
-        "{words}"
-    );
 }

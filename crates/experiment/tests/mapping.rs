@@ -5,21 +5,7 @@ use netloom_experiment::runner::{Control, RunOptions, run};
 use netloom_experiment::spec::{Loaded, Request, load};
 use netloom_units::{Bytes, NicId, Port, Sc, Sl, SwitchId};
 
-const TREE: &str = "\
-netloom = 1
-[topology]
-kind = \"fat-tree\"
-arity = 4
-levels = 2
-[link]
-mtu = \"2 KiB\"
-[measure]
-length = \"30 us\"
-[[traffic]]
-sl = [0, 1, 2]
-load = 0.8
-message = \"3 KiB\"
-";
+const TREE: &str = include_str!("ui/mapping/base/tree.toml");
 
 fn read(text: &str) -> Loaded {
     load(&Request::new("test.toml", text))
@@ -31,11 +17,6 @@ fn said(loaded: &Loaded) -> String {
 
 fn with(qos: &str) -> Loaded {
     read(&format!("{TREE}[qos]\n{qos}\n"))
-}
-
-fn codes(qos: &str) -> Vec<&'static str> {
-    let notes = with(qos).notes.sorted();
-    notes.into_iter().map(|note| note.code).collect()
 }
 
 fn digest(loaded: &Loaded) -> String {
@@ -132,23 +113,6 @@ fn a_level_is_cut_at_its_own_mtu() {
 }
 
 #[test]
-fn arbiters_and_buffers_see_the_packets_of_each_level() {
-    // SL0 may send 4 flits per turn: enough for 192 bytes, not for 2 KiB.
-    let table = "arbiter = { kind = \"bxi-table\", k = 1, table = [[0, 4], [1, 32], [2, 32]] }";
-    assert_eq!(codes(table), ["E0410"]);
-    assert_eq!(codes(&format!("sl-mtu = [\"192 B\"]\n{table}")), [""; 0]);
-    // A buffer of 512 bytes holds the packets of all levels only if each is small.
-    let small = "[switch]\ninput-buffer = \"512 B\"\n";
-    let all = "sl-mtu = [\"192 B\", \"128 B\", \"512 B\"]\n";
-    assert_eq!(codes(small), ["E0311"]);
-    assert_eq!(codes(&format!("{all}{small}")), ["W0312"]);
-    assert_eq!(
-        codes(&format!("sl-mtu = [\"192 B\", \"128 B\"]\n{small}")),
-        ["E0311"]
-    );
-}
-
-#[test]
 fn what_is_resolved_loads_to_itself() {
     for qos in [
         "sl2sc = [[0, 8], 1, [2, 9]]\nsl-mtu = [\"192 B\", \"1 KiB\"]",
@@ -173,169 +137,6 @@ fn what_is_resolved_loads_to_itself() {
         );
         assert_eq!(digest(&first), digest(&second));
     }
-    let text = with("sl2sc = [[0, 8], 1, 2]\nvls = 3")
-        .experiment
-        .unwrap()
-        .resolved;
-    let text = text.to_toml(true);
-    let start = text.find("[qos]").unwrap();
-    let end = text.find("[qos.arbiter]").unwrap();
-    insta::assert_snapshot!(&text[start..end], @r#"
-    [qos]
-    vls = 3
-    sl2sc = [[0, 8], 1, 2]
-    sc2vl = [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1]  # default
-    sc2sl = [0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]  # default
-    "#);
-}
-
-#[test]
-fn mistakes_have_their_codes() {
-    let cases = [
-        ("sl2vl = [0, 1, 2]\nsl2sc = [0, 1, 2]", &["E0407"][..]),
-        ("sl2vl = [0, 1, 2]\nsc2vl = [0, 1, 2]", &["E0407"]),
-        (
-            "sc2vl = [0]\n[[qos.sl2vl-exception]]\nswitch = 0\ninput = 0\noutput = 1\nrow = [0]",
-            &["E0407"],
-        ),
-        (
-            "sl2vl = [0, 1, 2]\n[[qos.sc2vl-exception]]\nswitch = 0\nrow = [0]",
-            &["E0407"],
-        ),
-        (
-            "[[qos.sc2vl-exception]]\nswitch = 999\nrow = [0]",
-            &["E0404"],
-        ),
-        (
-            "[[qos.sc2vl-exception]]\nswitch = 0\noutput = 99\nrow = [0]",
-            &["E0404"],
-        ),
-        (
-            "vls = 2\n[[qos.sc2vl-exception]]\nswitch = 0\nrow = [2]",
-            &["E0405"],
-        ),
-        ("[qos.sc2vl-exception]\nswitch = 0\nrow = [2]", &["E0101"]),
-        ("sl2vl = [0, 1, 2]\nsc2sc = [3]", &["E0407"]),
-        ("sc2sc = [32]", &["E0102"]),
-        ("sc2sc = [15]", &["E0102"]),
-        (
-            "sc2sc = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 3]",
-            &["E0102"],
-        ),
-        // Through SC8 and SC9 to the channel of another level.
-        ("sc2sc = [8, 1, 2, 3, 4, 5, 6, 7, 9, 2]", &["E0408"]),
-        ("[[qos.sc2sc-exception]]\nswitch = 0\nrow = [1]", &["E0408"]),
-        (
-            "sc2sc = [8]\nsc2sl = [0, 1, 2, 3, 4, 5, 6, 7, 1]",
-            &["E0409"],
-        ),
-        (
-            "[[qos.sc2sc-exception]]\nswitch = 0\ninput = 99\noutput = 98\nrow = [8]",
-            &["E0404", "E0404"],
-        ),
-        // The errors of all rows together: an invalid one, one that leads to another level, one
-        // without a switch.
-        (
-            "[[qos.sc2sc-exception]]\nswitch = 0\nrow = [32]\n\
-             [[qos.sc2sc-exception]]\nswitch = 0\nrow = [1]\n\
-             [[qos.sc2vl-exception]]\nswitch = 999\nrow = [0]",
-            &["E0102", "E0408", "E0404"],
-        ),
-        ("sl2sc = [[0, 1], [2, 1], 3]", &["E0408"]),
-        ("sl2sc = [[0, 0], 1, 2]", &["E0408"]),
-        ("sl2sc = [0, 1, 2]\nsc2sl = [0, 2, 2]", &["E0409"]),
-        ("sl2sc = [0, 1]", &["E0413"]),
-        ("sl2sc = [0, 15, 2]", &["E0102"]),
-        ("sl2sc = [0, 32, 2]", &["E0102"]),
-        ("sl2sc = [0, [], 2]", &["E0102"]),
-        ("sl2sc = [0, \"x\", [true]]", &["E0101", "E0101"]),
-        ("sc2vl = [0, 1, 15]\nvls = 2", &["E0405"]),
-        (
-            "sc2vl = [0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]",
-            &["E0402"],
-        ),
-        ("sl-mtu = [\"4 KiB\"]", &["E0414"]),
-        ("sl-mtu = [\"message\"]", &["E0414"]),
-        ("sl-mtu = [\"0 B\"]", &["E0102"]),
-        ("sl-mtu = \"1 KiB\"", &["E0101"]),
-    ];
-    for (qos, expected) in cases {
-        assert_eq!(codes(qos), expected, "{qos}\n{}", said(&with(qos)));
-    }
-    let sl15 = TREE.replace("sl = [0, 1, 2]", "sl = 15");
-    let codes: Vec<&str> = read(&format!("{sl15}[qos]\nsc2vl = [0]\n"))
-        .notes
-        .iter()
-        .map(|note| note.code)
-        .collect();
-    assert_eq!(codes, ["E0413"]);
-}
-
-#[test]
-fn messages_name_the_entry_and_what_to_write() {
-    let said = |qos: &str| said(&with(qos));
-    insta::assert_snapshot!(said("sl2vl = [0, 1, 2]\nsc2vl = [0, 1, 2]"), @r#"
-    error[E0407]: both `sl2vl` and `sc2vl` are set
-      --> test.toml:15:9
-       |
-    15 | sl2vl = [0, 1, 2]
-       |         ^^^^^^^^^
-    16 | sc2vl = [0, 1, 2]
-       |         --------- the other one
-       |
-       = help: use either `sl2vl` (InfiniBand), or `sl2sc` and `sc2vl` (Omni-Path)
-
-    1 error
-    "#);
-    insta::assert_snapshot!(said("sl2sc = [[0, 8], 1, [2, 8]]"), @r#"
-    error[E0408]: SC8 belongs to both SL0 and SL2
-      --> test.toml:15:25
-       |
-    15 | sl2sc = [[0, 8], 1, [2, 8]]
-       |                         ^ here again
-       |
-       = help: use another channel: switches find the service level of a packet by its channel
-
-    1 error
-    "#);
-    insta::assert_snapshot!(said("sl2sc = [[0, 8], 1, 2]\nsc2sl = [0, 1, 2, 0, 0, 0, 0, 0, 2]"), @r#"
-    error[E0409]: SC8 maps back to SL2, but belongs to SL0
-      --> test.toml:16:34
-       |
-    15 | sl2sc = [[0, 8], 1, 2]
-       |          ------ SL0 has SC8
-    16 | sc2sl = [0, 1, 2, 0, 0, 0, 0, 0, 2]
-       |                                  ^
-       |
-       = help: set it to 0, or remove `sc2sl`: it follows from `sl2sc`
-
-    1 error
-    "#);
-    insta::assert_snapshot!(said("sl2sc = [0, 1]"), @r#"
-    error[E0413]: SL2 has traffic but no service channel
-      --> test.toml:15:9
-       |
-    15 | sl2sc = [0, 1]
-       |         ^^^^^^
-       |
-       = help: add an entry for it to `sl2sc`, at index 2; SC2 is free
-
-    1 error
-    "#);
-    insta::assert_snapshot!(said("sl-mtu = [\"192 B\", \"4 KiB\"]"), @r#"
-    error[E0414]: the MTU of SL1 is 4 KiB, but that of the links is 2 KiB
-      --> test.toml:15:20
-       |
-     7 | mtu = "2 KiB"
-       |       ------- on every link
-    ...
-    15 | sl-mtu = ["192 B", "4 KiB"]
-       |                    ^^^^^^^
-       |
-       = help: use at most "2 KiB", or a larger `link.mtu`
-
-    1 error
-    "#);
 }
 
 /// A switch, or one of its outputs, has its own lanes for channels. Missing entries are those of

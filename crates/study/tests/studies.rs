@@ -1,34 +1,18 @@
-//! Studies read from files: points, units, run ids and error messages.
+//! Studies read from files: points, units and run ids. `ui` has the errors in files.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use netloom_catalog::MemoryFiles;
 use netloom_experiment::render;
 use netloom_experiment::runner::{Control, run_id};
 use netloom_experiment::spec::{self, Request};
 use netloom_results::Level;
 use netloom_study::running::StudyFolder;
-use netloom_study::{OpenedStudy, Point, Series, Study, Unit};
+use netloom_study::{Point, Series, Study, Unit};
 
 /// Eight hosts, two classes.
-const BASE: &str = r#"netloom = 1
-name = "small"
-[topology]
-kind = "fat-tree"
-arity = 2
-levels = 3
-[qos]
-vls = 2
-[[traffic]]
-name = "bulk"
-load = 0.4
-[[traffic]]
-name = "control"
-sl = 1
-load = 0.1
-[measure]
-length = "20 us"
-repeat = 3
-"#;
+const BASE: &str = include_str!("ui/base/small.toml");
 
 fn study(text: &str) -> Study {
     let opened = Study::open(&Request::new("small.toml", text));
@@ -41,15 +25,36 @@ fn with(section: &str) -> String {
     format!("{BASE}{section}")
 }
 
-fn mistakes(section: &str) -> String {
-    let OpenedStudy {
-        document,
-        notes,
-        study,
-        has_study,
-    } = Study::open(&Request::new("small.toml", &with(section)));
-    assert!(study.is_none() && has_study);
-    render(&document, &notes, false)
+/// Returns the notes about a case and, if it is valid, its points.
+fn described(case: &Path) -> String {
+    let text = std::fs::read_to_string(case).unwrap();
+    assert!(text.starts_with("# "), "{case:?} states what it shows");
+    let opened = Study::open(&Request {
+        files: Arc::new(MemoryFiles::from_iter([("base/small.toml", BASE)])),
+        ..Request::new(&case.file_name().unwrap().to_string_lossy(), &text)
+    });
+    assert!(opened.has_study);
+    assert_eq!(opened.study.is_none(), opened.notes.has_errors());
+    let mut described = render(&opened.document, &opened.notes, false);
+    if let Some(study) = opened.study {
+        let points: Vec<String> = study.points().map(|point| study.label(&point)).collect();
+        described.push_str(&points.join("\n"));
+    }
+    described
+}
+
+/// `ui/CASE.toml` is a study, and `CASE.snap` has its notes. `INSTA_UPDATE=always` writes them.
+#[test]
+fn every_case_has_the_notes_of_its_snapshot() {
+    insta::glob!("ui/*.toml", |case| {
+        let mut settings = insta::Settings::clone_current();
+        settings.set_snapshot_path(case.parent().unwrap());
+        settings.set_prepend_module_to_snapshot(false);
+        settings.set_omit_expression(true);
+        settings.remove_snapshot_suffix();
+        let name = case.file_stem().unwrap().to_string_lossy();
+        settings.bind(|| insta::assert_snapshot!(name.as_ref(), described(case)));
+    });
 }
 
 /// A folder that is removed at the end of the test.
@@ -363,216 +368,6 @@ fn files_of_a_parent_are_found_in_its_folder() {
     assert_eq!(file.as_text(), Some("common/fabric.graph"));
 }
 
-/// Returns code, message and help of every error, in order of place.
-fn told(section: &str) -> Vec<String> {
-    let opened = Study::open(&Request::new("small.toml", &with(section)));
-    assert!(opened.has_study && opened.study.is_none(), "it is taken");
-    let notes = opened.notes.sorted().into_iter();
-    let line = |note: netloom_catalog::Note| {
-        let help = note.help.unwrap_or_default();
-        format!("{} {} | {help}", note.code, note.message)
-    };
-    notes.map(line).collect()
-}
-
-#[track_caller]
-fn tells(section: &str, expected: &[&str]) {
-    assert_eq!(told(section), expected);
-}
-
-#[test]
-fn paths_that_are_none() {
-    tells(
-        "[study.axes]\n\"trafic.load\" = [1]\n\"measure.seed\" = [1]\n\"measure.repeat\" = \
-         [1]\n\"study.interval\" = [1]\nload = [1]\n",
-        &[
-            "E1001 no key has the path `trafic.load` | did you mean \"traffic.load\"?",
-            "E1008 `measure.seed` cannot be an axis | every point has consecutive seeds from \
-             measure.seed",
-            "E1008 `measure.repeat` cannot be an axis | every point has measure.repeat seeds",
-            "E1008 `study.interval` cannot be an axis | a study cannot contain another study",
-            "E1001 no key has the path `load` | use a path as for --set, such as \"traffic.load\" \
-             or \"switch.input-buffer\"; `netloom schema` lists all keys",
-        ],
-    );
-    tells(
-        "[study.axes]\ntraffic.load = [1]\n",
-        &["E1002 `traffic` is not an axis | quote the path: \"traffic.load\" = …"],
-    );
-}
-
-#[test]
-fn values_that_are_none() {
-    tells(
-        "[study.axes]\n\"traffic.load\" = []\n\"link.rate\" = \"1 Gbps\"\n\
-         \"traffic.0.load\" = { from = 0.1, to = 0.5, step = -0.1 }\n\
-         \"traffic.1.load\" = { from = 0.5, to = 0.1, step = 0.1 }\n\
-         \"topology.arity\" = { from = 1, to = 5, step = 0 }\n\
-         \"topology.levels\" = { from = 1, too = 5, step = 1 }\n\
-         \"measure.epochs\" = { from = 1, to = 1000000, step = 1 }\n\
-         \"measure.interval\" = { from = 1e-20, to = 1, step = 0.5 }\n",
-        &[
-            "E1002 the axis `traffic.load` has no values | add a value, or remove the axis",
-            "E1002 the axis `link.rate` has no list of values | use \"link.rate\" = [\"1 Gbps\"] \
-             or { from = …, to = …, step = … }; set a value common to all points in its own \
-             section",
-            "E1002 a step of -0.1 does not lead from 0.1 to 0.5 | use a positive step, or swap \
-             `from` and `to`",
-            "E1002 a step of 0.1 does not lead from 0.5 to 0.1 | use a negative step, or swap \
-             `from` and `to`",
-            "E1002 a step of 0 does not lead from 1 to 5 | set the difference between consecutive \
-             values",
-            "E0106 unknown key `too` | did you mean `to`?",
-            "E1002 the axis has 1000000 values | use a larger step: an axis has at most 100000 \
-             values",
-            "E1002 `from` of 0.00000000000000000001 is too large or has too many digits | use at \
-             most 15 digits before and after the decimal point",
-        ],
-    );
-    tells(
-        "[study.axes]\n\"measure.epochs\" = { from = 1, to = 2000, step = 1 }\n\
-         \"measure.interval\" = { from = 1, to = 2000, step = 1 }\n",
-        &[
-            "E1002 the study has more than 1000000 points | use fewer values, or combine axes with \
-             [[study.zip]]",
-        ],
-    );
-}
-
-#[test]
-fn zips_and_variants_that_do_not_fit() {
-    tells(
-        "[[study.zip]]\n\"link.rate\" = [\"1 Gbps\", \"2 Gbps\"]\n\"link.delay\" = [\"1 ns\"]\n\
-         [[study.zip]]\n\"link.mtu\" = { from = 1, to = 2, step = 1 }\n[[study.zip]]\n\
-         [[study.variant]]\nname = \"a\"\nset = {}\n[[study.variant]]\nname = \"a\"\n\
-         set = { \"link.flit\" = \"64 B\" }\n\
-         [[study.variant]]\nname = \"b\"\n[[study.variant]]\nset = { \"lnk.flit\" = 1 }\n\
-         set-too = 1\n",
-        &[
-            "E1003 `link.delay` and `link.rate` have lists of different lengths | use lists of \
-             equal length: these axes step together",
-            "E1002 expected a list of values, found a table | use a list: axes that step together \
-             cannot have from, to and step",
-            "E1002 expected lists of values, found none | add two or more lists, or remove the \
-             table",
-            "E1004 two variants are named \"a\" | use a unique name for each",
-            "E0105 `set` is missing | add set = { \"switch.input-buffer\" = \"64 KiB\" }, or set = \
-             {} to leave the file unchanged",
-            "E0105 `name` is missing | add name = … (text)",
-            "E1001 no key has the path `lnk.flit` | did you mean \"link.flit\"?",
-            "E0106 unknown key `set-too` | use one of name, axis, set, only",
-        ],
-    );
-    tells(
-        "[study]\nzip = 1\nvariant = {}\naxes = 3\n",
-        &[
-            "E0101 `study.zip` must be a list of tables | use [[study.zip]] with two brackets, and \
-             below it \"link.rate\" = [\"100 Gbps\", \"200 Gbps\"]",
-            "E0101 `study.variant` must be a list of tables | use [[study.variant]] with two \
-             brackets, and below it name = \"deep buffers\" and set = { … }",
-            "E0101 expected a table of axes, found an integer | add [study.axes] and below \
-             it \"traffic.load\" = [0.1, 0.2]",
-        ],
-    );
-}
-
-#[test]
-fn values_that_cannot_be_told_apart_or_are_lost() {
-    let wfq = "{ kind = \"wfq\", weights = [[0, 1], [1, 1]] }";
-    tells(
-        &format!(
-            "[study.axes]\n\"traffic.load\" = [0.1, 0.2, 0.1]\n\"qos.arbiter\" = [{wfq}, {wfq}]\n"
-        ),
-        &[
-            "E1004 two values of `traffic.load` are named \"0.1\" | remove the duplicate; set \
-             measure.repeat to run a point several times",
-            "E1004 two values of `qos.arbiter` are named \"wfq\" | name them with \
-             [[study.variant]]: name = … and set = { … }",
-        ],
-    );
-    let lost = "remove it from one axis, or combine the axes in one [[study.zip]] or \
-                [[study.variant]]";
-    tells(
-        "[study.axes]\n\"traffic.0.load\" = [0.1]\n\"traffic.load\" = [0.2]\n\
-         [[study.variant]]\nname = \"a\"\nset = { \"traffic.load\" = 1 }\n",
-        &[
-            &format!("E1005 `traffic.load` is set by two axes | {lost}"),
-            &format!("E1005 `traffic.load` is set by two axes | {lost}"),
-        ],
-    );
-    // In the other order both have an effect.
-    study(&with(
-        "[study.axes]\n\"traffic.load\" = [0.2]\n\"traffic.0.load\" = [0.1]\n",
-    ));
-}
-
-#[test]
-fn rules_without_what_they_need() {
-    let help = "set exactly one load under [study.axes], such as \"traffic.load\" = { from = 0.1, \
-                to = 1.0, step = 0.1 }";
-    tells(
-        "[study]\nstop-after-saturation = 2\n[study.axes]\n\"link.rate\" = [\"1 Gbps\"]\n",
-        &[&format!(
-            "E1006 `stop-after-saturation` needs one axis of loads, found none | {help}"
-        )],
-    );
-    tells(
-        "[study]\nstop-after-saturation = 2\n[study.axes]\n\"traffic.0.load\" = \
-         [0.1]\n\"traffic.1.load\" = [0.1]\n",
-        &[&format!(
-            "E1006 `stop-after-saturation` needs one axis of loads, found 2 | {help}"
-        )],
-    );
-    // An invalid axis is reported once, without errors about the rule that needs it.
-    tells(
-        "[study]\nstop-after-saturation = 2\n[study.axes]\n\"traffic.load\" = []\n",
-        &["E1002 the axis `traffic.load` has no values | add a value, or remove the axis"],
-    );
-    let rising = "use ascending numbers, or remove the rule that searches for saturation";
-    tells(
-        "[study]\nstop-after-saturation = 2\n[study.axes]\n\"traffic.load\" = [0.2, 0.1]\n",
-        &[&format!(
-            "E1006 the values of `traffic.load` are not ascending | {rising}"
-        )],
-    );
-    tells(
-        "[study.axes]\n\"traffic.load\" = { from = 0.3, to = 0.1, step = -0.1, refine = 0.01 }\n",
-        &[&format!(
-            "E1006 the values of `traffic.load` are not ascending | {rising}"
-        )],
-    );
-    tells(
-        "[study.axes]\n\"traffic.load\" = { from = 0.1, to = 0.3, step = 0.1, refine = 0.03 }\n",
-        &[
-            "E1002 `refine` does not divide the step evenly | use the step divided by 2, 4, 5, 10, \
-             …",
-        ],
-    );
-    tells(
-        "[study.axes]\n\"traffic.0.load\" = { from = 0.1, to = 0.3, step = 0.1, refine = 0.01 }\n\
-         \"traffic.1.load\" = { from = 0.1, to = 0.3, step = 0.1, refine = 0.01 }\n",
-        &[
-            "E1006 two axes have `refine` | remove one `refine`: a study searches for saturation \
-             along one axis only",
-        ],
-    );
-    tells(
-        "[study]\nmost-seeds = 3\nintervall = 2\n",
-        &[
-            "E1007 `most-seeds` needs `interval` | add interval = 0.02, or set measure.repeat for \
-             a fixed number of seeds",
-            "E0106 unknown key `intervall` | did you mean `interval`?",
-        ],
-    );
-    tells(
-        "[study]\ninterval = 0.02\nmost-seeds = 2\n",
-        &["E1007 expected at least 3 seeds, found 2 | set most-seeds = 3 or more"],
-    );
-    let one = with("[study]\ninterval = 0.02\n").replace("repeat = 3", "repeat = 1");
-    let opened = Study::open(&Request::new("small.toml", &one));
-    assert_eq!(opened.notes.iter().next().unwrap().code, "E1007");
-}
-
 #[test]
 fn what_the_command_line_sets_is_not_lost_silently() {
     let text = with(WHOLE);
@@ -591,68 +386,6 @@ fn what_the_command_line_sets_is_not_lost_silently() {
     assert!(codes("measure.length=10 us").1.is_some());
     let fewer = codes("study.axes.\"traffic.load\"=[0.5]").1.unwrap();
     assert_eq!(fewer.n_points(), 8);
-}
-
-#[test]
-fn a_message_shows_the_line() {
-    insta::assert_snapshot!(mistakes("[[study.zip]]\n\"link.rate\" = [\"1 Gbps\", \"2 \
-        Gbps\"]\n\"link.delay\" = [\"1 ns\"]\n"), @r#"
-    error[E1003]: `link.delay` and `link.rate` have lists of different lengths
-      --> small.toml:21:1
-       |
-    20 | "link.rate" = ["1 Gbps", "2 Gbps"]
-       | ----------- 2 here
-    21 | "link.delay" = ["1 ns"]
-       | ^^^^^^^^^^^^ 1 here
-       |
-       = help: use lists of equal length: these axes step together
-
-    1 error
-    "#);
-}
-
-#[test]
-fn a_parent_that_is_missing_wrong_or_a_circle_is_told_with_its_line() {
-    let folder = Folder::new("circle");
-    folder.write("a.toml", "extends = \"common/b.toml\"\n");
-    folder.write("common/b.toml", "extends = \"../a.toml\"\n");
-    folder.write("c.toml", "extends = \"nowhere.toml\"\n");
-    folder.write("d.toml", "extends = 3\n");
-    folder.write("e.toml", "extends = \"f.toml\"\n");
-    folder.write("f.toml", "x = = 3\n");
-    folder.write("g.toml", "extends = \"h.toml\"\n");
-    folder.write("h.toml", "netloom = 1\n[link]\nrat = 3\n");
-    let first = |name: &str| {
-        let opened = open_in(&folder.0, name);
-        assert!(!opened.is_toml, "{name}");
-        let note = opened.notes.iter().next().unwrap().clone();
-        (note.code, note.places[0].0.source, note.help)
-    };
-    let circle = first("a.toml");
-    assert_eq!((circle.0, circle.1), ("E0004", 1));
-    assert!(
-        circle
-            .2
-            .unwrap()
-            .contains("remove `extends` from one of them")
-    );
-    let missing = first("c.toml");
-    assert_eq!((missing.0, missing.1), ("E0004", 0));
-    assert_eq!(first("d.toml").0, "E0101");
-    // An error in the parent file is shown there.
-    let parent = first("e.toml");
-    assert_eq!((parent.0, parent.1), ("E0001", 1));
-    let text = std::fs::read_to_string(folder.0.join("g.toml")).unwrap();
-    let name = folder.0.join("g.toml").display().to_string();
-    let loaded = spec::load(&Request {
-        files: netloom_catalog::Disk::folder(&folder.0),
-        ..Request::new(&name, &text)
-    });
-    let told = render(&loaded.document, &loaded.notes, false);
-    assert!(
-        told.contains("h.toml:3:1") && told.contains("did you mean `rate`?"),
-        "{told}"
-    );
 }
 
 #[test]
@@ -779,35 +512,6 @@ fn axes_have_names_and_not_everything_is_combined() {
     // Its resolved text is the same study.
     let again = self::study(&study.to_toml());
     assert_eq!(again.points().count(), 6);
-}
-
-#[test]
-fn names_and_combinations_that_cannot_be() {
-    let changed = |from: &str, to: &str| {
-        assert!(NAMED.contains(from), "{from}");
-        told(&NAMED.replace(from, to))
-    };
-    assert_eq!(
-        changed("only = { load = [0.3] }", "only = { lod = [0.3] }"),
-        ["E1010 no other axis is named `lod` | use one of variant, arbiter, load"]
-    );
-    assert_eq!(
-        changed("only = { load = [0.3] }", "only = { load = [0.4] }"),
-        ["E1010 `load` does not have the value 0.4 | use values of the axis"]
-    );
-    assert_eq!(
-        changed("values = [0.2, 0.3]", "values = [0.2]"),
-        ["E1003 expected 2 values, found 1 | set one name in `values` for each step"]
-    );
-    assert_eq!(
-        changed("name = \"load\"", "name = \"seed\"")[0],
-        "E1004 `seed` cannot be the name of an axis | use another name: tables of results have a \
-         column of this name"
-    );
-    assert_eq!(
-        changed("name = \"load\"", "name = \"arbiter\"")[0],
-        "E1004 two axes are named `arbiter` | use a unique name for each"
-    );
 }
 
 #[test]
