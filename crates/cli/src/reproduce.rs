@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use netloom_reproduction::{
-    Failure, PAPERS, Paper, Size, Table, Variation, Verdict, figures, paper, runs_csv,
+    Failure, Paper, Size, Table, Variation, Verdict, figures, paper, paper_ids, runs_csv,
 };
 use netloom_results::RESULTS_VERSION;
 use netloom_results::store::{FolderLock, Incoming, table_file};
@@ -40,7 +40,7 @@ runs in the folder, each scenario with the seeds that it was run with; claims th
 cannot decide are not printed.")]
 pub(crate) struct Reproduce {
     /// Number of the paper.
-    #[arg(value_parser = PossibleValuesParser::new(PAPERS.iter().map(|paper| paper.id)))]
+    #[arg(value_parser = PossibleValuesParser::new(paper_ids()))]
     paper: String,
     /// Extent of the runs: tiny (a smoke test), ci (minutes), paper (the runs of the paper).
     #[arg(long, default_value = "ci", value_name = "SIZE")]
@@ -174,7 +174,7 @@ impl Reproduce {
         &self,
         paper: &Paper,
         size: Size,
-        variations: &[&'static Variation],
+        variations: &[&Variation],
         output: &Output,
     ) -> anyhow::Result<Result<Executed, Failure>> {
         let passing = std::env::temp_dir().join(format!("netloom-paper-{}", std::process::id()));
@@ -184,7 +184,7 @@ impl Reproduce {
                 .with_context(|| format!("cannot create {}", passing.display()))?;
         }
         let studies = Studies {
-            plan: paper.plan,
+            plan: &paper.plan,
             size,
             seeds: self.seeds,
             scenarios: &self.scenario,
@@ -208,7 +208,7 @@ impl Reproduce {
     }
 
     /// Returns the claims as text. With `--scenario`, omits those that the runs cannot decide.
-    fn printed(&self, table: &Table) -> String {
+    fn printed(&self, table: &Table<'_>) -> String {
         if self.scenario.is_empty() {
             return for_people(table);
         }
@@ -243,7 +243,7 @@ impl Reproduce {
         }
     }
 
-    fn variations(&self, paper: &Paper) -> anyhow::Result<Vec<&'static Variation>> {
+    fn variations<'p>(&self, paper: &'p Paper) -> anyhow::Result<Vec<&'p Variation>> {
         if self.vary.iter().any(|name| name == "all") {
             return Ok(paper.variations().iter().collect());
         }
@@ -310,7 +310,7 @@ impl Reproduce {
 }
 
 /// Returns claims as text, with tables no wider than the terminal.
-fn for_people(table: &Table) -> String {
+fn for_people(table: &Table<'_>) -> String {
     table.to_text_with(&|lines| {
         let mut table = table::Table::words();
         lines

@@ -24,7 +24,7 @@ pub(super) fn page(paper: &Paper, claims: &str, figures: &[Figure]) -> String {
          <h1>Paper {id}: {title}</h1>\n\
          <pre>{claims}</pre>\n{drawn}</html>\n",
         id = paper.id,
-        title = escaped(paper.title),
+        title = escaped(&paper.title),
         claims = escaped(claims),
     )
 }

@@ -23,7 +23,7 @@ use super::{interrupt, study};
 
 /// What to run.
 pub(super) struct Studies<'a> {
-    pub(super) plan: &'static Plan,
+    pub(super) plan: &'a Plan,
     pub(super) size: Size,
     pub(super) seeds: Option<u32>,
     /// Ids of the scenarios to run; empty for all.
@@ -54,7 +54,7 @@ impl Studies<'_> {
     /// own come first.
     pub(super) fn run(
         &self,
-        variations: &[&'static Variation],
+        variations: &[&Variation],
         output: &Output,
     ) -> anyhow::Result<Result<Executed, Failure>> {
         let readings = std::iter::once(None).chain(variations.iter().copied().map(Some));

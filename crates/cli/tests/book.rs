@@ -506,7 +506,7 @@ fn the_book_draws_what_the_readme_shows() {
 fn the_verdicts_of_what_there_is_are_those_of_the_papers() {
     let page = root().join("book/src/explanation/what-there-is.md");
     let page = std::fs::read_to_string(page).unwrap();
-    for paper in netloom_reproduction::PAPERS {
+    for paper in netloom_reproduction::papers() {
         let claims = root().join(format!("experiments/papers/{}/claims.md", paper.id));
         let claims = std::fs::read_to_string(claims).unwrap();
         let verdicts = claims.lines().find(|line| line.contains(" hold, "));

@@ -52,7 +52,7 @@ impl Basis {
     }
 }
 
-/// A claim of a paper, and how it is checked.
+/// A claim of a paper that a function judges.
 #[derive(Clone, Copy)]
 pub struct Claim {
     /// Id, such as `C000-1`.
@@ -71,6 +71,23 @@ pub struct Claim {
     pub readings: &'static [&'static str],
     /// Checks the results.
     pub judge: fn(&Results) -> Finding,
+}
+
+/// An interpretation that Rust states.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading {
+    pub id: &'static str,
+    /// The interpretation.
+    pub words: &'static str,
+}
+
+impl From<&Reading> for crate::Reading {
+    fn from(own: &Reading) -> crate::Reading {
+        crate::Reading {
+            id: own.id.to_owned(),
+            words: own.words.to_owned(),
+        }
+    }
 }
 
 /// Whether a claim holds.

@@ -6,65 +6,45 @@
 //!                            printed.csv    the numbers printed in the paper, and where
 //! ```
 //!
-//! The files are part of the program. No number in `printed.csv` is read from a curve.
+//! No number in `printed.csv` is read from a curve.
 
 use netloom_figures::{Figure, Plot, Printed, plots, printed};
 
 use crate::Paper;
 
-/// The files of a paper.
-struct Files {
-    paper: &'static str,
-    figures: &'static str,
-    printed: &'static str,
-}
-
-macro_rules! files {
-    ($($paper:literal),+) => {
-        &[$(Files {
-            paper: $paper,
-            figures: include_str!(concat!("../papers/", $paper, "/figures.toml")),
-            printed: include_str!(concat!("../papers/", $paper, "/printed.csv")),
-        }),+]
-    };
-}
-
-const FILES: &[Files] = files!["000", "001", "002", "003", "004"];
-
 /// Returns the figures of a paper for which its tables have points.
 pub fn figures(paper: &Paper, tables: &[(&'static str, String)]) -> Vec<Figure> {
-    let printed = printed_of(paper);
     let draw = |plot: &Plot| {
         let (_, csv) = tables.iter().find(|(name, _)| *name == plot.table)?;
-        plot.figure(csv, &printed)
+        plot.figure(csv, &paper.printed)
     };
-    plots_of(paper).iter().filter_map(draw).collect()
+    paper.figures.iter().filter_map(draw).collect()
 }
 
-fn files_of(paper: &Paper) -> Option<&'static Files> {
-    FILES.iter().find(|files| files.paper == paper.id)
-}
-
-fn plots_of(paper: &Paper) -> Vec<Plot> {
-    let read = files_of(paper).map_or(Ok(vec![]), |files| plots(files.figures));
-    read.unwrap_or_else(|why| panic!("figures of paper {}: {why}", paper.id))
-}
-
-fn printed_of(paper: &Paper) -> Vec<Printed> {
-    let read = files_of(paper).map_or(Ok(vec![]), |files| printed(files.printed));
-    read.unwrap_or_else(|why| panic!("printed numbers of paper {}: {why}", paper.id))
+/// Reads `figures.toml` and `printed.csv`, if there are any.
+///
+/// # Errors
+/// If one has mistakes.
+pub(crate) fn read(
+    figures: Option<&str>,
+    numbers: Option<&str>,
+) -> Result<(Vec<Plot>, Vec<Printed>), String> {
+    let figures = figures.map_or(Ok(vec![]), plots);
+    let figures = figures.map_err(|why| format!("figures.toml: {why}"))?;
+    let numbers = numbers.map_or(Ok(vec![]), printed);
+    let numbers = numbers.map_err(|why| format!("printed.csv: {why}"))?;
+    Ok((figures, numbers))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::{PAPERS, Results};
+    use crate::{Results, papers};
 
     #[test]
     fn every_printed_number_has_its_place_in_a_figure() {
-        for paper in PAPERS {
-            let plots = plots_of(paper);
-            for one in printed_of(paper) {
+        for paper in papers() {
+            let plots = &paper.figures;
+            for one in &paper.printed {
                 let plot = plots.iter().find(|plot| plot.id == one.figure);
                 let plot = plot.unwrap_or_else(|| panic!("{}: no figure for {one:?}", paper.id));
                 let is_panel = match plot.panels.as_slice() {
@@ -79,7 +59,7 @@ mod tests {
                 } else {
                     vec![]
                 };
-                let is_placed = plot.printed_point(&one, &names).is_some();
+                let is_placed = plot.printed_point(one, &names).is_some();
                 assert!(is_placed, "{}: no place for {one:?}", paper.id);
             }
         }
@@ -87,9 +67,9 @@ mod tests {
 
     #[test]
     fn figures_are_drawn_from_columns_that_tables_have() {
-        for paper in PAPERS {
+        for paper in papers() {
             let tables = (paper.tables)(&Results::default());
-            for plot in plots_of(paper) {
+            for plot in &paper.figures {
                 let table = tables.iter().find(|(name, _)| *name == plot.table);
                 let (_, csv) =
                     table.unwrap_or_else(|| panic!("{} {}: no table", paper.id, plot.id));

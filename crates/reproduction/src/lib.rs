@@ -13,6 +13,7 @@
 //! gaps), and a [`Variation`] checks the claims under another reading.
 
 mod claim;
+mod claims;
 mod collected;
 mod figures;
 mod order;
@@ -27,11 +28,14 @@ mod points;
 mod results;
 mod table;
 
-pub use claim::{Basis, Claim, Finding, Tier, Verdict};
+pub(crate) use claim::Claim;
+pub use claim::{Basis, Finding, Tier, Verdict};
+pub use claims::ClaimsFile;
 pub use collected::Failure;
 pub use figures::figures;
 pub use order::Shown;
-pub use paper::{Effort, PAPERS, Paper, Reading, Run, Size, Variation, paper};
+pub(crate) use paper::BuiltIn;
+pub use paper::{Effort, Paper, Reading, Run, Size, Tables, Variation, paper, paper_ids, papers};
 pub use plan::{Plan, Scenario};
 pub use points::{points_csv, runs_csv};
 pub use results::{Measured, Outcome, Point, Results, Series};

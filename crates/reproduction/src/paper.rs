@@ -1,25 +1,97 @@
 //! A paper as data: its runs, its claims and their readings.
 
-use std::sync::LazyLock;
+use std::path::Path;
+use std::sync::{LazyLock, OnceLock};
 
-use crate::{Claim, Plan, Results, paper_000, paper_001, paper_002, paper_003, paper_004};
+use netloom_catalog::Disk;
+use netloom_figures::{Plot, Printed};
+
+use crate::claims::{Claim, ClaimsFile};
+use crate::{Plan, Results, figures, points_csv};
+use crate::{paper_000, paper_001, paper_002, paper_003, paper_004};
 
 /// A published study that can be reproduced.
-#[derive(Clone, Copy)]
 pub struct Paper {
-    pub id: &'static str,
-    pub title: &'static str,
-    pub plan: &'static LazyLock<Plan>,
-    pub claims: &'static [Claim],
+    /// Its number, or the name of its folder.
+    pub id: String,
+    pub title: String,
+    pub plan: Plan,
+    pub claims: Vec<Claim>,
     /// Interpretations of points that it leaves open or contradicts.
-    pub readings: &'static [Reading],
+    pub readings: Vec<Reading>,
     /// The data of its figures: CSV tables by file name without extension.
-    pub tables: fn(&Results) -> Vec<(&'static str, String)>,
+    pub tables: Tables,
+    pub(crate) figures: Vec<Plot>,
+    pub(crate) printed: Vec<Printed>,
 }
 
+/// Returns CSV tables by file name without extension.
+pub type Tables = fn(&Results) -> Vec<(&'static str, String)>;
+
+/// The largest file of a paper that is read, in bytes.
+const LARGEST: u64 = 1 << 26;
+
 impl Paper {
+    /// Reads the folder of a paper: `paper.toml`, `claims.toml`, `studies`, the experiments that
+    /// these extend, and `figures.toml` and `printed.csv`, if there are any.
+    ///
+    /// # Errors
+    /// If a file cannot be read or has mistakes: all mistakes of that file as text.
+    pub fn read(folder: &Path) -> Result<Paper, String> {
+        let mut files = vec![];
+        for (sub, prefix) in [
+            (folder.to_owned(), ""),
+            (folder.join("studies"), "studies/"),
+        ] {
+            let refused = |error| format!("cannot read {}: {error}", sub.display());
+            let mut entries = vec![];
+            for entry in std::fs::read_dir(&sub).map_err(refused)? {
+                entries.push(entry.map_err(refused)?.path());
+            }
+            entries.sort();
+            for path in entries {
+                let name = path.file_name().and_then(|name| name.to_str());
+                let Some(name) = name.filter(|name| has_text(name)) else {
+                    continue;
+                };
+                let text = netloom_catalog::file::read_text(&path, LARGEST);
+                let text =
+                    text.map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+                files.push((format!("{prefix}{name}"), text));
+            }
+        }
+        let take = |name: &str| {
+            let own = files.iter().find(|(own, _)| own == name);
+            own.map(|(_, text)| text.clone())
+        };
+        let shown = |name: &str| folder.join(name).display().to_string();
+        let in_folder = |why: String| format!("{}: {why}", folder.display());
+        let claims = take("claims.toml").ok_or_else(|| in_folder("no claims.toml".to_owned()))?;
+        let claims = ClaimsFile::read(&shown("claims.toml"), &claims)?;
+        let (figures, numbers) = (take("figures.toml"), take("printed.csv"));
+        let read = figures::read(figures.as_deref(), numbers.as_deref());
+        let (figures, printed) = read.map_err(in_folder)?;
+        let disk = Disk::folder(folder.join("studies"));
+        let plan = Plan::of_files(files, disk).map_err(in_folder)?;
+        plan.check().map_err(in_folder)?;
+        let name = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        let name = name
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned());
+        Ok(Paper {
+            id: name.unwrap_or_default(),
+            title: claims.title,
+            plan,
+            claims: claims.claims,
+            readings: claims.readings,
+            tables: |results| vec![("points", points_csv(results))],
+            figures,
+            printed,
+        })
+    }
+
     /// Returns alternative readings.
-    pub fn variations(&self) -> &'static [Variation] {
+    pub fn variations(&self) -> &[Variation] {
         &self.plan.variations
     }
 
@@ -33,18 +105,90 @@ impl Paper {
     }
 }
 
-/// All papers.
-pub const PAPERS: &[&Paper] = &[
-    &paper_000::PAPER,
-    &paper_001::PAPER,
-    &paper_002::PAPER,
-    &paper_003::PAPER,
-    &paper_004::PAPER,
+fn has_text(name: &str) -> bool {
+    name == "printed.csv" || name.ends_with(".toml")
+}
+
+/// A paper that is part of the program.
+#[derive(Clone, Copy)]
+pub(crate) struct BuiltIn {
+    pub(crate) id: &'static str,
+    /// Its title, claims and readings, unless `data` holds them.
+    pub(crate) title: &'static str,
+    pub(crate) plan: &'static LazyLock<Plan>,
+    /// The text of `claims.toml`.
+    pub(crate) data: Option<&'static str>,
+    pub(crate) claims: &'static [crate::claim::Claim],
+    pub(crate) readings: &'static [crate::claim::Reading],
+    pub(crate) tables: Tables,
+}
+
+impl From<&BuiltIn> for Paper {
+    /// # Panics
+    /// If a file has mistakes. The files are part of the program, and a test reads them.
+    fn from(own: &BuiltIn) -> Paper {
+        let read = |text: &str| {
+            let name = format!("papers/{}/claims.toml", own.id);
+            ClaimsFile::read(&name, text).unwrap_or_else(|why| panic!("{why}"))
+        };
+        let (title, claims, readings) = match own.data.map(read) {
+            Some(file) => (file.title, file.claims, file.readings),
+            None => (
+                own.title.to_owned(),
+                own.claims.iter().map(Claim::from).collect(),
+                own.readings.iter().map(Reading::from).collect(),
+            ),
+        };
+        let text = |name: &str| Some(own.plan.text(name));
+        let read = figures::read(text("figures.toml"), text("printed.csv"));
+        let (figures, printed) = read.unwrap_or_else(|why| panic!("paper {}: {why}", own.id));
+        Paper {
+            id: own.id.to_owned(),
+            title,
+            plan: (**own.plan).clone(),
+            claims,
+            readings,
+            tables: own.tables,
+            figures,
+            printed,
+        }
+    }
+}
+
+#[cfg(test)]
+impl From<&BuiltIn> for &'static Paper {
+    fn from(own: &BuiltIn) -> &'static Paper {
+        paper(own.id).expect("a paper of the program")
+    }
+}
+
+/// The papers of the program.
+const BUILT_IN: [BuiltIn; 5] = [
+    paper_000::PAPER,
+    paper_001::PAPER,
+    paper_002::PAPER,
+    paper_003::PAPER,
+    paper_004::PAPER,
 ];
 
-/// Returns the paper with this number.
+/// The papers of the program that were read; each is read when it is used.
+static READ: [OnceLock<Paper>; BUILT_IN.len()] = [const { OnceLock::new() }; BUILT_IN.len()];
+
+/// Returns the numbers of the papers of the program.
+pub fn paper_ids() -> impl Iterator<Item = &'static str> {
+    BUILT_IN.iter().map(|own| own.id)
+}
+
+/// Returns the papers of the program.
+pub fn papers() -> impl Iterator<Item = &'static Paper> {
+    let each = READ.iter().zip(&BUILT_IN);
+    each.map(|(read, own)| read.get_or_init(|| Paper::from(own)))
+}
+
+/// Returns the paper of the program with this number.
 pub fn paper(id: &str) -> Option<&'static Paper> {
-    PAPERS.iter().copied().find(|paper| paper.id == id)
+    let at = BUILT_IN.iter().position(|own| own.id == id)?;
+    Some(READ[at].get_or_init(|| Paper::from(&BUILT_IN[at])))
 }
 
 /// The size of a reproduction.
@@ -83,15 +227,15 @@ pub struct Effort {
 
 /// An interpretation of a paper where it leaves a point open (G) or contradicts itself (X), or a
 /// part of its model (with a section number).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reading {
-    pub id: &'static str,
+    pub id: String,
     /// The interpretation.
-    pub words: &'static str,
+    pub words: String,
 }
 
 /// An alternative reading, to see which claims depend on it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Variation {
     /// Name on the command line.
     pub name: String,
@@ -127,12 +271,11 @@ mod tests {
 
     #[test]
     fn readings_are_explained() {
-        for paper in PAPERS {
-            let known: Vec<&str> = paper.readings.iter().map(|reading| reading.id).collect();
-            let used = paper
-                .claims
-                .iter()
-                .flat_map(|claim| claim.readings.iter().copied());
+        for paper in papers() {
+            let known = paper.readings.iter().map(|reading| reading.id.as_str());
+            let known: Vec<&str> = known.collect();
+            let claims = paper.claims.iter();
+            let used = claims.flat_map(|claim| claim.readings.iter().map(String::as_str));
             let varied = paper
                 .variations()
                 .iter()
@@ -158,7 +301,7 @@ mod tests {
                 assert!(table.rows.iter().any(|row| row.id == claim), "{claim}");
             }
             for row in &table.rows {
-                let is_arithmetic = ["C000-12", "C001-14", "C003-16"].contains(&row.id);
+                let is_arithmetic = ["C000-12", "C001-14", "C003-16"].contains(&row.id.as_str());
                 assert_eq!(
                     row.ours.verdict == Verdict::NotRun,
                     !is_arithmetic,

@@ -9,7 +9,9 @@
 //!
 //! The files are part of the program, so that a paper can be reproduced in any folder.
 
-use netloom_catalog::{Document, Notes, Value, ValueShape};
+use std::sync::Arc;
+
+use netloom_catalog::{Disk, Document, Files, Notes, Section, Value, ValueShape};
 use netloom_experiment::render;
 use netloom_experiment::spec::Request;
 use netloom_results::{Level, Setting};
@@ -32,8 +34,12 @@ pub(crate) use files;
 const VARIED_SEEDS: u32 = 2;
 
 /// The runs of a paper.
+#[derive(Clone)]
 pub struct Plan {
-    files: &'static [(&'static str, &'static str)],
+    /// Name and text of each file.
+    files: Vec<(String, String)>,
+    /// The files that experiments name.
+    disk: Arc<dyn Files>,
     sizes: Vec<SizePlan>,
     readings: Vec<ReadingPlan>,
     /// The part of each study that alternative readings run, by id.
@@ -43,6 +49,7 @@ pub struct Plan {
 }
 
 /// The part of a study that alternative readings run.
+#[derive(Clone)]
 struct Varied {
     id: String,
     set: Sets,
@@ -53,6 +60,7 @@ struct Varied {
 /// Values by key path.
 type Sets = Vec<(String, Value)>;
 
+#[derive(Clone)]
 struct SizePlan {
     size: Size,
     seeds: Option<u32>,
@@ -61,6 +69,7 @@ struct SizePlan {
     studies: Vec<StudyPlan>,
 }
 
+#[derive(Clone)]
 struct StudyPlan {
     id: String,
     /// The name of runs, with columns of the study in braces.
@@ -73,6 +82,7 @@ struct StudyPlan {
     set: Sets,
 }
 
+#[derive(Clone)]
 struct ReadingPlan {
     studies: Vec<String>,
     ours: Vec<String>,
@@ -85,46 +95,70 @@ struct ReadingPlan {
 }
 
 impl Plan {
-    /// Reads `paper.toml` among these files, which are those of its folder by name.
+    /// Reads `paper.toml` among the files of a paper of the program.
     ///
     /// # Panics
-    /// If it is invalid. It is part of the program, and a test reads it for every paper.
-    pub fn read(files: &'static [(&'static str, &'static str)]) -> Plan {
-        let root = parsed("paper.toml", text_of(files, "paper.toml")).root;
-        let size = |size: Size| {
-            let own = root.get(size.word()).expect("every size is there");
-            SizePlan {
-                size,
-                seeds: own.get("seeds").map(whole),
-                words: word(own, "words"),
-                set: sets(own, "set"),
-                studies: tables(own, "study").map(study_plan).collect(),
-            }
+    /// If it has mistakes. It is part of the program, and a test reads it for every paper.
+    pub fn read(files: &[(&str, &str)]) -> Plan {
+        let owned = files.iter();
+        let owned = owned.map(|&(name, text)| (name.to_owned(), text.to_owned()));
+        let files: Arc<dyn Files> = Arc::new(Disk::HERE.clone());
+        Plan::of_files(owned.collect(), files).unwrap_or_else(|why| panic!("{why}"))
+    }
+
+    /// Reads `paper.toml` among these files, which are those of its folder by name. `disk` has the
+    /// files that experiments name.
+    ///
+    /// # Errors
+    /// If it has mistakes: all of them as text.
+    pub fn of_files(files: Vec<(String, String)>, disk: Arc<dyn Files>) -> Result<Plan, String> {
+        let mut notes = Notes::new();
+        let text = text_of(&files, "paper.toml").ok_or("paper.toml is missing")?;
+        let document = Document::parse("paper.toml", text, &mut notes);
+        let read = parts(&document.root, &files, &mut notes);
+        let (sizes, varied, readings) = match read {
+            Some(read) if !notes.has_errors() => read,
+            _ => return Err(render(&document, &notes, false)),
         };
-        let readings = || tables(&root, "reading");
-        Plan {
+        let (variations, readings) = readings.into_iter().unzip();
+        Ok(Plan {
             files,
-            sizes: Size::ALL.map(size).into(),
-            readings: readings().map(reading_plan).collect(),
-            varied: tables(&root, "varied")
-                .map(|own| Varied {
-                    id: word(own, "id"),
-                    set: sets(own, "set"),
-                    loads: tables(own, "loads").map(Value::to_toml).collect(),
-                })
-                .collect(),
-            variations: readings().map(variation).collect(),
+            disk,
+            sizes,
+            readings,
+            varied,
+            variations,
+        })
+    }
+
+    /// Opens the studies of all sizes.
+    ///
+    /// # Errors
+    /// If one has mistakes: those of the first as text.
+    pub fn check(&self) -> Result<(), String> {
+        for size in self.sizes() {
+            self.opened(size, None, None)?;
         }
+        Ok(())
+    }
+
+    /// Returns the sizes that it has.
+    pub fn sizes(&self) -> Vec<Size> {
+        self.sizes.iter().map(|own| own.size).collect()
     }
 
     /// Returns the text of one of its files.
-    pub fn text(&self, name: &str) -> &'static str {
-        text_of(self.files, name)
+    ///
+    /// # Panics
+    /// If it has no such file.
+    pub fn text(&self, name: &str) -> &str {
+        let text = text_of(&self.files, name);
+        text.unwrap_or_else(|| panic!("{name} is a file of the paper"))
     }
 
     fn size(&self, size: Size) -> &SizePlan {
         let own = self.sizes.iter().find(|own| own.size == size);
-        own.expect("every size is there")
+        own.expect("a size of the paper")
     }
 
     /// Returns the number of seeds and the run length of a size.
@@ -153,20 +187,30 @@ impl Plan {
     /// the affected variants.
     ///
     /// # Panics
-    /// If a file has errors. The files are part of the program, and a test loads them for every
-    /// paper.
+    /// If a study has mistakes, which [`Plan::check`] finds for other readings than alternative ones.
+    /// A test loads those of the papers of the program.
     pub fn scenarios(
         &self,
         size: Size,
         seeds: Option<u32>,
         variation: Option<&Variation>,
     ) -> Vec<Scenario> {
+        let opened = self.opened(size, seeds, variation);
+        opened.unwrap_or_else(|why| panic!("{why}"))
+    }
+
+    fn opened(
+        &self,
+        size: Size,
+        seeds: Option<u32>,
+        variation: Option<&Variation>,
+    ) -> Result<Vec<Scenario>, String> {
         let (size, reading) = (self.size(size), variation.map(|own| self.reading(own)));
         let is_touched =
             |own: &&StudyPlan| reading.is_none_or(|reading| reading.studies.contains(&own.id));
         let studies = size.studies.iter().filter(is_touched);
         let scenario = |own: &StudyPlan| {
-            let mut document = self.document(&format!("studies/{}.toml", own.id));
+            let mut document = self.document(&format!("studies/{}.toml", own.id))?;
             let mut notes = Notes::new();
             for (path, value) in size.set.iter().chain(&own.set) {
                 document.set(&format!("{path}={}", value.to_toml()), &mut notes);
@@ -197,16 +241,19 @@ impl Plan {
                 put_reading(&mut document, reading, sets, &variation.name);
             }
             let text = document.to_toml();
-            let opened = Study::open(&Request::new(&own.id, &text));
-            let told = || render(&opened.document, &opened.notes, false);
-            Scenario {
+            let opened = Study::open(&Request {
+                files: Arc::clone(&self.disk),
+                ..Request::new(&own.id, &text)
+            });
+            let mistakes = || render(&opened.document, &opened.notes, false);
+            Ok(Scenario {
                 id: own.id.clone(),
                 series: own.series.clone(),
                 load: own.load,
                 tables: own.tables.clone(),
                 is_drawn: own.is_drawn,
-                study: opened.study.clone().unwrap_or_else(|| panic!("{}", told())),
-            }
+                study: opened.study.clone().ok_or_else(mistakes)?,
+            })
         };
         studies.map(scenario).collect()
     }
@@ -248,18 +295,19 @@ impl Plan {
     }
 
     /// Returns a file merged with those that it extends.
-    fn document(&self, name: &str) -> Document {
-        let mut document = parsed(name, self.text(name));
+    fn document(&self, name: &str) -> Result<Document, String> {
+        let text = text_of(&self.files, name).ok_or_else(|| format!("{name} is missing"))?;
+        let mut document = parsed(name, text)?;
         let parent = document.root.get("extends").and_then(Value::as_text);
         let Some(parent) = parent.map(|name| name.trim_start_matches("../").to_owned()) else {
-            return document;
+            return Ok(document);
         };
-        let parent = self.document(&parent).root;
+        let parent = self.document(&parent)?.root;
         if let ValueShape::Table(entries) = &mut document.root.shape {
             entries.retain(|(key, _, _)| key != "extends");
         }
         document.root = document.root.over(parent);
-        document
+        Ok(document)
     }
 }
 
@@ -401,93 +449,181 @@ impl Scenario {
     }
 }
 
-fn text_of(files: &[(&'static str, &'static str)], name: &str) -> &'static str {
-    let own = files.iter().find(|(own, _)| *own == name);
-    own.unwrap_or_else(|| panic!("{name} is part of the program"))
-        .1
+fn text_of<'f>(files: &'f [(String, String)], name: &str) -> Option<&'f str> {
+    let own = files.iter().find(|(own, _)| own == name);
+    own.map(|(_, text)| text.as_str())
 }
 
-fn parsed(name: &str, text: &str) -> Document {
+fn parsed(name: &str, text: &str) -> Result<Document, String> {
     let mut notes = Notes::new();
     let document = Document::parse(name, text, &mut notes);
-    assert!(!notes.has_errors(), "{}", render(&document, &notes, false));
-    document
+    match notes.has_errors() {
+        true => Err(render(&document, &notes, false)),
+        false => Ok(document),
+    }
 }
 
 fn tables<'a>(table: &'a Value, key: &str) -> std::slice::Iter<'a, Value> {
-    let items = match table.get(key).map(|list| &list.shape) {
+    listed(table.get(key))
+}
+
+fn listed(list: Option<&Value>) -> std::slice::Iter<'_, Value> {
+    let items = match list.map(|list| &list.shape) {
         Some(ValueShape::List(items)) => &items[..],
         _ => &[],
     };
     items.iter()
 }
 
-fn word(table: &Value, key: &str) -> String {
-    let text = table.get(key).and_then(Value::as_text);
-    text.unwrap_or_else(|| panic!("`{key}` is a text"))
-        .to_owned()
-}
-
-fn words(table: &Value, key: &str) -> Vec<String> {
-    let each = tables(table, key).filter_map(Value::as_text);
-    each.map(str::to_owned).collect()
-}
-
-fn whole(value: &Value) -> u32 {
-    match value.shape {
-        ValueShape::Integer(n) => u32::try_from(n).expect("a few"),
-        _ => panic!("a whole number"),
-    }
-}
-
-fn sets(table: &Value, key: &str) -> Sets {
-    match table.get(key).map(|set| &set.shape) {
+fn sets(set: Option<&Value>) -> Sets {
+    match set.map(|set| &set.shape) {
         Some(ValueShape::Table(entries)) => {
-            let each = entries
-                .iter()
-                .map(|(path, _, value)| (path.clone(), value.clone()));
+            let each = entries.iter();
+            let each = each.map(|(path, _, value)| (path.clone(), value.clone()));
             each.collect()
         }
         _ => vec![],
     }
 }
 
-fn study_plan(table: &Value) -> StudyPlan {
-    StudyPlan {
-        id: word(table, "id"),
-        series: word(table, "series"),
-        load: match table.get("load").map(|load| &load.shape) {
-            Some(ValueShape::Float(load)) => *load,
-            _ => 1.0,
-        },
-        tables: words(table, "tables"),
-        is_drawn: !matches!(
-            table.get("drawn").map(|own| &own.shape),
-            Some(ValueShape::Bool(false))
-        ),
-        set: sets(table, "set"),
+/// Sizes, the parts of studies that alternative readings run, and these readings.
+type Parts = (Vec<SizePlan>, Vec<Varied>, Vec<(Variation, ReadingPlan)>);
+
+fn parts(root: &Value, files: &[(String, String)], notes: &mut Notes) -> Option<Parts> {
+    let mut section = Section::open(root, notes)?;
+    for key in Size::ALL
+        .map(Size::word)
+        .iter()
+        .chain(&["varied", "reading"])
+    {
+        section.raw(key);
     }
+    section.finish();
+    let (varied, readings) = (root.get("varied"), root.get("reading"));
+    let mut read = vec![];
+    for size in Size::ALL {
+        if let Some(table) = root.get(size.word()) {
+            read.push(size_plan(size, table, files, notes)?);
+        }
+    }
+    if read.is_empty() {
+        let message = "expected a size (tiny, ci or paper), found none";
+        notes.error("E0105", root.place, message);
+    }
+    let varied = listed(varied).map(|own| varied_plan(own, notes));
+    let varied: Option<Vec<Varied>> = varied.collect();
+    let readings = listed(readings).map(|own| reading_plan(own, notes));
+    let readings: Option<Vec<_>> = readings.collect();
+    Some((read, varied?, readings?))
 }
 
-fn reading_plan(table: &Value) -> ReadingPlan {
-    ReadingPlan {
-        studies: words(table, "studies"),
-        ours: words(table, "ours"),
-        variants: words(table, "variants"),
-        set: sets(table, "set"),
-        set_small: sets(table, "set-small"),
-        some: table
-            .get("some")
-            .map(|own| (words(own, "variants"), sets(own, "set"))),
+fn size_plan(
+    size: Size,
+    table: &Value,
+    files: &[(String, String)],
+    notes: &mut Notes,
+) -> Option<SizePlan> {
+    let mut section = Section::open(table, notes)?;
+    let seeds = section.raw("seeds").is_some();
+    let seeds = match seeds {
+        true => Some(section.required::<u32>("seeds")?),
+        false => None,
+    };
+    let words = section.required::<String>("words");
+    for key in ["set", "study"] {
+        section.raw(key);
     }
+    section.finish();
+    let (set, studies) = (table.get("set"), table.get("study"));
+    let studies = listed(studies).map(|own| study_plan(own, files, notes));
+    let studies: Option<Vec<StudyPlan>> = studies.collect();
+    Some(SizePlan {
+        size,
+        seeds,
+        words: words?,
+        set: sets(set),
+        studies: studies?,
+    })
 }
 
-fn variation(table: &Value) -> Variation {
-    let fitted = table.get("fitted").map(|value| &value.shape);
-    Variation {
-        name: word(table, "name"),
-        reading: word(table, "of"),
-        words: word(table, "words"),
-        is_fitted: matches!(fitted, Some(ValueShape::Bool(true))),
+fn study_plan(table: &Value, files: &[(String, String)], notes: &mut Notes) -> Option<StudyPlan> {
+    let mut section = Section::open(table, notes)?;
+    let (id, series) = (section.required::<String>("id"), section.required("series"));
+    let (load, tables) = (section.or("load", 1.0), section.or("tables", vec![]));
+    let is_drawn = section.or("drawn", true);
+    section.raw("set");
+    let place = section.place_of("id");
+    section.finish();
+    let set = table.get("set");
+    let id = id?;
+    let file = format!("studies/{id}.toml");
+    if text_of(files, &file).is_none() {
+        notes.error(
+            "E0102",
+            place,
+            format!("expected the file {file}, found none"),
+        );
     }
+    Some(StudyPlan {
+        id,
+        series: series?,
+        load: load?,
+        tables: tables?,
+        is_drawn: is_drawn?,
+        set: sets(set),
+    })
+}
+
+fn varied_plan(table: &Value, notes: &mut Notes) -> Option<Varied> {
+    let mut section = Section::open(table, notes)?;
+    let id = section.required("id");
+    for key in ["set", "loads"] {
+        section.raw(key);
+    }
+    section.finish();
+    let (set, loads) = (table.get("set"), table.get("loads"));
+    Some(Varied {
+        id: id?,
+        set: sets(set),
+        loads: listed(loads).map(Value::to_toml).collect(),
+    })
+}
+
+fn reading_plan(table: &Value, notes: &mut Notes) -> Option<(Variation, ReadingPlan)> {
+    let mut section = Section::open(table, notes)?;
+    let [name, of, words] = ["name", "of", "words"].map(|key| section.required::<String>(key));
+    let is_fitted = section.or("fitted", false);
+    let [studies, ours, variants] =
+        ["studies", "ours", "variants"].map(|key| section.or::<Vec<String>>(key, vec![]));
+    const TABLES: [&str; 3] = ["set", "set-small", "some"];
+    for key in TABLES {
+        section.raw(key);
+    }
+    section.finish();
+    let [set, set_small, some] = TABLES.map(|key| table.get(key));
+    let some = match some {
+        Some(table) => {
+            let mut section = Section::open(table, notes)?;
+            let variants = section.required("variants");
+            section.raw("set");
+            section.finish();
+            Some((variants?, sets(table.get("set"))))
+        }
+        None => None,
+    };
+    let variation = Variation {
+        name: name?,
+        reading: of?,
+        words: words?,
+        is_fitted: is_fitted?,
+    };
+    let plan = ReadingPlan {
+        studies: studies?,
+        ours: ours?,
+        variants: variants?,
+        set: sets(set),
+        set_small: sets(set_small),
+        some,
+    };
+    Some((variation, plan))
 }

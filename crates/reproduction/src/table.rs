@@ -3,25 +3,26 @@
 
 use serde::Serialize;
 
-use crate::{Basis, Claim, Finding, Paper, Results, Tier, Variation, Verdict};
+use crate::claims::Claim;
+use crate::{Basis, Finding, Paper, Results, Tier, Variation, Verdict};
 
 /// A line: a claim or a part of it, and its findings.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Row {
     /// Id of the claim.
-    pub id: &'static str,
+    pub id: String,
     /// Part of the claim; empty for the whole claim.
-    pub part: &'static str,
+    pub part: String,
     /// How precisely it can be checked.
     pub tier: Tier,
-    pub statement: &'static str,
+    pub statement: String,
     /// The paper's value.
-    pub paper: &'static str,
+    pub paper: String,
     /// The accepted values.
-    pub band: &'static str,
+    pub band: String,
     pub basis: Basis,
     /// The readings it depends on.
-    pub readings: &'static [&'static str],
+    pub readings: Vec<String>,
     /// The finding under the main readings.
     #[serde(flatten)]
     pub ours: Judged,
@@ -43,7 +44,7 @@ pub struct Judged {
 /// The finding about a claim under an alternative reading.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Under {
-    pub reading: &'static str,
+    pub reading: String,
     /// Whether the reading was chosen because it fits.
     pub is_fitted: bool,
     #[serde(flatten)]
@@ -52,26 +53,27 @@ pub struct Under {
 
 /// All lines of a paper.
 #[derive(Clone)]
-pub struct Table {
-    paper: &'static Paper,
+pub struct Table<'p> {
+    paper: &'p Paper,
     pub rows: Vec<Row>,
     /// The alternative readings under which claims were judged.
-    pub under: Vec<&'static Variation>,
+    pub under: Vec<&'p Variation>,
 }
 
-impl Table {
+impl<'p> Table<'p> {
     /// Judges all claims under the main readings.
-    pub fn new(paper: &'static Paper, results: &Results) -> Table {
+    pub fn new(paper: impl Into<&'p Paper>, results: &Results) -> Table<'p> {
+        let paper = paper.into();
         let row = |claim: &Claim| Row {
-            id: claim.id,
-            part: claim.part,
+            id: claim.id.clone(),
+            part: claim.part.clone(),
             tier: claim.tier,
-            statement: claim.statement,
-            paper: claim.paper,
-            band: claim.band,
+            statement: claim.statement.clone(),
+            paper: claim.paper.clone(),
+            band: claim.band.clone(),
             basis: claim.basis,
-            readings: claim.readings,
-            ours: judged((claim.judge)(results)),
+            readings: claim.readings.clone(),
+            ours: judged(claim.judge(results)),
             under: vec![],
         };
         Table {
@@ -89,13 +91,13 @@ impl Table {
     }
 
     /// Judges all claims again under an alternative reading.
-    pub fn vary(&mut self, variation: &'static Variation, results: &Results) {
+    pub fn vary(&mut self, variation: &'p Variation, results: &Results) {
         self.under.push(variation);
-        for (row, claim) in self.rows.iter_mut().zip(self.paper.claims) {
+        for (row, claim) in self.rows.iter_mut().zip(&self.paper.claims) {
             row.under.push(Under {
-                reading: &variation.name,
+                reading: variation.name.clone(),
                 is_fitted: variation.is_fitted,
-                judged: judged((claim.judge)(results)),
+                judged: judged(claim.judge(results)),
             });
         }
     }
@@ -177,9 +179,9 @@ impl Table {
                 name(row),
                 row.tier.word().to_owned(),
                 judged.verdict.word().to_owned(),
-                row.paper.to_owned(),
+                row.paper.clone(),
                 judged.measured.clone(),
-                row.band.to_owned(),
+                row.band.clone(),
                 row.basis.word().to_owned(),
             ]);
         }
@@ -205,20 +207,20 @@ impl Table {
     fn misses(&self) -> String {
         let is_miss = |row: &&Row| row.ours.verdict == Verdict::Misses;
         let mut text = String::new();
-        let mut ids: Vec<&str> = vec![];
+        let mut ids: Vec<&String> = vec![];
         for row in self.rows.iter().filter(is_miss) {
             let readings = row.readings.join(", ");
             text.push_str(&format!(
                 "\n  {} misses; it depends on {readings}",
                 name(row)
             ));
-            ids.extend(row.readings);
+            ids.extend(&row.readings);
         }
         if text.is_empty() {
             return text;
         }
         text.push_str("\n\n");
-        for reading in self.paper.readings.iter().filter(|r| ids.contains(&r.id)) {
+        for reading in self.paper.readings.iter().filter(|r| ids.contains(&&r.id)) {
             text.push_str(&format!("    {:<8} {}\n", reading.id, reading.words));
         }
         text

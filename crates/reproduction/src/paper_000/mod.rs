@@ -26,12 +26,14 @@ mod shares;
 use std::sync::LazyLock;
 
 use crate::plan::files;
-use crate::{Paper, Plan, points_csv};
+use crate::{BuiltIn, Plan, points_csv};
 
 /// The runs of the paper.
 static PLAN: LazyLock<Plan> = LazyLock::new(|| {
     Plan::read(files!["000":
         "paper.toml",
+        "figures.toml",
+        "printed.csv",
         "s000_1.toml",
         "s000_2.toml",
         "s000_5.toml",
@@ -48,10 +50,11 @@ static PLAN: LazyLock<Plan> = LazyLock::new(|| {
 });
 
 /// The paper.
-pub(crate) const PAPER: Paper = Paper {
+pub(crate) const PAPER: BuiltIn = BuiltIn {
     id: "000",
     title: "IB vs OPA with DTable",
     plan: &PLAN,
+    data: None,
     claims: claims::CLAIMS,
     readings: readings::READINGS,
     tables: |results| vec![("points", points_csv(results))],

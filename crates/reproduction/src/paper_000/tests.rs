@@ -461,11 +461,11 @@ fn another_reading_is_judged_beside_ours() {
     table.vary(varied, &made_up(Size::Paper, |_, _, _| (2500.0, 0.94)));
     let under = |id: &str| {
         let row = table.rows.iter().find(|row| row.id == id).unwrap();
-        (row.under[0].reading, row.under[0].judged.verdict)
+        (row.under[0].reading.clone(), row.under[0].judged.verdict)
     };
-    assert_eq!(under("C000-1"), ("uniform-cl", Verdict::Misses));
+    assert_eq!(under("C000-1"), ("uniform-cl".to_owned(), Verdict::Misses));
     // Arithmetic depends on no reading.
-    assert_eq!(under("C000-12"), ("uniform-cl", Verdict::Holds));
+    assert_eq!(under("C000-12"), ("uniform-cl".to_owned(), Verdict::Holds));
     // The verdicts under the main readings do not change.
     assert_eq!(table.count(Verdict::Misses), 0);
     assert!(

@@ -22,12 +22,14 @@ mod tables;
 use std::sync::LazyLock;
 
 use crate::plan::files;
-use crate::{Paper, Plan};
+use crate::{BuiltIn, Plan};
 
 /// The runs of the paper.
 static PLAN: LazyLock<Plan> = LazyLock::new(|| {
     Plan::read(files!["001":
         "paper.toml",
+        "figures.toml",
+        "printed.csv",
         "s001_1.toml",
         "s001_2.toml",
         "s001_3.toml",
@@ -43,10 +45,11 @@ static PLAN: LazyLock<Plan> = LazyLock::new(|| {
 });
 
 /// The paper.
-pub(crate) const PAPER: Paper = Paper {
+pub(crate) const PAPER: BuiltIn = BuiltIn {
     id: "001",
     title: "OBQA in fat-trees",
     plan: &PLAN,
+    data: None,
     claims: claims::CLAIMS,
     readings: readings::READINGS,
     tables: tables::tables,

@@ -1,6 +1,6 @@
 //! The readings of the paper. Alternative readings are in its file `paper.toml`.
 
-use crate::Reading;
+use crate::claim::Reading;
 
 pub(super) const READINGS: &[Reading] = &[
     Reading {

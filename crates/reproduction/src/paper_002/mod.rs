@@ -28,12 +28,14 @@ mod uniform;
 use std::sync::LazyLock;
 
 use crate::plan::files;
-use crate::{Paper, Plan};
+use crate::{BuiltIn, Plan};
 
 /// The runs of the paper.
 static PLAN: LazyLock<Plan> = LazyLock::new(|| {
     Plan::read(files!["002":
         "paper.toml",
+        "figures.toml",
+        "printed.csv",
         "s002_1.toml",
         "s002_3.toml",
         "s002_4.toml",
@@ -47,10 +49,11 @@ static PLAN: LazyLock<Plan> = LazyLock::new(|| {
 });
 
 /// The paper.
-pub(crate) const PAPER: Paper = Paper {
+pub(crate) const PAPER: BuiltIn = BuiltIn {
     id: "002",
     title: "stashing in tiled switches",
     plan: &PLAN,
+    data: None,
     claims: claims::CLAIMS,
     readings: readings::READINGS,
     tables: tables::tables,

@@ -1,6 +1,6 @@
 //! The readings of the paper.
 
-use crate::Reading;
+use crate::claim::Reading;
 
 pub(super) const READINGS: &[Reading] = &[
     Reading {

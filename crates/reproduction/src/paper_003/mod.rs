@@ -27,12 +27,14 @@ mod throughput;
 use std::sync::LazyLock;
 
 use crate::plan::files;
-use crate::{Paper, Plan};
+use crate::{BuiltIn, Plan};
 
 /// The runs of the paper.
 static PLAN: LazyLock<Plan> = LazyLock::new(|| {
     Plan::read(files!["003":
         "paper.toml",
+        "figures.toml",
+        "printed.csv",
         "fair.toml",
         "step.toml",
         "2powers.toml",
@@ -46,10 +48,11 @@ static PLAN: LazyLock<Plan> = LazyLock::new(|| {
 });
 
 /// The paper.
-pub(crate) const PAPER: Paper = Paper {
+pub(crate) const PAPER: BuiltIn = BuiltIn {
     id: "003",
     title: "QoS for BXIv3 with arbitration tables",
     plan: &PLAN,
+    data: None,
     claims: claims::CLAIMS,
     readings: readings::READINGS,
     tables: tables::tables,

@@ -668,3 +668,47 @@ fn g003_1_flit_and_mtu() {
     );
     assert_eq!(experiment.fabric.largest, [144; 3]);
 }
+
+/// A generator of small random numbers.
+struct Draw(u64);
+
+impl Draw {
+    fn next(&mut self) -> f64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (self.0 >> 33) as f64 / (1u64 << 31) as f64
+    }
+}
+
+#[test]
+fn data_judges_as_rust() {
+    let text = include_str!("../../papers/003/claims.toml");
+    for round in 0..60 {
+        let draw = std::cell::RefCell::new(Draw(round));
+        let strength = [0.0, 0.02, 0.2, 0.8][(round % 4) as usize];
+        let change = |_: &Run, made: &mut MadeUp| {
+            let mut draw = draw.borrow_mut();
+            let mut vary = |value: &mut f64| *value *= 1.0 + strength * (draw.next() - 0.5);
+            made.shares.iter_mut().for_each(&mut vary);
+            made.mean_us.iter_mut().for_each(&mut vary);
+            made.p99_us.iter_mut().for_each(&mut vary);
+            made.fct_us.iter_mut().for_each(&mut vary);
+            vary(&mut made.range);
+            vary(&mut made.execution_ms);
+            vary(&mut made.depth);
+        };
+        let mut results = made_up(change);
+        if round == 10 {
+            results
+                .lacking
+                .push((FAIR.series(Arbiter::Basic).to_owned(), 1.0));
+        }
+        if round == 11 {
+            results.outcomes.retain(|outcome| outcome.run.seed == 1);
+        }
+        let found = crate::claims::tests::differences(super::claims::CLAIMS, text, &results);
+        assert!(found.is_empty(), "{}", found.join("\n"));
+    }
+}

@@ -27,12 +27,14 @@ mod tables;
 use std::sync::LazyLock;
 
 use crate::plan::files;
-use crate::{Paper, Plan};
+use crate::{BuiltIn, Plan};
 
 /// The runs of the paper.
 static PLAN: LazyLock<Plan> = LazyLock::new(|| {
     Plan::read(files!["004":
         "paper.toml",
+        "figures.toml",
+        "printed.csv",
         "irregular_256.toml",
         "studies/S004-2.toml",
         "studies/S004-2-strict.toml",
@@ -45,10 +47,11 @@ static PLAN: LazyLock<Plan> = LazyLock::new(|| {
 });
 
 /// The paper.
-pub(crate) const PAPER: Paper = Paper {
+pub(crate) const PAPER: BuiltIn = BuiltIn {
     id: "004",
     title: "IB arbitration tables (2001)",
     plan: &PLAN,
+    data: None,
     claims: claims::CLAIMS,
     readings: readings::READINGS,
     tables: tables::tables,

@@ -447,10 +447,10 @@ fn another_reading_is_judged_where_it_was_run() {
     table.vary(varied, &results);
     let under = |id: &str| {
         let row = table.rows.iter().find(|row| row.id == id).unwrap();
-        (row.under[0].reading, row.under[0].judged.verdict)
+        (row.under[0].reading.clone(), row.under[0].judged.verdict)
     };
     assert_eq!(under("C004-5").1, Verdict::NotRun);
     assert_eq!(under("C004-7").1, Verdict::NotRun);
-    assert_eq!(under("C004-8"), ("spread", Verdict::Misses));
+    assert_eq!(under("C004-8"), ("spread".to_owned(), Verdict::Misses));
     assert_eq!(table.count(Verdict::Misses), 0);
 }

@@ -1,0 +1,27 @@
+//! Bits of tables and registers of a device.
+
+use netloom_design::cost::registers::Device;
+
+use super::Quantity;
+use crate::claims::value::{Missing, Value};
+
+/// `register_bits(ports, entries, deficits, part)`: `part` is `all`, `table` or `port`.
+pub(super) const REGISTER_BITS: Quantity = Quantity {
+    name: "register_bits",
+    parameters: &["ports", "entries", "deficits", "part"],
+    by_seed: false,
+    of: |call| {
+        let (ports, entries) = (call.number(0)? as u64, call.number(1)? as u64);
+        let device = Device::new(ports, entries, call.value(2).truth()? == crate::Shown::Yes);
+        let bits = match call.text(3)? {
+            "all" => device.bits(),
+            "table" => device.table_bits(),
+            "port" => device.port_bits(),
+            other => {
+                let expected = "expected `all`, `table` or `port`";
+                return Err(Missing::mistake(format!("{expected}, found `{other}`")));
+            }
+        };
+        Ok(Value::Number(bits as f64))
+    },
+};
