@@ -31,6 +31,8 @@ const LAST: &str = "claims.json";
   netloom reproduce 000 --size paper --scenario S000-3,S000-4 -o 000.out
   netloom reproduce 004 --vary strict-entries,no-header
   netloom reproduce 003 --size paper --vary voq --vary-only -o 003.out
+  netloom reproduce --list
+  netloom reproduce my-paper -o my-paper.out
 
 With -o DIR each run is stored when it ends: in DIR/SIZE/SCENARIO, or in DIR/SIZE-READING/SCENARIO \
 under another reading. These are folders of studies, which run, study status, report and plot also \
@@ -39,13 +41,17 @@ readings may share the folder. With --scenario only some scenarios run. Claims a
 runs in the folder, each scenario with the seeds that it was run with; claims that these runs \
 cannot decide are not printed.")]
 pub(crate) struct Reproduce {
-    /// Number of the paper.
-    #[arg(value_parser = PossibleValuesParser::new(paper_ids()))]
-    paper: String,
-    /// Extent of the runs: tiny (a smoke test), ci (minutes), paper (the runs of the paper).
-    #[arg(long, default_value = "ci", value_name = "SIZE")]
+    /// Number of a paper, or a folder with paper.toml, claims.toml and studies.
+    #[arg(required_unless_present = "list")]
+    paper: Option<String>,
+    /// List the papers; with a folder, those in it.
+    #[arg(long)]
+    list: bool,
+    /// Extent of the runs: tiny (a smoke test), ci (minutes), paper (the runs of the paper)
+    /// [default: ci, or the size that there is].
+    #[arg(long, value_name = "SIZE")]
     #[arg(value_parser = PossibleValuesParser::new(Size::ALL.map(Size::word)))]
-    size: String,
+    size: Option<String>,
     /// Number of seeds per point [default: set by the size].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     seeds: Option<u32>,
@@ -79,9 +85,97 @@ pub(crate) struct Reproduce {
 
 impl Reproduce {
     pub(super) fn run(&self, output: &Output) -> anyhow::Result<Exit> {
-        let paper = paper(&self.paper).context("clap knows the papers")?;
-        let known = Size::ALL.into_iter().find(|size| size.word() == self.size);
-        let size = known.context("clap knows the sizes")?;
+        let name = self.paper.as_deref();
+        if self.list {
+            return self.list(name.map(Path::new), output);
+        }
+        let name = name.context("clap requires a paper")?;
+        if let Some(paper) = paper(name) {
+            return self.reproduce(paper, output);
+        }
+        if !Path::new(name).is_dir() {
+            let known: Vec<&str> = paper_ids().collect();
+            let known = known.join(", ");
+            bail!("expected the number of a paper ({known}) or a folder, found `{name}`");
+        }
+        match Paper::read(Path::new(name)) {
+            Ok(paper) => self.reproduce(&paper, output),
+            Err(mistakes) => {
+                output.insist(&mistakes);
+                Ok(Exit::Invalid)
+            }
+        }
+    }
+
+    /// Prints the papers of the program, or those in a folder.
+    fn list(&self, folder: Option<&Path>, output: &Output) -> anyhow::Result<Exit> {
+        let mut found = vec![];
+        let mut all = vec![];
+        match folder {
+            None => all.extend(
+                paper_ids()
+                    .filter_map(paper)
+                    .map(|paper| (paper.id.clone(), paper)),
+            ),
+            Some(folder) => {
+                for path in folders(folder)? {
+                    match Paper::read(&path) {
+                        Ok(paper) => found.push((path.display().to_string(), paper)),
+                        Err(mistakes) => {
+                            output.insist(&mistakes);
+                            return Ok(Exit::Invalid);
+                        }
+                    }
+                }
+                all.extend(found.iter().map(|(path, paper)| (path.clone(), paper)));
+            }
+        }
+        let sizes = |paper: &Paper| -> Vec<&str> {
+            paper.plan.sizes().into_iter().map(Size::word).collect()
+        };
+        if let Format::Json = self.format {
+            let line = |(name, paper): &(String, &Paper)| {
+                let (title, claims) = (&paper.title, paper.claims.len());
+                serde_json::json!({
+                    "paper": name, "title": title, "claims": claims, "sizes": sizes(paper),
+                })
+            };
+            let lines: Vec<serde_json::Value> = all.iter().map(line).collect();
+            output.data(&format!("{:#}\n", serde_json::Value::Array(lines)))?;
+            return Ok(Exit::Done);
+        }
+        let mut table = table::Table::words();
+        table.line(["paper", "claims", "sizes", "title"].map(str::to_owned));
+        for (name, paper) in &all {
+            let (claims, title) = (paper.claims.len().to_string(), paper.title.clone());
+            table.line([name.clone(), claims, sizes(paper).join(", "), title]);
+        }
+        output.data(&table.text(width()))?;
+        Ok(Exit::Done)
+    }
+
+    /// Returns the size that is asked for, or that a paper has.
+    fn size_of(&self, paper: &Paper) -> anyhow::Result<Size> {
+        let sizes = paper.plan.sizes();
+        let found = match &self.size {
+            Some(word) => sizes.iter().find(|size| size.word() == word),
+            None => sizes
+                .iter()
+                .find(|size| **size == Size::Ci)
+                .or(sizes.first()),
+        };
+        found.copied().with_context(|| {
+            let known: Vec<&str> = sizes.iter().map(|size| size.word()).collect();
+            let (known, asked) = (known.join(", "), self.size.as_deref().unwrap_or("ci"));
+            format!(
+                "paper {} has no size {asked}; expected one of {known}",
+                paper.id
+            )
+        })
+    }
+
+    fn reproduce(&self, paper: &Paper, output: &Output) -> anyhow::Result<Exit> {
+        let size = self.size_of(paper)?;
         let variations = self.variations(paper)?;
         self.refuse_unknown(paper, size)?;
         // Held until the end: two processes at the same time would not see each other's runs.
@@ -97,7 +191,10 @@ impl Reproduce {
         let plural = if seeds == 1 { "" } else { "s" };
         output.say(&format!(
             "paper {}: {}; size {}, {seeds} seed{plural}, {}",
-            paper.id, paper.title, self.size, effort.length
+            paper.id,
+            paper.title,
+            size.word(),
+            effort.length
         ));
         for variation in &variations {
             output.say(&format!("under {}: {}", variation.name, variation.words));
@@ -112,14 +209,15 @@ impl Reproduce {
             .context("the runs under netloom's own reading come first")?;
         let mut table = Table::new(paper, results);
         let mut files = vec![("runs.csv".to_owned(), runs_csv(results))];
-        let named = |(name, text)| (format!("{name}.csv"), text);
-        let tables = (paper.tables)(results);
+        let named = |(name, text): (String, String)| (format!("{name}.csv"), text);
+        let tables = paper.tables(results);
         let figures = figures(paper, &tables);
         files.extend(tables.into_iter().map(named));
         for (variation, results) in variations.iter().zip(varied) {
             table.vary(variation, results);
-            let named = |(name, text)| (format!("{name}-{}.csv", variation.name), text);
-            files.extend((paper.tables)(results).into_iter().map(named));
+            let named =
+                |(name, text): (String, String)| (format!("{name}-{}.csv", variation.name), text);
+            files.extend(paper.tables(results).into_iter().map(named));
         }
         let progress = &executed.progress;
         let is_interrupted = interrupt::is_asked() && progress.done < progress.of;
@@ -132,7 +230,7 @@ impl Reproduce {
         }
         let seconds = began.elapsed().as_secs_f64();
         if let Some(folder) = &self.output {
-            let manifest = self.manifest(paper, seeds, results.outcomes.len(), seconds);
+            let manifest = self.manifest(paper, size, seeds, results.outcomes.len(), seconds);
             files.push(("claims.txt".to_owned(), text.clone()));
             files.push(("claims.md".to_owned(), table.to_markdown()));
             if !figures.is_empty() {
@@ -236,7 +334,7 @@ impl Reproduce {
             Some(id) => bail!(
                 "paper {} has no scenario `{id}` at size {}; expected one of {}",
                 paper.id,
-                self.size,
+                size.word(),
                 known.join(", ")
             ),
             None => Ok(()),
@@ -293,13 +391,13 @@ impl Reproduce {
     }
 
     /// Returns the manifest: the version, the command and the time, which differ between machines.
-    fn manifest(&self, paper: &Paper, seeds: u32, runs: usize, seconds: f64) -> String {
+    fn manifest(&self, paper: &Paper, size: Size, seeds: u32, runs: usize, seconds: f64) -> String {
         let manifest = serde_json::json!({
             "netloom": env!("CARGO_PKG_VERSION"),
             "git": option_env!("NETLOOM_GIT"),
             "results_version": RESULTS_VERSION,
             "paper": paper.id,
-            "size": self.size,
+            "size": size.word(),
             "seeds": seeds,
             "runs": runs,
             "command_line": std::env::args().collect::<Vec<_>>(),
@@ -307,6 +405,23 @@ impl Reproduce {
         });
         format!("{manifest:#}\n")
     }
+}
+
+/// Returns a folder with claims, or those of its folders that have claims.
+fn folders(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    if folder.join("claims.toml").is_file() {
+        return Ok(vec![folder.to_owned()]);
+    }
+    let cannot = || format!("cannot read {}", folder.display());
+    let mut found = vec![];
+    for entry in std::fs::read_dir(folder).with_context(cannot)? {
+        let path = entry.with_context(cannot)?.path();
+        if path.join("claims.toml").is_file() {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
 }
 
 /// Returns claims as text, with tables no wider than the terminal.

@@ -319,3 +319,110 @@ fn a_paper_is_run_in_parts() {
         S000-2, S000-5, S000-6";
     assert!(unknown.stderr.contains(message), "{}", unknown.stderr);
 }
+
+/// A study of a switch, and two claims about it.
+fn own_paper(place: &Place) {
+    place.file(
+        "mine/studies/loads.toml",
+        "netloom = 1\nname = \"loads\"\n[topology]\nkind = \"single-switch\"\nports = 4\n\
+         [[traffic]]\nname = \"uniform\"\nload = 0.5\nsize = { kind = \"fixed\", bytes = \"2 KiB\" }\n\
+         [measure]\nwarmup = \"5 us\"\nlength = \"30 us\"\nrepeat = 2\n\
+         [[study.variant]]\nname = \"a\"\n[[study.variant]]\nname = \"b\"\n\
+         set = { \"traffic.0.load\" = 0.25 }\n",
+    );
+    place.file(
+        "mine/paper.toml",
+        "[tiny]\nwords = \"25 us\"\n[[tiny.study]]\nid = \"loads\"\nseries = \"loads {variant}\"\n\
+         tables = [\"hosts\"]\n",
+    );
+    place.file(
+        "mine/claims.toml",
+        "title = \"A switch\"\n[define]\n\
+         \"delivered(v)\" = 'result(\"loads {v}\", \"delivered_load\")'\n\
+         [[claim]]\nid = \"M-1\"\ntier = \"O\"\nstatement = \"more\"\npaper = \"-\"\nband = \"a > b\"\n\
+         ordered = true\nholds = 'above(delivered(\"a\"), delivered(\"b\"))'\n\
+         measured = '{mean(delivered(\"a\")):.2} and {mean(delivered(\"b\")):.2}'\n\
+         numbers = { '{v}' = 'mean(delivered(v)) for v in [\"a\", \"b\"]' }\n\
+         [[claim]]\nid = \"M-2\"\ntier = \"Q\"\nstatement = \"all\"\npaper = \"1\"\nband = \"0.9\"\n\
+         holds = 'mean(delivered(\"a\")) > 0.9'\nmeasured = '{mean(delivered(\"a\")):.1}'\n\
+         [[table]]\nname = \"hosts\"\nfor = 'v in [\"a\", \"b\"]'\nruns = '\"loads {v}\"'\n\
+         columns = { v = 'v', seed = 'run(\"loads {v}\", \"seed\")', \
+         most = 'max(lines(\"loads {v}\", \"hosts\", \"injected_load\"))' }\n",
+    );
+}
+
+#[test]
+fn a_folder_is_judged_as_a_paper() {
+    let place = Place::new("reproduce-folder");
+    own_paper(&place);
+    let ended = place
+        .run(&["reproduce", "mine", "--progress", "none", "-o", "out"])
+        .with(0);
+    let verdict = |id: &str| {
+        let line = ended.stdout.lines().find(|line| line.contains(id));
+        line.unwrap_or_else(|| panic!("{}", ended.stdout))
+            .to_owned()
+    };
+    assert!(verdict("M-1").contains(" holds "), "{}", ended.stdout);
+    assert!(verdict("M-2").contains(" misses "), "{}", ended.stdout);
+    assert!(
+        ended.stderr.contains("paper mine: A switch; size tiny"),
+        "{}",
+        ended.stderr
+    );
+    let hosts = place.read("out/hosts.csv");
+    assert!(
+        hosts.starts_with("v,seed,most\na,") && hosts.lines().count() == 5,
+        "{hosts}"
+    );
+    assert!(place.read("out/points.csv").contains("loads a"));
+
+    let listed = place.run(&["reproduce", "--list", "."]).with(0).stdout;
+    assert!(
+        listed.contains("./mine") && listed.contains("A switch"),
+        "{listed}"
+    );
+    let listed = place.run(&["reproduce", "--list"]).with(0).stdout;
+    assert!(
+        ["000", "001", "002", "003", "004"]
+            .iter()
+            .all(|id| listed.contains(id)),
+        "{listed}"
+    );
+
+    let refused = place.run(&["reproduce", "mine", "--size", "paper"]).with(1);
+    assert!(
+        refused
+            .stderr
+            .contains("has no size paper; expected one of tiny"),
+        "{}",
+        refused.stderr
+    );
+    let unknown = place.run(&["reproduce", "theirs"]).with(1);
+    assert!(
+        unknown.stderr.contains("or a folder, found `theirs`"),
+        "{}",
+        unknown.stderr
+    );
+    let claims = place
+        .read("mine/claims.toml")
+        .replace("mean(delivered(\"a\")) > 0.9", "0.9 <");
+    place.file("mine/claims.toml", &claims);
+    let wrong = place.run(&["reproduce", "mine"]).with(3);
+    assert!(
+        wrong
+            .stderr
+            .contains("expected a value, found the end (column 6"),
+        "{}",
+        wrong.stderr
+    );
+    place.file(
+        "mine/paper.toml",
+        "[tiny]\nwords = \"w\"\n[[tiny.study]]\nid = \"x\"\nserie = \"y\"\n",
+    );
+    place.file("mine/claims.toml", "title = \"t\"\n");
+    let wrong = place.run(&["reproduce", "mine"]).with(3);
+    for message in ["unknown key `serie`", "expected the file studies/x.toml"] {
+        assert!(wrong.stderr.contains(message), "{}", wrong.stderr);
+    }
+}

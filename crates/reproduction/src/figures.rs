@@ -13,7 +13,7 @@ use netloom_figures::{Figure, Plot, Printed, plots, printed};
 use crate::Paper;
 
 /// Returns the figures of a paper for which its tables have points.
-pub fn figures(paper: &Paper, tables: &[(&'static str, String)]) -> Vec<Figure> {
+pub fn figures(paper: &Paper, tables: &[(String, String)]) -> Vec<Figure> {
     let draw = |plot: &Plot| {
         let (_, csv) = tables.iter().find(|(name, _)| *name == plot.table)?;
         plot.figure(csv, &paper.printed)
@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn figures_are_drawn_from_columns_that_tables_have() {
         for paper in papers() {
-            let tables = (paper.tables)(&Results::default());
+            let tables = paper.tables(&Results::default());
             for plot in &paper.figures {
                 let table = tables.iter().find(|(name, _)| *name == plot.table);
                 let (_, csv) =

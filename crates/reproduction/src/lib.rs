@@ -4,13 +4,14 @@
 //!  experiments/papers/NNN ─► Plan ── size, seeds, reading ──► Scenario: a study ─► its folder ─► Results ── judge ─► Finding
 //!   experiments, studies,    plan.rs                          run as any other     collected.rs  by series,          holds,
 //!   paper.toml                                                                                   load and class      undecided, …
-//!  Paper ── claims: the value printed in the paper, the band, and the readings it depends on
+//!  claims.toml ─► claims/: the value printed in the paper, the band, the readings it depends on, and formulas
 //!  figures.toml, printed.csv ─► figures.rs: measured results, overlaid with the numbers that the paper prints
 //! ```
 //!
-//! A paper is data: studies and a list of claims. A band is never widened to let a claim pass. If a
-//! claim misses, the table lists the readings that decide it (X: contradictions of the paper, G:
-//! gaps), and a [`Variation`] checks the claims under another reading.
+//! A paper is data: studies and a list of claims. [`Paper::read`] reads any folder of this form. A
+//! band is never widened to let a claim pass. If a claim misses, the table lists the readings that
+//! decide it (X: contradictions of the paper, G: gaps), and a [`Variation`] checks the claims under
+//! another reading.
 
 mod claim;
 mod claims;
@@ -35,7 +36,7 @@ pub use collected::Failure;
 pub use figures::figures;
 pub use order::Shown;
 pub(crate) use paper::BuiltIn;
-pub use paper::{Effort, Paper, Reading, Run, Size, Tables, Variation, paper, paper_ids, papers};
+pub use paper::{Effort, Paper, Reading, Run, Size, Variation, paper, paper_ids, papers};
 pub use plan::{Plan, Scenario};
 pub use points::{points_csv, runs_csv};
 pub use results::{Measured, Outcome, Point, Results, Series};

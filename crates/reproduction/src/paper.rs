@@ -6,7 +6,7 @@ use std::sync::{LazyLock, OnceLock};
 use netloom_catalog::Disk;
 use netloom_figures::{Plot, Printed};
 
-use crate::claims::{Claim, ClaimsFile};
+use crate::claims::{Claim, ClaimsFile, LineTable};
 use crate::{Plan, Results, figures, points_csv};
 use crate::{paper_000, paper_001, paper_002, paper_003, paper_004};
 
@@ -19,14 +19,15 @@ pub struct Paper {
     pub claims: Vec<Claim>,
     /// Interpretations of points that it leaves open or contradicts.
     pub readings: Vec<Reading>,
-    /// The data of its figures: CSV tables by file name without extension.
-    pub tables: Tables,
+    /// Tables of its figures that Rust writes, and those of `claims.toml`.
+    written: Tables,
+    tables: Vec<LineTable>,
     pub(crate) figures: Vec<Plot>,
     pub(crate) printed: Vec<Printed>,
 }
 
 /// Returns CSV tables by file name without extension.
-pub type Tables = fn(&Results) -> Vec<(&'static str, String)>;
+pub(crate) type Tables = fn(&Results) -> Vec<(&'static str, String)>;
 
 /// The largest file of a paper that is read, in bytes.
 const LARGEST: u64 = 1 << 26;
@@ -84,10 +85,20 @@ impl Paper {
             plan,
             claims: claims.claims,
             readings: claims.readings,
-            tables: |results| vec![("points", points_csv(results))],
+            written: |results| vec![("points", points_csv(results))],
+            tables: claims.tables,
             figures,
             printed,
         })
+    }
+
+    /// Returns the data of its figures: CSV tables by file name without extension.
+    pub fn tables(&self, results: &Results) -> Vec<(String, String)> {
+        let written = (self.written)(results).into_iter();
+        let written = written.map(|(name, text)| (name.to_owned(), text));
+        let own = self.tables.iter();
+        let own = own.map(|own| (own.name.clone(), own.csv(results)));
+        written.chain(own).collect()
     }
 
     /// Returns alternative readings.
@@ -131,24 +142,23 @@ impl From<&BuiltIn> for Paper {
             let name = format!("papers/{}/claims.toml", own.id);
             ClaimsFile::read(&name, text).unwrap_or_else(|why| panic!("{why}"))
         };
-        let (title, claims, readings) = match own.data.map(read) {
-            Some(file) => (file.title, file.claims, file.readings),
-            None => (
-                own.title.to_owned(),
-                own.claims.iter().map(Claim::from).collect(),
-                own.readings.iter().map(Reading::from).collect(),
-            ),
-        };
+        let file = own.data.map(read).unwrap_or_else(|| ClaimsFile {
+            title: own.title.to_owned(),
+            readings: own.readings.iter().map(Reading::from).collect(),
+            claims: own.claims.iter().map(Claim::from).collect(),
+            tables: vec![],
+        });
         let text = |name: &str| Some(own.plan.text(name));
         let read = figures::read(text("figures.toml"), text("printed.csv"));
         let (figures, printed) = read.unwrap_or_else(|why| panic!("paper {}: {why}", own.id));
         Paper {
             id: own.id.to_owned(),
-            title,
+            title: file.title,
             plan: (**own.plan).clone(),
-            claims,
-            readings,
-            tables: own.tables,
+            claims: file.claims,
+            readings: file.readings,
+            written: own.tables,
+            tables: file.tables,
             figures,
             printed,
         }

@@ -187,8 +187,8 @@ impl Plan {
     /// the affected variants.
     ///
     /// # Panics
-    /// If a study has mistakes, which [`Plan::check`] finds for other readings than alternative ones.
-    /// A test loads those of the papers of the program.
+    /// If a study has mistakes, which [`Plan::check`] finds under the main readings. A test loads
+    /// those of the papers of the program.
     pub fn scenarios(
         &self,
         size: Size,

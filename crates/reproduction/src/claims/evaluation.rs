@@ -77,7 +77,7 @@ impl<'a> Context<'a> {
         self.with(name, Bound::Now(Ok(value)))
     }
 
-    fn at_seed(&self, seed: usize) -> Context<'a> {
+    pub(super) fn at_seed(&self, seed: usize) -> Context<'a> {
         Context {
             seed: Some(seed),
             ..self.clone()
@@ -94,6 +94,15 @@ impl<'a> Context<'a> {
         }
         None
     }
+}
+
+/// What happens to loops over lists that are missing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Turns {
+    /// All is missing.
+    All,
+    /// They have no turns.
+    Known,
 }
 
 /// The runs of a series, and the loads of its missing runs.
@@ -115,6 +124,12 @@ pub(super) struct Evaluation<'a> {
     pub(super) documents: RefCell<HashMap<usize, Rc<serde_json::Value>>>,
     /// The fewest seeds that a function over seeds has used.
     fewest: Cell<Option<usize>>,
+    /// A source, and the factor of its values.
+    #[cfg(test)]
+    pub(super) scale: Option<(String, f64)>,
+    /// The sources that were used.
+    #[cfg(test)]
+    pub(super) used: RefCell<std::collections::BTreeSet<String>>,
 }
 
 impl<'a> Evaluation<'a> {
@@ -138,6 +153,10 @@ impl<'a> Evaluation<'a> {
             answers: RefCell::default(),
             documents: RefCell::default(),
             fewest: Cell::new(None),
+            #[cfg(test)]
+            scale: None,
+            #[cfg(test)]
+            used: RefCell::default(),
         }
     }
 
@@ -294,7 +313,7 @@ impl<'a> Evaluation<'a> {
             }
             Node::Each(element, loops) => {
                 let mut list = vec![];
-                self.each(loops, context, &mut |inner| {
+                self.each(loops, context, Turns::All, &mut |inner| {
                     list.push(self.value(element, inner)?);
                     Ok(())
                 })?;
@@ -363,6 +382,7 @@ impl<'a> Evaluation<'a> {
         &self,
         loops: &'a [Loop],
         context: &Context<'a>,
+        turns: Turns,
         of: &mut dyn FnMut(&Context<'a>) -> Result<(), Missing>,
     ) -> Result<(), Missing> {
         let Some((first, others)) = loops.split_first() else {
@@ -370,7 +390,10 @@ impl<'a> Evaluation<'a> {
         };
         let lists = first.lists.iter();
         let lists = lists.map(|list| self.value(list, context)?.items());
-        let lists: Vec<Vec<Value>> = lists.collect::<Result<_, _>>()?;
+        let lists: Vec<Vec<Value>> = match lists.collect::<Result<_, _>>() {
+            Err(Missing::Because(_)) if turns == Turns::Known => return Ok(()),
+            lists => lists?,
+        };
         let n = lists[0].len();
         if let Some(other) = lists.iter().find(|list| list.len() != n) {
             let other = other.len();
@@ -388,7 +411,7 @@ impl<'a> Evaluation<'a> {
                 None => true,
             };
             if is_in {
-                self.each(others, &inner, of)?;
+                self.each(others, &inner, turns, of)?;
             }
         }
         Ok(())
@@ -435,7 +458,10 @@ impl<'a> Evaluation<'a> {
             for (key, own) in named {
                 options.push((key.as_str(), self.value(own, context)?));
             }
-            return sources::value(self, name, &values, &options, context.seed);
+            let answer = sources::value(self, name, &values, &options, context.seed);
+            #[cfg(test)]
+            let answer = self.scaled(&format!("{name} {values:?} {options:?}"), answer);
+            return answer;
         }
         if let Some(quantity) = quantities::quantity(name) {
             let call = Call {
@@ -444,11 +470,31 @@ impl<'a> Evaluation<'a> {
                 values: &values,
                 evaluation: self,
             };
-            return (quantity.of)(&call);
+            let answer = (quantity.of)(&call);
+            #[cfg(test)]
+            let answer = self.scaled(&format!("{name} {values:?}"), answer);
+            return answer;
         }
         match functions::plain(name) {
             Some(function) => (function.of)(&values),
             None => Err(Missing::mistake(format!("unknown name `{name}`"))),
+        }
+    }
+
+    /// Returns the value of a source by name, times its factor.
+    #[cfg(test)]
+    fn scaled(&self, source: &str, answer: Answer) -> Answer {
+        self.used.borrow_mut().insert(source.to_owned());
+        match (&self.scale, &answer) {
+            (Some((own, factor)), Ok(value)) if own == source => {
+                functions::pairwise(&Value::Number(*factor), value, &|factor, own| {
+                    Ok(match own {
+                        Value::Number(own) => Value::Number(factor.number()? * own),
+                        other => other.clone(),
+                    })
+                })
+            }
+            _ => answer,
         }
     }
 

@@ -6,9 +6,9 @@ use netloom_catalog::{Document, Notes, Place, Section, Value as Raw, ValueShape}
 
 use super::check::{self, Check, Written, note_once};
 use super::evaluation::{Body, Context, Definition, Evaluation};
-use super::formula::{self, Mistake, Template};
+use super::formula::{self, Loop, Mistake, Template};
 use super::value::Value;
-use super::{Claim, Formulas, Judge, Number};
+use super::{Claim, Formulas, Judge, LineTable, Number};
 use crate::{Basis, Reading, Results, Tier};
 
 /// The content of `claims.toml`.
@@ -17,6 +17,8 @@ pub struct ClaimsFile {
     pub title: String,
     pub readings: Vec<Reading>,
     pub claims: Vec<Claim>,
+    /// Tables for figures.
+    pub(crate) tables: Vec<LineTable>,
 }
 
 impl ClaimsFile {
@@ -54,12 +56,12 @@ impl Reader<'_> {
     fn file(&mut self, root: &Raw) -> Option<ClaimsFile> {
         let mut section = Section::open(root, self.notes)?;
         let title = section.required::<String>("title").unwrap_or_default();
-        const TABLES: [&str; 4] = ["readings", "define", "group", "claim"];
+        const TABLES: [&str; 5] = ["readings", "define", "group", "claim", "table"];
         for key in TABLES {
             section.raw(key);
         }
         section.finish();
-        let [readings, define, group, claims] = TABLES.map(|key| root.get(key));
+        let [readings, define, group, claims, tables] = TABLES.map(|key| root.get(key));
         let mut known = vec![];
         for (id, _, words) in entries(readings) {
             match words.as_text() {
@@ -79,11 +81,109 @@ impl Reader<'_> {
                 read.extend(self.claim(&own, &file, &known));
             }
         }
+        let tables = items(tables).filter_map(|own| self.table(own, &file));
+        let tables = tables.collect();
         Some(ClaimsFile {
             title,
             readings: known,
             claims: read,
+            tables,
         })
+    }
+
+    /// Reads a table for figures.
+    fn table(&mut self, table: &Raw, file: &Arc<Vec<Definition>>) -> Option<LineTable> {
+        const FORMULAS: [&str; 4] = ["for", "runs", "load", "each"];
+        let mut section = Section::open(table, self.notes)?;
+        let name = section.required::<String>("name");
+        let seeds = section.or("seeds", u32::MAX);
+        for key in FORMULAS.iter().chain(&["columns"]) {
+            section.raw(key);
+        }
+        section.finish();
+        let [loops, runs, load, each] = FORMULAS.map(|key| {
+            let own = table.get(key)?;
+            match own.as_text() {
+                Some(text) => Some((own, text)),
+                None => {
+                    self.expected("a formula", own);
+                    None
+                }
+            }
+        });
+        let mut of_loops = |own: Option<(&Raw, &str)>| match own {
+            Some((value, text)) => self.read::<_, Vec<Loop>>(value, formula::loops(text)),
+            None => Some(vec![]),
+        };
+        let (read_loops, read_each) = (of_loops(loops), of_loops(each));
+        let mut of_formula = |own: Option<(&Raw, &str)>| {
+            let (value, text) = own?;
+            self.read::<_, formula::Formula>(value, formula::formula(text))
+        };
+        let (read_runs, read_load) = (of_formula(runs), of_formula(load));
+        let mut columns = vec![];
+        let mut written = vec![];
+        for (name, _, value) in entries(table.get("columns")) {
+            let Some(text) = value.as_text() else {
+                self.expected("a formula", value);
+                continue;
+            };
+            if let Some(read) = self.read(value, formula::formula(text)) {
+                columns.push((name.clone(), read));
+                written.push(value);
+            }
+        }
+        let read = LineTable {
+            name: name?,
+            loops: read_loops?,
+            runs: read_runs,
+            load: read_load,
+            seeds: usize::try_from(seeds?).unwrap_or(usize::MAX),
+            each: read_each?,
+            columns,
+            file: Arc::clone(file),
+        };
+        let of =
+            |own: Option<(&'_ Raw, &str)>| own.map_or_else(|| table.clone(), |(v, _)| v.clone());
+        let places = [of(loops), of(runs), of(load), of(each)];
+        self.check_table(&read, &places, &written);
+        Some(read)
+    }
+
+    fn check_table(&mut self, read: &LineTable, places: &[Raw; 4], written: &[&Raw]) {
+        let results = Results::default();
+        let evaluation = Evaluation::new(&results, &read.file, &[]);
+        let mut check = Check::new(&read.file, &[], false);
+        let mut locals = vec![];
+        let [loops, runs, load, each] = places;
+        check.loops(&read.loops, &mut locals);
+        let mut found = vec![(loops, check.take())];
+        for (own, place) in [(&read.runs, runs), (&read.load, load)] {
+            if let Some(own) = own {
+                check.formula(own, &mut locals);
+            }
+            found.push((place, check.take()));
+        }
+        check.loops(&read.each, &mut locals);
+        found.push((each, check.take()));
+        for ((_, column), value) in read.columns.iter().zip(written) {
+            check.formula(column, &mut locals);
+            found.push((*value, check.take()));
+        }
+        let is_right = found.iter().all(|(_, mistakes)| mistakes.is_empty());
+        if !self.is_cyclic && is_right && read.runs.is_none() {
+            let context = evaluation.inside(&read.loops, &Context::default());
+            let context = evaluation.inside(&read.each, &context);
+            for ((_, column), value) in read.columns.iter().zip(written) {
+                check.one_value(&evaluation, column, &context);
+                found.push((*value, check.take()));
+            }
+        }
+        for (value, mistakes) in found {
+            for mistake in mistakes {
+                self.note(value, &mistake);
+            }
+        }
     }
 
     fn expected(&mut self, what: &str, found: &Raw) {
@@ -153,7 +253,7 @@ impl Reader<'_> {
                 _ => self.constant(value).map(Body::Constant),
             };
             written.push(value);
-            // A quantity with a mistake is known, so that its uses are no mistakes.
+            // A quantity with a mistake is known, so that its uses are correct.
             read.push(Definition {
                 name,
                 parameters,

@@ -121,6 +121,15 @@ pub(super) fn looped(text: &str) -> Result<(Formula, Vec<Loop>), Mistake> {
     Ok((formula, loops))
 }
 
+/// Reads loops, of which the first has no `for`.
+pub(super) fn loops(text: &str) -> Result<Vec<Loop>, Mistake> {
+    let mut reader = Reader { text, at: 0 };
+    let mut loops = vec![reader.one_loop()?];
+    loops.extend(reader.loops()?);
+    reader.end()?;
+    Ok(loops)
+}
+
 /// Reads a text with formulas in braces.
 pub(super) fn template(text: &str) -> Result<Template, Mistake> {
     Reader { text, at: 0 }.template(None)
@@ -422,27 +431,31 @@ impl Reader<'_> {
     fn loops(&mut self) -> Result<Vec<Loop>, Mistake> {
         let mut loops = vec![];
         while self.takes("for") {
-            let mut names = vec![self.name()?];
-            while self.takes(",") {
-                names.push(self.name()?);
-            }
-            self.expect("in")?;
-            let mut lists = vec![self.sum()?];
-            while lists.len() < names.len() {
-                self.expect(",")?;
-                lists.push(self.sum()?);
-            }
-            let condition = match self.takes("if") {
-                true => Some(self.formula()?),
-                false => None,
-            };
-            loops.push(Loop {
-                names,
-                lists,
-                condition,
-            });
+            loops.push(self.one_loop()?);
         }
         Ok(loops)
+    }
+
+    fn one_loop(&mut self) -> Result<Loop, Mistake> {
+        let mut names = vec![self.name()?];
+        while self.takes(",") {
+            names.push(self.name()?);
+        }
+        self.expect("in")?;
+        let mut lists = vec![self.sum()?];
+        while lists.len() < names.len() {
+            self.expect(",")?;
+            lists.push(self.sum()?);
+        }
+        let condition = match self.takes("if") {
+            true => Some(self.formula()?),
+            false => None,
+        };
+        Ok(Loop {
+            names,
+            lists,
+            condition,
+        })
     }
 
     /// Reads a text up to a character, or to the end.

@@ -2,10 +2,11 @@
 //!
 //! ```text
 //!  claims.toml ─► file.rs ─► Claim: texts, and formulas ── judge(results) ─► Finding
-//!                  check.rs                 formula.rs     evaluation.rs
-//!                                                          sources.rs      columns, documents, tables
-//!                                                          functions.rs    over seeds, lists, numbers
-//!                                                          quantities/     computed in Rust
+//!                  check.rs       formula.rs        evaluation.rs
+//!                                                   sources.rs     columns, documents, tables
+//!                                                   functions.rs   over seeds, lists, numbers
+//!                                                   quantities/    computed in Rust
+//!                                                   tables.rs      CSV for figures
 //! ```
 
 mod check;
@@ -15,15 +16,17 @@ mod formula;
 mod functions;
 mod quantities;
 mod sources;
+mod tables;
 mod value;
 
 use std::sync::Arc;
 
 pub use file::ClaimsFile;
+pub(crate) use tables::LineTable;
 
 use crate::order::TOO_FEW;
 use crate::{Basis, Finding, Results, Shown, Tier, Verdict};
-use evaluation::{Context, Definition, Evaluation};
+use evaluation::{Context, Definition, Evaluation, Turns};
 use formula::{Formula, Loop, Template};
 pub(crate) use value::Missing;
 #[allow(unused_imports)]
@@ -90,7 +93,8 @@ impl Claim {
             Judge::Rust(judge) => judge(results),
             Judge::Never(why) => Finding::not_run(why),
             Judge::Formulas(own) => {
-                let found = own.judge(results);
+                let evaluation = Evaluation::new(results, &own.file, &own.names);
+                let found = own.judge(&evaluation);
                 found.unwrap_or_else(|missing| Finding::not_run(missing.words()))
             }
         }
@@ -114,15 +118,14 @@ impl From<&crate::claim::Claim> for Claim {
 }
 
 impl Formulas {
-    fn judge(&self, results: &Results) -> Result<Finding, Missing> {
-        let evaluation = Evaluation::new(results, &self.file, &self.names);
+    fn judge<'a>(&'a self, evaluation: &Evaluation<'a>) -> Result<Finding, Missing> {
         let context = Context::of_claim();
         let shown: Shown = evaluation.value(&self.holds, &context)?.truth()?;
         // Before other formulas, which use functions over seeds too.
         let fewest = evaluation.fewest();
         let mut finding = Finding::checked(shown, evaluation.text(&self.measured, &context)?);
         for number in &self.numbers {
-            evaluation.each(&number.loops, &context, &mut |inner| {
+            evaluation.each(&number.loops, &context, Turns::All, &mut |inner| {
                 let name = evaluation.text(&number.name, inner)?;
                 match evaluation.value(&number.value, inner) {
                     Ok(value) => finding.numbers.push((name, value.number()?)),

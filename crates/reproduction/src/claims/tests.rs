@@ -320,6 +320,36 @@ fn every_claims_file_is_valid() {
     }
 }
 
+/// Returns the claims that hold on some results, and hold still when the values of any one of their
+/// sources are multiplied by any of some factors. Such a claim says nothing. Claims without results
+/// are exact and omitted.
+pub(crate) fn that_cannot_miss(claims: &[Claim], results: &Results) -> Vec<String> {
+    const FACTORS: [f64; 8] = [0.0, 0.5, 0.8, 0.97, 1.03, 1.2, 2.0, 100.0];
+    let mut found = vec![];
+    for claim in claims {
+        let Judge::Formulas(formulas) = &claim.judge else {
+            continue;
+        };
+        let verdict = |scale: Option<(String, f64)>| {
+            let mut evaluation = Evaluation::new(results, &formulas.file, &formulas.names);
+            evaluation.scale = scale;
+            let verdict = formulas.judge(&evaluation).map(|own| own.verdict);
+            (verdict, evaluation.used.into_inner())
+        };
+        let (ours, sources) = verdict(None);
+        if ours != Ok(Verdict::Holds) || sources.is_empty() {
+            continue;
+        }
+        let mut changes = sources
+            .iter()
+            .flat_map(|source| FACTORS.map(|factor| (source.clone(), factor)));
+        if !changes.any(|change| verdict(Some(change)).0 == Ok(Verdict::Misses)) {
+            found.push(format!("{} {}", claim.id, claim.part));
+        }
+    }
+    found
+}
+
 /// Compares a file with the claims that Rust judges, on some results. Returns the differences.
 #[allow(dead_code)]
 pub(crate) fn differences(

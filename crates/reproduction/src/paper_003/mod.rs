@@ -1,33 +1,16 @@
 //! Paper 003: M. Sánchez de la Rosa et al., "Quality-of-service provision for BXIv3-based
 //! interconnection networks", The Journal of Supercomputing, 2025.
 //!
-//! ```text
-//!  scenarios: fair, step, 2powers ── five arbiters ──► S003-1  what each host injects    throughput.rs
-//!             one file each                            to -3   how long packets take     latency.rs
-//!  search: bursts between an application ── RR and ──► S003-4  execution time, FCT       completion.rs
-//!             and a background       six tables        S003-5  efficiency over time      efficiency.rs
-//!  bits of tables and registers ─────────────────────► S003-6                            space.rs
-//! ```
-//!
-//! S003-7 consists of unit tests of `netloom_arbitration`; S003-8 is not simulated. Arbiters are
-//! compared seed by seed (`order.rs`): a seed creates the same messages under every arbiter.
-
-mod arbiters;
-mod claims;
-mod completion;
-mod efficiency;
-mod latency;
-mod readings;
-mod scenarios;
-mod search;
-mod space;
-mod tables;
-mod throughput;
+//! S003-1 to S003-3: five service levels under five arbiters. S003-4 and S003-5: an application that
+//! searches, bursts between, and a background. The trace of the application is not published. It is
+//! replaced by messages with the public size distribution of the same workload: an open loop for
+//! 4 ms, whose execution time is the time of its last delivery. S003-6 consists of bits of tables
+//! and registers, and S003-7 of unit tests of `netloom_arbitration`; S003-8 is not simulated.
 
 use std::sync::LazyLock;
 
 use crate::plan::files;
-use crate::{BuiltIn, Plan};
+use crate::{BuiltIn, Plan, points_csv};
 
 /// The runs of the paper.
 static PLAN: LazyLock<Plan> = LazyLock::new(|| {
@@ -50,12 +33,12 @@ static PLAN: LazyLock<Plan> = LazyLock::new(|| {
 /// The paper.
 pub(crate) const PAPER: BuiltIn = BuiltIn {
     id: "003",
-    title: "QoS for BXIv3 with arbitration tables",
+    title: "",
     plan: &PLAN,
-    data: None,
-    claims: claims::CLAIMS,
-    readings: readings::READINGS,
-    tables: tables::tables,
+    data: Some(include_str!("../../papers/003/claims.toml")),
+    claims: &[],
+    readings: &[],
+    tables: |results| vec![("points", points_csv(results))],
 };
 
 #[cfg(test)]

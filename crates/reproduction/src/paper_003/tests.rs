@@ -8,11 +8,44 @@ use netloom_results::{
 };
 use netloom_units::{Bytes, Sl};
 
-use super::arbiters::Arbiter;
-use super::scenarios::{CLASSES, FAIR, SCENARIOS};
-use super::search::APPLICATION;
 use super::*;
 use crate::{Outcome, Results, Run, Size, Table, Verdict};
+
+/// The classes of S003-1 to S003-3, by service level.
+const CLASSES: [&str; 5] = ["SL0", "SL1", "SL2", "SL3", "SL4"];
+/// The class of the application.
+const APPLICATION: &str = "search";
+
+/// A table of S003-1 to S003-3.
+struct Scenario {
+    /// The weight of each service level.
+    weights: [u16; 5],
+    /// Expected share of each level under round robin, in percent of a link.
+    oracle: [f64; 5],
+}
+
+const SCENARIOS: [Scenario; 3] = [
+    Scenario {
+        weights: [1; 5],
+        oracle: [20.0; 5],
+    },
+    Scenario {
+        weights: [5, 4, 3, 2, 1],
+        oracle: [28.0, 28.0, 21.0, 15.0, 8.0],
+    },
+    Scenario {
+        weights: [16, 8, 4, 2, 1],
+        oracle: [40.0, 32.0, 16.0, 8.0, 4.0],
+    },
+];
+
+impl Scenario {
+    /// Returns the share of a service level by its table, in percent of a link.
+    fn target(&self, class: usize) -> f64 {
+        let sum: u16 = self.weights.iter().sum();
+        100.0 * f64::from(self.weights[class]) / f64::from(sum)
+    }
+}
 
 /// The experiments of S003-1 to S003-3.
 const FILES: [&str; 3] = ["fair.toml", "step.toml", "2powers.toml"];
@@ -486,9 +519,9 @@ fn made_up(change: impl Fn(&Run, &mut MadeUp)) -> Results {
             }];
         }
         let tables = [
-            (throughput::HOSTS, hosts(&made, wobble)),
-            (completion::HISTOGRAMS, histograms(&made, wobble)),
-            (efficiency::SERIES, series(&made, wobble)),
+            ("hosts", hosts(&made, wobble)),
+            ("histograms", histograms(&made, wobble)),
+            ("series", series(&made, wobble)),
         ];
         Outcome {
             result: crate::results::made_up(run.seed, classes),
@@ -521,84 +554,11 @@ fn what_the_paper_prints_holds() {
     assert_eq!(with(Verdict::Holds, &results).len(), 29);
 }
 
-/// Returns the claims that miss after a change of a series.
-fn misses(series: &str, change: impl Fn(&mut MadeUp)) -> Vec<String> {
-    let results = made_up(|run, made| {
-        if run.series == series {
-            change(made);
-        }
-    });
-    with(Verdict::Misses, &results)
-}
-
 #[test]
 fn every_claim_can_miss() {
-    let flat = |made: &mut MadeUp| made.mean_us = [5.0; 5];
-    type Case<'a> = (&'a str, &'a dyn Fn(&mut MadeUp), &'a [&'a str]);
-    let cases: [Case<'_>; 19] = [
-        ("S003-1 deficits", &|m| m.shares[4] = 18.9, &["C003-1"]),
-        ("S003-1 RR", &|m| m.shares[0] = 20.0, &["C003-2"]),
-        ("S003-1 basic", &|m| m.shares[4] = 20.5, &["C003-3 SL4"]),
-        ("S003-1 basic tuned", &|m| m.range = 0.2, &["C003-3 spread"]),
-        ("S003-1 RR", &flat, &["C003-4 RR"]),
-        (
-            "S003-1 basic",
-            &flat,
-            &["C003-4 basic", "C003-4 basic tuned"],
-        ),
-        (
-            "S003-1 deficits",
-            &|m| m.mean_us[4] = 5.4,
-            &["C003-4 deficits"],
-        ),
-        (
-            "S003-1 deficits tuned",
-            &|m| m.p99_us = m.mean_us.map(|us| 4.0 * us),
-            &["C003-4 deficits tuned"],
-        ),
-        ("S003-2 RR", &|m| m.shares[3] = 13.9, &["C003-5"]),
-        ("S003-2 deficits", &|m| m.shares[0] = 30.0, &["C003-6"]),
-        ("S003-2 RR", &flat, &["C003-7 RR"]),
-        ("S003-2 basic", &flat, &["C003-7 spread"]),
-        ("S003-3 RR", &|m| m.shares[0] = 45.0, &["C003-8 RR shares"]),
-        (
-            "S003-3 deficits",
-            &|m| m.shares[0] = 50.0,
-            &["C003-8 deficits"],
-        ),
-        (
-            "S003-3 deficits",
-            &|m| m.mean_us[4] = 13.0,
-            &["C003-8 spread"],
-        ),
-        ("S003-3 RR", &|m| m.mean_us[0] = 49.0, &["C003-8 RR SL0"]),
-        (
-            "S003-4 step basic",
-            &|m| m.execution_ms = 5.8,
-            &["C003-9 order"],
-        ),
-        ("S003-4 fair deficits", &|m| m.depth = 0.9, &["C003-17"]),
-        (
-            "S003-4 2powers deficits",
-            &|m| m.execution_ms = 3.5,
-            &["C003-9 gain"],
-        ),
-    ];
-    for (series, change, expected) in cases {
-        assert_eq!(misses(series, change), expected, "{series}");
-    }
-    let fct =
-        |at: usize, us: f64| misses("S003-4 2powers deficits", move |made| made.fct_us[at] = us);
-    assert_eq!(fct(0, 100.0), ["C003-10 order", "C003-15"]);
-    assert_eq!(fct(1, 500.0), ["C003-11", "C003-15"]);
-    assert_eq!(fct(2, 1100.0), ["C003-12", "C003-15"]);
-    assert_eq!(fct(3, 4500.0), ["C003-13 order", "C003-15"]);
-    // Lower by more than the paper's gain: the order still holds.
-    assert_eq!(fct(3, 3000.0), ["C003-13 gain"]);
-    let slow = misses("S003-4 fair basic", |made| {
-        made.fct_us[..2].copy_from_slice(&[300.0, 1100.0]);
-    });
-    assert_eq!(slow, ["C003-10 gain", "C003-14"]);
+    let claims = &crate::paper("003").unwrap().claims;
+    let found = crate::claims::tests::that_cannot_miss(claims, &made_up(|_, _| {}));
+    assert_eq!(found, [""; 0]);
 }
 
 #[test]
@@ -612,9 +572,7 @@ fn an_application_that_is_not_done_says_nothing() {
 #[test]
 fn what_lacks_a_run_is_not_judged() {
     let mut results = made_up(|_, _| {});
-    results
-        .lacking
-        .push((FAIR.series(Arbiter::Basic).to_owned(), 1.0));
+    results.lacking.push(("S003-1 basic".to_owned(), 1.0));
     let not_run = with(Verdict::NotRun, &results);
     assert_eq!(
         not_run,
@@ -647,8 +605,8 @@ fn one_seed_orders_nothing() {
 fn tables_have_a_line_for_each_host_box_and_run() {
     let results = made_up(|_, _| {});
     let lines = |name: &str| {
-        let tables = (PAPER.tables)(&results);
-        let (_, text) = tables.into_iter().find(|(own, _)| *own == name).unwrap();
+        let tables = crate::paper("003").unwrap().tables(&results);
+        let (_, text) = tables.into_iter().find(|(own, _)| own == name).unwrap();
         text.lines().count() - 1
     };
     assert_eq!(lines("throughput"), 15 * 3 * 5);
@@ -667,48 +625,4 @@ fn g003_1_flit_and_mtu() {
         (Bytes(64), Some(Bytes(9216)))
     );
     assert_eq!(experiment.fabric.largest, [144; 3]);
-}
-
-/// A generator of small random numbers.
-struct Draw(u64);
-
-impl Draw {
-    fn next(&mut self) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (self.0 >> 33) as f64 / (1u64 << 31) as f64
-    }
-}
-
-#[test]
-fn data_judges_as_rust() {
-    let text = include_str!("../../papers/003/claims.toml");
-    for round in 0..60 {
-        let draw = std::cell::RefCell::new(Draw(round));
-        let strength = [0.0, 0.02, 0.2, 0.8][(round % 4) as usize];
-        let change = |_: &Run, made: &mut MadeUp| {
-            let mut draw = draw.borrow_mut();
-            let mut vary = |value: &mut f64| *value *= 1.0 + strength * (draw.next() - 0.5);
-            made.shares.iter_mut().for_each(&mut vary);
-            made.mean_us.iter_mut().for_each(&mut vary);
-            made.p99_us.iter_mut().for_each(&mut vary);
-            made.fct_us.iter_mut().for_each(&mut vary);
-            vary(&mut made.range);
-            vary(&mut made.execution_ms);
-            vary(&mut made.depth);
-        };
-        let mut results = made_up(change);
-        if round == 10 {
-            results
-                .lacking
-                .push((FAIR.series(Arbiter::Basic).to_owned(), 1.0));
-        }
-        if round == 11 {
-            results.outcomes.retain(|outcome| outcome.run.seed == 1);
-        }
-        let found = crate::claims::tests::differences(super::claims::CLAIMS, text, &results);
-        assert!(found.is_empty(), "{}", found.join("\n"));
-    }
 }
