@@ -326,8 +326,8 @@ fn own_paper(place: &Place) {
         "mine/studies/loads.toml",
         "netloom = 1\nname = \"loads\"\n[topology]\nkind = \"single-switch\"\nports = 4\n\
          [[traffic]]\nname = \"uniform\"\nload = 0.5\nsize = { kind = \"fixed\", bytes = \"2 KiB\" }\n\
-         [measure]\nwarmup = \"5 us\"\nlength = \"30 us\"\nrepeat = 2\n\
-         [[study.variant]]\nname = \"a\"\n[[study.variant]]\nname = \"b\"\n\
+         [measure]\nwarmup = \"5 us\"\nlength = \"30 us\"\nrepeat = 4\n\
+         [[study.variant]]\nname = \"a\"\nset = { \"traffic.0.load\" = 0.5 }\n[[study.variant]]\nname = \"b\"\n\
          set = { \"traffic.0.load\" = 0.25 }\n",
     );
     place.file(
@@ -372,7 +372,7 @@ fn a_folder_is_judged_as_a_paper() {
     );
     let hosts = place.read("out/hosts.csv");
     assert!(
-        hosts.starts_with("v,seed,most\na,") && hosts.lines().count() == 5,
+        hosts.starts_with("v,seed,most\na,") && hosts.lines().count() == 9,
         "{hosts}"
     );
     assert!(place.read("out/points.csv").contains("loads a"));

@@ -320,10 +320,32 @@ fn every_claims_file_is_valid() {
     }
 }
 
+/// Results with the values that a paper prints, so that its claims hold.
+const PRINTED: &[(&str, fn() -> Results)] = &[("003", crate::paper_003::tests::printed)];
+
+/// Every claim of a paper holds on what the paper prints, and misses on something else.
+#[test]
+fn every_claim_can_hold_and_miss() {
+    for (id, printed) in PRINTED {
+        let (claims, results) = (&crate::paper(id).unwrap().claims, printed());
+        for claim in claims {
+            let is_judged = !matches!(claim.judge, Judge::Never(_));
+            let found = claim.judge(&results);
+            let name = format!("{} {}", claim.id, claim.part);
+            assert_eq!(
+                found.verdict == Verdict::Holds,
+                is_judged,
+                "{name}: {found:?}"
+            );
+        }
+        assert_eq!(that_cannot_miss(claims, &results), [""; 0], "paper {id}");
+    }
+}
+
 /// Returns the claims that hold on some results, and hold still when the values of any one of their
 /// sources are multiplied by any of some factors. Such a claim says nothing. Claims without results
 /// are exact and omitted.
-pub(crate) fn that_cannot_miss(claims: &[Claim], results: &Results) -> Vec<String> {
+fn that_cannot_miss(claims: &[Claim], results: &Results) -> Vec<String> {
     const FACTORS: [f64; 8] = [0.0, 0.5, 0.8, 0.97, 1.03, 1.2, 2.0, 100.0];
     let mut found = vec![];
     for claim in claims {

@@ -42,4 +42,4 @@ pub(crate) const PAPER: BuiltIn = BuiltIn {
 };
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -541,6 +541,11 @@ fn made_up(change: impl Fn(&Run, &mut MadeUp)) -> Results {
     }
 }
 
+/// Returns results with the values of the paper.
+pub(crate) fn printed() -> Results {
+    made_up(|_, _| {})
+}
+
 /// Returns the claims with a verdict.
 fn with(verdict: Verdict, results: &Results) -> Vec<String> {
     Table::new(&PAPER, results).claims_with(verdict)
@@ -552,13 +557,6 @@ fn what_the_paper_prints_holds() {
     assert_eq!(with(Verdict::Misses, &results), [""; 0]);
     assert_eq!(with(Verdict::NotRun, &results), [""; 0]);
     assert_eq!(with(Verdict::Holds, &results).len(), 29);
-}
-
-#[test]
-fn every_claim_can_miss() {
-    let claims = &crate::paper("003").unwrap().claims;
-    let found = crate::claims::tests::that_cannot_miss(claims, &made_up(|_, _| {}));
-    assert_eq!(found, [""; 0]);
 }
 
 #[test]
