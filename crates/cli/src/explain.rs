@@ -7,6 +7,7 @@ use netloom_experiment::{Kinds, codes};
 use netloom_results::{Better, Column, TABLES};
 
 use super::Exit;
+use super::explained_device;
 use super::explained_setting::explained;
 use super::output::Output;
 use super::table::{Table, page, width, wrapped};
@@ -116,6 +117,7 @@ impl Explain {
         found.extend(columns(name));
         found.extend(words(name));
         found.extend(explained(name));
+        found.extend(explained_device::explained(name));
         // A name without its path, or a part of one.
         let ends: Vec<String> = paths(&sections, &concepts)
             .into_iter()
@@ -450,6 +452,12 @@ fn names(sections: &[SectionInfo], concepts: &[Concept]) -> Vec<String> {
         .flat_map(|(_, parts)| parts.iter().copied().flatten());
     names.extend(columns.map(|column| column.name.to_owned()));
     names.extend(netloom_settings::explain::names().map(str::to_owned));
+    names.push("devices".to_owned());
+    names.extend(
+        netloom_settings::devices::devices()
+            .iter()
+            .map(|own| own.name.clone()),
+    );
     names.retain(|name| !name.is_empty());
     names
 }

@@ -11,6 +11,7 @@ mod compare;
 mod completions;
 mod emit;
 mod explain;
+mod explained_device;
 mod explained_setting;
 mod init;
 mod interrupt;

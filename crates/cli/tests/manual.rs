@@ -84,7 +84,46 @@ fn pages() -> BTreeMap<String, String> {
     page("error-codes.md".to_owned(), error_codes());
     page("exit-codes.md".to_owned(), exit_codes());
     page("command-line.md".to_owned(), command_line());
+    page("devices.md".to_owned(), devices());
     pages
+}
+
+fn devices() -> String {
+    let mut text = "# Links and devices\n\n\
+        Parameters of real links, and of the devices at their ends, by name. `netloom explain \
+        devices` lists the names, `netloom explain edr` prints one. Copy the values into an \
+        experiment: the first column is the key, where there is one. `netloom` reads a rate such as \
+        `rate = \"HDR\"` itself, but no other value of these tables is a default.\n\n\
+        The basis of a value: `standard` is computed from a published standard; `measured` is read \
+        from a public measurement; `vendor` is a vendor's figure, or quoted as such; `assumed` is a \
+        guess, because the value is not public or was not found. The date is the day on which the \
+        source was read.\n\n\
+        A delay of a switch is set in cycles of the switch, which is one flit of the fastest link: \
+        130 ns at 200 Gb/s with flits of 64 B are 51 cycles, so `pipeline = { input = 1, routing = \
+        47, allocation = 1, crossbar = 1, output = 1, credit = 1 }`. [Measured \
+        hardware](../explanation/measured.md) uses these values.\n"
+        .to_owned();
+    for device in netloom_settings::devices::devices() {
+        let (name, title) = (&device.name, cell(&device.title));
+        text.push_str(&format!(
+            "\n## {name}\n\n{title}.\n\n| parameter | value | basis | source | date |\n|---|---|---|---|---|\n"
+        ));
+        for own in &device.values {
+            let key = match own.key.contains('.') {
+                true => format!("`{}`", own.key),
+                false => cell(&own.key),
+            };
+            let (value, source) = (cell(&own.value), cell(&own.source));
+            let (basis, date) = (own.basis.word(), &own.date);
+            text.push_str(&format!(
+                "| {key} | {value} | {basis} | {source} | {date} |\n"
+            ));
+        }
+        for note in &device.notes {
+            text.push_str(&format!("\n{}\n", cell(note)));
+        }
+    }
+    text
 }
 
 fn file_of(concept: &Concept) -> String {

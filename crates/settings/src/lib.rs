@@ -1,5 +1,5 @@
 //! Settings of communication libraries: what each puts on the wire, checks of environments, and
-//! environments from a plan.
+//! environments from a plan. Also parameters of links and devices by name ([`devices`]).
 //!
 //! ```text
 //! table.toml ─► table ─┬─► explanation of a setting
@@ -12,6 +12,7 @@
 //! The table holds facts with their sources. A row that is not verified never becomes a line of an
 //! environment, and a version that was not read is answered by "not known".
 
+pub mod devices;
 pub mod explain;
 pub mod export;
 pub mod lint;
