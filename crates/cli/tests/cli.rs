@@ -1144,7 +1144,7 @@ fn a_paper_is_reproduced_in_short_form() {
     // Numbers are judged only on the fabrics of the paper, orders also on small ones.
     assert_eq!(
         head[1],
-        "C000-1 IB Q not-run 780.41 ns no result of S000-1 IB at load 0.7 within 35 % paper"
+        "C000-1 IB Q not-run 780.41 ns no results of S000-1 IB at load 0.7 within 35 % paper"
     );
     assert!(
         head[3].starts_with("C000-1 order O ") && head[3].contains(" on the 4-ary 2-tree "),

@@ -1,5 +1,6 @@
 //! Quantities that formulas call by name and that Rust computes, one in each file.
 
+mod accumulator;
 mod dips;
 mod registers;
 
@@ -18,7 +19,12 @@ pub(crate) struct Quantity {
 }
 
 /// All quantities.
-const QUANTITIES: &[&Quantity] = &[&dips::DEPTH, &dips::AFTER, &registers::REGISTER_BITS];
+const QUANTITIES: &[&Quantity] = &[
+    &accumulator::LARGEST_ACCUMULATOR,
+    &dips::DEPTH,
+    &dips::AFTER,
+    &registers::REGISTER_BITS,
+];
 
 /// The values of the parameters of a quantity.
 pub(crate) struct Call<'c, 'a> {
