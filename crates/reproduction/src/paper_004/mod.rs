@@ -2,26 +2,11 @@
 //! arbitration tables", DIAB-01-02-20, 2001.
 //!
 //! Implemented: S004-2 to S004-7, connections of constant rate at 1x on 16 switches; for 4x and 12x
-//! (S004-8, S004-9), only the admission.
-//!
-//! ```text
-//!  scenarios: three fabrics, two packet sizes ──► S004-2  number of admitted connections      admission.rs
-//!             targets of connections              S004-3  delivered load, use of ports            load.rs
-//!             one file each                       S004-4
-//!                                                 S004-5  delay, jitter, best and worst     punctuality.rs
-//!                                                 to -7
-//! ```
+//! (S004-8, S004-9), the admission, and delay and jitter with the most connections (C004-14).
 //!
 //! C004-15 and C004-16 are exact and hold for every admission, not only for these runs: property
 //! tests of `netloom_design::infiniband` check them.
 
-mod admission;
-mod claims;
-mod fabrics;
-mod load;
-mod punctuality;
-mod readings;
-mod scenarios;
 mod tables;
 
 use std::sync::LazyLock;
@@ -49,11 +34,11 @@ static PLAN: LazyLock<Plan> = LazyLock::new(|| {
 /// The paper.
 pub(crate) const PAPER: BuiltIn = BuiltIn {
     id: "004",
-    title: "IB arbitration tables (2001)",
+    title: "",
     plan: &PLAN,
-    data: None,
-    claims: claims::CLAIMS,
-    readings: readings::READINGS,
+    data: Some(include_str!("../../papers/004/claims.toml")),
+    claims: &[],
+    readings: &[],
     tables: tables::tables,
 };
 

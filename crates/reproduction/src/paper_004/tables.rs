@@ -2,11 +2,30 @@
 
 use netloom_results::{Cell, Column, Csv, Frame, PunctualityLine, Table};
 
-use super::admission::all_established;
-use super::fabrics::mean;
-use super::load::delivered;
-use super::scenarios::{LINKS, ONE, SETTINGS};
 use crate::{Measured, Point, Results};
+
+/// The number of requested connections that exceeds the capacity.
+const MOST: f64 = 3072.0;
+
+/// Returns the simulated series, in the order of the paper's tables.
+pub(super) fn simulated() -> impl Iterator<Item = String> {
+    let of = |packet| {
+        let fabrics = ["irregular", "hypercube", "mesh"].into_iter();
+        fabrics.map(move |fabric| format!("S004-3 {fabric} {packet} B"))
+    };
+    [256, 4096].into_iter().flat_map(of)
+}
+
+/// Returns the number of established connections, by seed.
+fn established(point: &Point<'_>) -> Option<Vec<f64>> {
+    let of = |run: &&netloom_results::Run| Some(run.connections.as_ref()?.established as f64);
+    point.runs.iter().map(of).collect()
+}
+
+/// Returns the mean of one value per seed.
+fn mean(values: &[f64]) -> Option<f64> {
+    Measured::over(values).map(|measured| measured.mean)
+}
 
 /// Returns all tables by name.
 pub(super) fn tables(results: &Results) -> Vec<(&'static str, String)> {
@@ -41,17 +60,9 @@ const ADMISSION: &[Column] = &[
 ];
 
 fn is_admission(name: &str) -> bool {
-    let is_own = |own: &str| own == name;
-    SETTINGS.iter().any(|setting| {
-        [
-            setting.admitted,
-            setting.strict,
-            setting.admitted_4x,
-            setting.admitted_12x,
-        ]
-        .into_iter()
-        .any(is_own)
-    })
+    let mut words = name.split(' ');
+    let study = words.next().unwrap_or_default();
+    ["S004-2", "S004-8", "S004-9"].contains(&study) && words.next() != Some("delivered")
 }
 
 /// S004-2 and the admission of S004-8 and S004-9.
@@ -63,7 +74,7 @@ fn admission(results: &Results) -> String {
         .filter(|name| is_admission(name))
     {
         for point in results.series(name).points {
-            let Some(established) = all_established(&point) else {
+            let Some(established) = established(&point) else {
                 continue;
             };
             let asked = |run: &&netloom_results::Run| {
@@ -117,14 +128,15 @@ const THROUGHPUT: &[Column] = &[
 /// S004-3.
 fn throughput(results: &Results) -> String {
     let mut csv = Csv::new(&[SERIES, THROUGHPUT]);
-    for setting in &SETTINGS {
-        for point in results.series(setting.simulated).points {
-            let load = Measured::over(&delivered(&point));
+    for name in simulated() {
+        for point in results.series(&name).points {
+            let delivered = point.runs.iter().map(|run| run.total.delivered_load);
+            let load = Measured::over(&delivered.collect::<Vec<_>>());
             csv.line([
-                setting.simulated.to_owned(),
+                name.clone(),
                 point.load.cell(),
                 point.runs.len().to_string(),
-                all_established(&point).and_then(|all| mean(&all)).cell(),
+                established(&point).and_then(|all| mean(&all)).cell(),
                 load.map(|load| load.mean).cell(),
                 load.and_then(|load| load.half_width).cell(),
                 in_time(&point, 2).cell(),
@@ -194,14 +206,12 @@ fn read(links: &Frame) -> Option<Vec<Port<'_>>> {
 /// S004-4: all ports with the maximum number of connections, in the order of hosts and switches.
 fn ports(results: &Results) -> String {
     let mut csv = Csv::new(&[SERIES, PORTS]);
-    let most = f64::from(ONE.most());
-    let is_shown = |name: &str| SETTINGS.iter().any(|setting| setting.simulated == name);
     for outcome in &results.outcomes {
         let run = &outcome.run;
-        if run.load != most || !is_shown(&run.series) {
+        if run.load != MOST || !simulated().any(|name| name == run.series) {
             continue;
         }
-        let Some(ports) = outcome.table(LINKS).and_then(read) else {
+        let Some(ports) = outcome.table("links").and_then(read) else {
             continue;
         };
         let is_host = |port: &Port<'_>| port.kind == "injection";
@@ -228,13 +238,14 @@ fn ports(results: &Results) -> String {
 /// S004-5 to S004-7: delay and jitter of every service level, and of its best and worst connection.
 fn punctuality(results: &Results) -> String {
     let mut csv = Csv::new(&[SERIES, PunctualityLine::COLUMNS]);
-    for setting in &SETTINGS {
-        let Some(point) = setting.at_maximum(results, &ONE) else {
+    for name in simulated() {
+        let series = results.series(&name);
+        let Some(point) = series.at(MOST) else {
             continue;
         };
         let summaries = point.runs.iter().filter_map(|run| run.connections.as_ref());
         for line in summaries.flat_map(|summary| &summary.punctuality) {
-            let own = [setting.simulated.to_owned(), point.load.cell()];
+            let own = [name.clone(), point.load.cell()];
             csv.line(own.into_iter().chain(line.cells()));
         }
     }

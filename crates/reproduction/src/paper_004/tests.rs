@@ -4,20 +4,20 @@ use netloom_results::{
     ConnectionsSummary, Frame, FrameColumn, LinkGroup, PunctualityLine, Values, Window, Words,
 };
 
-use super::scenarios::{ONE, SETTINGS};
 use super::*;
-use crate::{Outcome, Results, Run, Size, Table, Verdict};
+use crate::{Outcome, Results, Run, Size, Table, Verdict, paper};
 
 #[test]
 fn table_2_is_covered() {
     let runs = PLAN.runs(Size::Paper, Some(2), None);
     let n = |series: &str| runs.iter().filter(|run| run.series == series).count();
-    for setting in &SETTINGS {
-        assert_eq!(n(setting.admitted), 8 * 2);
-        assert_eq!(n(setting.strict), 8 * 2);
-        assert_eq!(n(setting.admitted_4x), 8 * 2);
-        assert_eq!(n(setting.admitted_12x), 7 * 2);
-        assert_eq!(n(setting.simulated), 7 * 2);
+    for name in tables::simulated() {
+        let own = name.strip_prefix("S004-3 ").unwrap();
+        assert_eq!(n(&name), 7 * 2);
+        assert_eq!(n(&format!("S004-2 {own}")), 8 * 2);
+        assert_eq!(n(&format!("S004-2 strict-entries {own}")), 8 * 2);
+        assert_eq!(n(&format!("S004-8 {own}")), 8 * 2);
+        assert_eq!(n(&format!("S004-9 {own}")), 7 * 2);
     }
 }
 
@@ -88,11 +88,8 @@ fn line(sl: u8, scope: &str) -> PunctualityLine {
 
 /// Returns the values of the paper.
 fn as_printed(run: &Run) -> MadeUp {
-    let is_of = |setting: &scenarios::Setting| {
-        let own = format!(" {} {} B", setting.name(), setting.packet.bytes());
-        run.series.ends_with(&own)
-    };
-    let at = SETTINGS.iter().position(is_of).unwrap();
+    let is_of = |name: String| run.series.ends_with(name.strip_prefix("S004-3").unwrap());
+    let at = tables::simulated().position(is_of).unwrap();
     let printed = match &run.series[..6] {
         "S004-8" => [11_005, 11_024, 10_968, 11_103, 11_134, 11_064],
         "S004-9" => [31_567, 32_371, 31_347, 31_664, 32_476, 31_694],
@@ -174,7 +171,7 @@ fn made_up(change: impl Fn(&Run, &mut MadeUp)) -> Results {
         Outcome {
             result,
             run,
-            tables: vec![(scenarios::LINKS.to_owned(), links())],
+            tables: vec![("links".to_owned(), links())],
         }
     };
     Results {
@@ -379,7 +376,8 @@ fn a_bend_is_seen() {
 #[test]
 fn what_was_not_run_is_not_judged() {
     let nothing = Results::default();
-    assert_eq!(with(Verdict::NotRun, &nothing).len(), PAPER.claims.len());
+    let claims = &paper("004").unwrap().claims;
+    assert_eq!(with(Verdict::NotRun, &nothing).len(), claims.len());
     // One seed gives no order.
     let mut results = made_up(|_, _| {});
     results.outcomes.retain(|outcome| outcome.run.seed == 1);
@@ -396,12 +394,40 @@ fn what_was_not_run_is_not_judged() {
         }
     });
     let not_run = with(Verdict::NotRun, &silent);
-    let of_packets = |claim: &&crate::Claim| {
+    let of_packets = |claim: &&crate::claims::Claim| {
         let number: u32 = claim.id[5..].parse().unwrap();
         (9..=14).contains(&number)
     };
-    let expected = PAPER.claims.iter().filter(of_packets).count() + 2;
+    let expected = claims.iter().filter(of_packets).count() + 2;
     assert_eq!(not_run.len(), expected, "{not_run:?}");
+}
+
+#[test]
+fn seeds_count_by_their_packets() {
+    let results = made_up(|run, made| {
+        let own = |line: &&mut PunctualityLine| line.sl == 1 && line.scope == "all";
+        for line in made.lines.iter_mut().filter(own) {
+            let (packets, share) = [(30, 1.0), (10, 0.99), (0, 0.0)][run.seed as usize - 1];
+            line.packets = packets;
+            // The last share is of no packets.
+            line.in_time_1_32 = Some(if run.series.contains("mesh") {
+                share
+            } else {
+                1.0
+            });
+            if run.series.contains("hypercube") {
+                line.in_time_1_32 = Some(0.999_999);
+            }
+        }
+    });
+    let table = Table::new(&PAPER, &results);
+    let is_it = |row: &&crate::Row| row.id == "C004-9" && row.part == "256 B SL1";
+    let judged = &table.rows.iter().find(is_it).unwrap().ours;
+    // By hand: (30 + 9.9) / 40. A share of 100.00 is complete.
+    let share = judged.numbers["in_time_1_32_mesh"].as_f64().unwrap();
+    assert!((share - 0.9975).abs() < 1e-12, "{share}");
+    assert_eq!(judged.measured, "100.00 / <100.00 / 99.75");
+    assert_eq!(judged.verdict, Verdict::Misses);
 }
 
 #[test]
@@ -419,10 +445,9 @@ fn figures_have_their_tables() {
     // Three seeds; four links; twelve lines of a run.
     assert_eq!(of("ports").len(), 1 + 6 * 3 * 4);
     assert_eq!(of("punctuality").len(), 1 + 6 * 3 * 12);
-    let most = format!("S004-3 irregular 256 B,{},1,", ONE.most());
     let first: Vec<&str> = of("ports")
         .into_iter()
-        .filter_map(|line| line.strip_prefix(most.as_str()))
+        .filter_map(|line| line.strip_prefix("S004-3 irregular 256 B,3072,1,"))
         .collect();
     assert_eq!(
         first,
