@@ -57,8 +57,8 @@ impl Ladder {
     }
 
     /// Returns the ladder with a lane per position of the longest path, l-g-l-g-l, l-l-g-l-g-l,
-    /// l-g-l-l-g-l or l-l-g-l-l-g-l-l, so that lanes rise. `None` for two levels, where a lane cannot distinguish
-    /// links up and down.
+    /// l-g-l-l-g-l or l-l-g-l-l-g-l-l, so that lanes rise. `None` for two levels, where a lane
+    /// cannot distinguish links up and down.
     pub(crate) fn apart(&self) -> Option<Self> {
         (self.ways != Ways::TwoLevel).then(|| Ladder::with_lanes(self.ways, true))
     }
