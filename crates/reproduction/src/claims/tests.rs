@@ -322,8 +322,13 @@ fn every_claims_file_is_valid() {
     }
 }
 
+type MakeResults = fn() -> Results;
+
 /// Results with the values that a paper prints, so that its claims hold.
-const PRINTED: &[(&str, fn() -> Results)] = &[("003", crate::paper_003::tests::printed)];
+const PRINTED: &[(&str, MakeResults)] = &[
+    ("002", crate::paper_002::tests::printed),
+    ("003", crate::paper_003::tests::printed),
+];
 
 /// Every claim of a paper holds on what the paper prints, and misses on something else.
 #[test]

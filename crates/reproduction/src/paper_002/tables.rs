@@ -1,202 +1,35 @@
-//! The data of the figures.
+//! The data of the figures that `claims.toml` does not write.
 
 use netloom_design::cost::buffers::{PortGroup, cable_delay, idle_buffer};
 use netloom_results::{Cell, Column, Csv};
 use netloom_units::{Bytes, Rate, Ratio};
 
-use super::applications::{APPLICATIONS, execution_ns};
-use super::scenarios::{BURSTS, HISTOGRAMS, ONSET, PROGRAMS, UNIFORM};
-use super::series::whole;
-use super::switches::Switch::{Baseline, Full, Half, Quarter};
-use super::{bursts, onset, uniform};
-use crate::order::mean;
 use crate::{Outcome, Results, points_csv};
 
-/// Returns all tables by name.
+/// Returns these tables by name.
 pub(super) fn tables(results: &Results) -> Vec<(&'static str, String)> {
     vec![
         ("points", points_csv(results)),
-        ("uniform", uniform(results)),
-        ("applications", applications(results)),
-        ("onset", onset(results)),
         ("distribution", distribution(results)),
-        ("bursts", bursts(results)),
         ("buffers", buffers()),
     ]
 }
 
-const SERIES: Column = Column::new("series", "", "Scenario, machine and switch.");
-const SEEDS: Column = Column::new("seeds", "", "Number of runs in the means.");
+/// The part of the names of series for each machine.
+const MACHINES: [&str; 2] = ["", "72 nodes "];
 
-/// The columns of `uniform.csv`.
-const CURVE: &[Column] = &[
-    SERIES,
-    Column::new("load", "fraction", "Nominal offered load."),
-    SEEDS,
-    Column::new("offered_load", "fraction", "Load created by the workload."),
-    Column::new("accepted_load", "fraction", "Load received."),
-    Column::new("latency_mean_ns", "ns", "Mean latency of a packet."),
-    Column::new(
-        "round_trip_ns",
-        "ns",
-        "Mean lifetime of a copy; empty without copies.",
-    ),
-    Column::new(
-        "little_load",
-        "fraction",
-        "Load that Little's law allows with this round trip and capacity.",
-    ),
+/// The series around the onset of aggressors.
+const ONSET: [&str; 5] = [
+    "S002-4 {}baseline",
+    "S002-4 {}100 %",
+    "S002-4 {}50 %",
+    "S002-5 {}alone",
+    "S002-4 {}without ECN",
 ];
-
-/// Figure 5.
-fn uniform(results: &Results) -> String {
-    let mut csv = Csv::new(&[CURVE]);
-    for scenario in UNIFORM {
-        for switch in [Baseline, Full, Half, Quarter] {
-            let Ok(points) = uniform::curve(results, scenario, switch) else {
-                continue;
-            };
-            for point in points {
-                let round_trip = point.round_trip_ns.as_deref().map(mean);
-                let little = |ns| scenario.machine.little(switch.capacity(), ns);
-                csv.line([
-                    scenario.series(switch).to_owned(),
-                    point.load.cell(),
-                    point.accepted.len().to_string(),
-                    mean(&point.offered).cell(),
-                    mean(&point.accepted).cell(),
-                    mean(&point.latency_ns).cell(),
-                    round_trip.cell(),
-                    round_trip.map(little).cell(),
-                ]);
-            }
-        }
-    }
-    csv.finish()
-}
-
-/// The columns of `applications.csv`.
-const EXECUTION: &[Column] = &[
-    Column::new("series", "", "Scenario, machine, application and switch."),
-    Column::new("application", "", "Name of the application in the paper."),
-    Column::new("switch", "", "Switch."),
-    SEEDS,
-    Column::new(
-        "execution_us",
-        "us",
-        "Time until the last message was received.",
-    ),
-    Column::new(
-        "ratio",
-        "",
-        "Execution time divided by that of the baseline, mean over seeds; empty without a \
-         baseline.",
-    ),
-];
-
-/// Figure 6.
-fn applications(results: &Results) -> String {
-    let mut csv = Csv::new(&[EXECUTION]);
-    for scenario in PROGRAMS {
-        for application in &APPLICATIONS {
-            let cases = application.cases(scenario.machine);
-            let times = |series: &str| -> Option<Vec<f64>> {
-                let all = whole(results, series).ok()?;
-                all.into_iter().map(execution_ns).collect()
-            };
-            let baseline = times(cases[0].series);
-            for case in cases {
-                let Some(own) = times(case.series) else {
-                    continue;
-                };
-                let ratio = baseline.as_ref().map(|baseline| {
-                    let both = own.iter().zip(baseline);
-                    mean(&both.map(|(own, other)| own / other).collect::<Vec<_>>())
-                });
-                csv.line([
-                    case.series.to_owned(),
-                    application.name.to_owned(),
-                    case.switch.word().to_owned(),
-                    own.len().to_string(),
-                    (mean(&own) / 1000.0).cell(),
-                    ratio.cell(),
-                ]);
-            }
-        }
-    }
-    csv.finish()
-}
-
-/// The columns of `onset.csv`.
-const COURSE: &[Column] = &[
-    SERIES,
-    Column::new("time_us", "us", "End of the bin."),
-    SEEDS,
-    Column::new(
-        "victim_latency_ns",
-        "ns",
-        "Mean latency of the victims' packets received in the bin.",
-    ),
-    Column::new(
-        "victim_accepted",
-        "fraction",
-        "Load received by victims, as a fraction of their links.",
-    ),
-    Column::new(
-        "watched_flits_per_cycle",
-        "flits/cycle",
-        "Load sent by aggressors to one hot spot.",
-    ),
-    Column::new(
-        "watched_stash_flits",
-        "flits",
-        "Occupancy of the stashes of its switch at the end of the bin.",
-    ),
-    Column::new(
-        "watched_stash_share",
-        "fraction",
-        "Occupancy of these stashes as a fraction of their capacity; empty without stashes.",
-    ),
-];
-
-/// Figures 7a and 8.
-fn onset(results: &Results) -> String {
-    let mut csv = Csv::new(&[COURSE]);
-    for scenario in ONSET {
-        for case in scenario.cases {
-            let Ok(all) = whole(results, case.series) else {
-                continue;
-            };
-            let courses = all.into_iter().map(|one| onset::course(scenario, one));
-            let Some(courses) = courses.collect::<Option<Vec<_>>>() else {
-                continue;
-            };
-            let capacity = case.switch.capacity() * scenario.machine.stash_bytes() / 10.0;
-            for (at, bin) in courses[0].iter().enumerate() {
-                let over = |of: fn(&onset::Bin) -> f64| {
-                    let own = courses.iter().filter_map(|bins| bins.get(at));
-                    mean(&own.map(of).collect::<Vec<_>>())
-                };
-                let held = over(|bin| bin.held_flits);
-                csv.line([
-                    case.series.to_owned(),
-                    bin.end_us.cell(),
-                    courses.len().to_string(),
-                    over(|bin| bin.latency_ns).cell(),
-                    over(|bin| bin.accepted).cell(),
-                    over(|bin| bin.watched).cell(),
-                    held.cell(),
-                    (capacity > 0.0).then(|| held / capacity).cell(),
-                ]);
-            }
-        }
-    }
-    csv.finish()
-}
 
 /// The columns of `distribution.csv`.
 const DISTRIBUTION: &[Column] = &[
-    SERIES,
+    Column::new("series", "", "Scenario, machine and switch."),
     Column::new("latency_ns", "ns", "Latency: the upper end of a bucket."),
     Column::new(
         "share",
@@ -208,12 +41,11 @@ const DISTRIBUTION: &[Column] = &[
 
 /// Returns bucket ends and counts of the victims' packets.
 fn buckets(outcome: &Outcome) -> Option<Vec<(f64, f64)>> {
-    let table = outcome.table(HISTOGRAMS)?;
+    let table = outcome.table("histograms")?;
     let (class, latency) = (table.column("class")?, table.column("latency")?);
     let (to, count) = (table.column("to_ns")?, table.column("count")?);
-    let own = |&line: &usize| {
-        class.text(line) == Some(onset::VICTIM) && latency.text(line) == Some("packet")
-    };
+    let own =
+        |&line: &usize| class.text(line) == Some("victim") && latency.text(line) == Some("packet");
     let bucket = |line| Some((to.number(line)?, count.number(line)?));
     (0..table.len()).filter(own).map(bucket).collect()
 }
@@ -221,13 +53,18 @@ fn buckets(outcome: &Outcome) -> Option<Vec<(f64, f64)>> {
 /// Figure 7b.
 fn distribution(results: &Results) -> String {
     let mut csv = Csv::new(&[DISTRIBUTION]);
-    for scenario in ONSET {
-        for case in scenario.cases {
-            let Ok(all) = whole(results, case.series) else {
+    for part in MACHINES {
+        for case in ONSET {
+            let series = case.replace("{}", part);
+            let is_own = |own: &str| own == series;
+            if results.lacking.iter().any(|(own, _)| is_own(own)) {
                 continue;
-            };
-            let mut counts: Vec<(f64, f64)> =
-                all.into_iter().filter_map(buckets).flatten().collect();
+            }
+            let own = results
+                .outcomes
+                .iter()
+                .filter(|own| is_own(&own.run.series));
+            let mut counts: Vec<(f64, f64)> = own.filter_map(buckets).flatten().collect();
             counts.sort_by(|a, b| a.0.total_cmp(&b.0));
             let total: f64 = counts.iter().map(|bucket| bucket.1).sum();
             let mut below = 0.0;
@@ -236,47 +73,8 @@ fn distribution(results: &Results) -> String {
                 // Seeds have the same buckets.
                 if counts.get(at + 1).is_none_or(|next| next.0 > *end) {
                     let share = below / total;
-                    csv.line([case.series.to_owned(), end.cell(), share.cell()]);
+                    csv.line([series.clone(), end.cell(), share.cell()]);
                 }
-            }
-        }
-    }
-    csv.finish()
-}
-
-/// The columns of `bursts.csv`.
-const BURST: &[Column] = &[
-    SERIES,
-    Column::new("packets", "", "Packets per message of an aggressor."),
-    SEEDS,
-    Column::new(
-        "victim_p90_ns",
-        "ns",
-        "90 % quantile of the victims' latency.",
-    ),
-    Column::new(
-        "victim_accepted",
-        "fraction",
-        "Load received by victims, as a fraction of their links.",
-    ),
-];
-
-/// Figure 9.
-fn bursts(results: &Results) -> String {
-    let mut csv = Csv::new(&[BURST]);
-    for scenario in BURSTS {
-        for case in scenario.cases {
-            let Ok(points) = bursts::curve(results, scenario, case.switch) else {
-                continue;
-            };
-            for point in points {
-                csv.line([
-                    case.series.to_owned(),
-                    point.packets.cell(),
-                    point.p90_ns.len().to_string(),
-                    mean(&point.p90_ns).cell(),
-                    mean(&point.accepted).cell(),
-                ]);
             }
         }
     }
