@@ -7,7 +7,7 @@
 
 use std::ops::{BitAnd, BitOr};
 
-use crate::{Finding, Measured};
+use crate::Measured;
 
 pub(crate) const TOO_FEW: &str = "an order takes at least two seeds";
 
@@ -112,22 +112,9 @@ pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Creates a finding about an order, which is not judged if there are too few seeds.
-pub(crate) fn ordered(
-    n_seeds: usize,
-    shown: impl Into<Shown>,
-    words: impl Into<String>,
-) -> Finding {
-    match n_seeds {
-        0 | 1 => Finding::not_run(format!("{}; {TOO_FEW}", words.into())),
-        _ => Finding::checked(shown, words),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Verdict;
 
     #[test]
     fn a_difference_counts_seed_by_seed() {
@@ -174,13 +161,5 @@ mod tests {
         assert_eq!((yes | unsure, unsure | no), (yes, unsure));
         assert_eq!(Shown::all([yes, unsure, yes]), unsure);
         assert_eq!(Shown::all([]), yes);
-    }
-
-    #[test]
-    fn one_seed_orders_nothing() {
-        assert_eq!(ordered(1, true, "x").verdict, Verdict::NotRun);
-        assert_eq!(ordered(2, true, "x").verdict, Verdict::Holds);
-        assert_eq!(ordered(2, Shown::Unsure, "x").verdict, Verdict::Undecided);
-        assert_eq!(ordered(2, false, "x").verdict, Verdict::Misses);
     }
 }

@@ -204,7 +204,7 @@ fn as_printed(run: &Run) -> MadeUp {
     let switches = ["baseline", "100 %", "50 %", "25 %"];
     // Runs without aggressors or congestion control are those of the last, whose values claims do
     // not use.
-    let switch = switches.into_iter().position(|word| is(word)).unwrap_or(3);
+    let switch = switches.into_iter().position(is).unwrap_or(3);
     let is_bound = run.series.contains("BIGFFT") || run.series.contains("FillBoundary");
     let is_alone = is("alone");
     let is_severe = is("without ECN");
