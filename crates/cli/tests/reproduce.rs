@@ -322,6 +322,7 @@ fn a_paper_is_run_in_parts() {
 
 /// A study of a switch, and two claims about it.
 fn own_paper(place: &Place) {
+    std::fs::create_dir_all(place.0.join("mine/studies")).unwrap();
     place.file(
         "mine/studies/loads.toml",
         "netloom = 1\nname = \"loads\"\n[topology]\nkind = \"single-switch\"\nports = 4\n\

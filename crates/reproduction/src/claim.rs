@@ -1,8 +1,8 @@
-//! A claim of a paper, and the finding about it.
+//! The kinds of claims of papers, and findings about them.
 
 use serde::Serialize;
 
-use crate::{Results, Shown};
+use crate::Shown;
 
 /// How precisely a claim can be checked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -48,44 +48,6 @@ impl Basis {
             Basis::Arithmetic => "our arithmetic",
             Basis::MadeUp => "made-up load",
             Basis::Ours => "our check",
-        }
-    }
-}
-
-/// A claim of a paper that a function judges.
-#[derive(Clone, Copy)]
-pub struct Claim {
-    /// Id, such as `C000-1`.
-    pub id: &'static str,
-    /// Its part, if it is checked in parts; otherwise empty.
-    pub part: &'static str,
-    /// How precisely it can be checked.
-    pub tier: Tier,
-    pub statement: &'static str,
-    /// The paper's value; `-` if it prints none.
-    pub paper: &'static str,
-    /// The accepted values.
-    pub band: &'static str,
-    pub basis: Basis,
-    /// Ids of the readings that the measured value depends on.
-    pub readings: &'static [&'static str],
-    /// Checks the results.
-    pub judge: fn(&Results) -> Finding,
-}
-
-/// An interpretation that Rust states.
-#[derive(Clone, Copy, Debug)]
-pub struct Reading {
-    pub id: &'static str,
-    /// The interpretation.
-    pub words: &'static str,
-}
-
-impl From<&Reading> for crate::Reading {
-    fn from(own: &Reading) -> crate::Reading {
-        crate::Reading {
-            id: own.id.to_owned(),
-            words: own.words.to_owned(),
         }
     }
 }

@@ -29,7 +29,6 @@ mod points;
 mod results;
 mod table;
 
-pub(crate) use claim::Claim;
 pub use claim::{Basis, Finding, Tier, Verdict};
 pub use claims::ClaimsFile;
 pub use collected::Failure;

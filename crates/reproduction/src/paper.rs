@@ -124,13 +124,9 @@ fn has_text(name: &str) -> bool {
 #[derive(Clone, Copy)]
 pub(crate) struct BuiltIn {
     pub(crate) id: &'static str,
-    /// Its title, claims and readings, unless `data` holds them.
-    pub(crate) title: &'static str,
     pub(crate) plan: &'static LazyLock<Plan>,
     /// The text of `claims.toml`.
-    pub(crate) data: Option<&'static str>,
-    pub(crate) claims: &'static [crate::claim::Claim],
-    pub(crate) readings: &'static [crate::claim::Reading],
+    pub(crate) claims: &'static str,
     pub(crate) tables: Tables,
 }
 
@@ -138,16 +134,8 @@ impl From<&BuiltIn> for Paper {
     /// # Panics
     /// If a file has mistakes. The files are part of the program, and a test reads them.
     fn from(own: &BuiltIn) -> Paper {
-        let read = |text: &str| {
-            let name = format!("papers/{}/claims.toml", own.id);
-            ClaimsFile::read(&name, text).unwrap_or_else(|why| panic!("{why}"))
-        };
-        let file = own.data.map(read).unwrap_or_else(|| ClaimsFile {
-            title: own.title.to_owned(),
-            readings: own.readings.iter().map(Reading::from).collect(),
-            claims: own.claims.iter().map(Claim::from).collect(),
-            tables: vec![],
-        });
+        let name = format!("papers/{}/claims.toml", own.id);
+        let file = ClaimsFile::read(&name, own.claims).unwrap_or_else(|why| panic!("{why}"));
         let text = |name: &str| Some(own.plan.text(name));
         let read = figures::read(text("figures.toml"), text("printed.csv"));
         let (figures, printed) = read.unwrap_or_else(|why| panic!("paper {}: {why}", own.id));

@@ -28,9 +28,8 @@ use crate::order::TOO_FEW;
 use crate::{Basis, Finding, Results, Shown, Tier, Verdict};
 use evaluation::{Context, Definition, Evaluation, Turns};
 use formula::{Formula, Loop, Template};
-pub(crate) use value::Missing;
-#[allow(unused_imports)]
-pub(crate) use value::Value;
+pub(crate) use quantities::saturation;
+pub(crate) use value::{Missing, Value};
 
 /// A claim, and how it is checked.
 #[derive(Clone, Debug)]
@@ -55,8 +54,6 @@ pub struct Claim {
 /// How a claim is judged.
 #[derive(Clone, Debug)]
 pub(crate) enum Judge {
-    /// By a function.
-    Rust(fn(&Results) -> Finding),
     /// Never, for this reason.
     Never(String),
     Formulas(Box<Formulas>),
@@ -90,29 +87,12 @@ impl Claim {
     /// Checks the results.
     pub fn judge(&self, results: &Results) -> Finding {
         match &self.judge {
-            Judge::Rust(judge) => judge(results),
             Judge::Never(why) => Finding::not_run(why),
             Judge::Formulas(own) => {
                 let evaluation = Evaluation::new(results, &own.file, &own.names);
                 let found = own.judge(&evaluation);
                 found.unwrap_or_else(|missing| Finding::not_run(missing.words()))
             }
-        }
-    }
-}
-
-impl From<&crate::claim::Claim> for Claim {
-    fn from(own: &crate::claim::Claim) -> Claim {
-        Claim {
-            id: own.id.to_owned(),
-            part: own.part.to_owned(),
-            tier: own.tier,
-            statement: own.statement.to_owned(),
-            paper: own.paper.to_owned(),
-            band: own.band.to_owned(),
-            basis: own.basis,
-            readings: own.readings.iter().map(|&own| own.to_owned()).collect(),
-            judge: Judge::Rust(own.judge),
         }
     }
 }

@@ -322,10 +322,10 @@ fn every_claims_file_is_valid() {
     }
 }
 
-type MakeResults = fn() -> Results;
+/// Returns results with the values that a paper prints, so that its claims hold.
+type Printed = fn() -> Results;
 
-/// Results with the values that a paper prints, so that its claims hold.
-const PRINTED: &[(&str, MakeResults)] = &[
+const PRINTED: &[(&str, Printed)] = &[
     ("002", crate::paper_002::tests::printed),
     ("003", crate::paper_003::tests::printed),
 ];
@@ -374,68 +374,6 @@ fn that_cannot_miss(claims: &[Claim], results: &Results) -> Vec<String> {
             .flat_map(|source| FACTORS.map(|factor| (source.clone(), factor)));
         if !changes.any(|change| verdict(Some(change)).0 == Ok(Verdict::Misses)) {
             found.push(format!("{} {}", claim.id, claim.part));
-        }
-    }
-    found
-}
-
-/// Compares a file with the claims that Rust judges, on some results. Returns the differences.
-#[allow(dead_code)]
-pub(crate) fn differences(
-    old: &[crate::claim::Claim],
-    text: &str,
-    results: &Results,
-) -> Vec<String> {
-    let read = ClaimsFile::read("claims.toml", text).unwrap_or_else(|why| panic!("{why}"));
-    let mut found = vec![];
-    if old.len() != read.claims.len() {
-        found.push(format!("{} claims, not {}", read.claims.len(), old.len()));
-    }
-    for (old, new) in old.iter().zip(&read.claims) {
-        let name = format!("{} {}", old.id, old.part);
-        let own = Claim::from(old);
-        let texts = |own: &Claim| {
-            let Claim {
-                id,
-                part,
-                statement,
-                paper,
-                band,
-                readings,
-                ..
-            } = own.clone();
-            format!(
-                "{id}|{part}|{statement}|{paper}|{band}|{readings:?}|{:?}|{:?}",
-                own.tier, own.basis
-            )
-        };
-        if texts(&own) != texts(new) {
-            found.push(format!("{}\n  is not {}", texts(new), texts(&own)));
-        }
-        let (before, after) = ((old.judge)(results), new.judge(results));
-        if before.verdict != after.verdict {
-            found.push(format!("{name}: {after:?}\n  is not {before:?}"));
-            continue;
-        }
-        if before.verdict == Verdict::NotRun {
-            continue;
-        }
-        if before.measured != after.measured {
-            found.push(format!(
-                "{name}: {}\n  is not {}",
-                after.measured, before.measured
-            ));
-        }
-        let sorted = |mut all: Vec<(String, f64)>| {
-            all.sort_by(|a, b| a.0.cmp(&b.0));
-            all
-        };
-        let (before, after) = (sorted(before.numbers), sorted(after.numbers));
-        let is_near = |(a, b): (&(String, f64), &(String, f64))| {
-            a.0 == b.0 && (a.1 - b.1).abs() <= 1e-9 * a.1.abs().max(1.0)
-        };
-        if before.len() != after.len() || !before.iter().zip(&after).all(is_near) {
-            found.push(format!("{name}: {after:?}\n  is not {before:?}"));
         }
     }
     found

@@ -1,22 +1,9 @@
 //! Paper 001: OBQA, queues per output port against head-of-line blocking in fat trees.
 //!
-//! ```text
-//!  schemes.rs      scenarios.rs
-//!  1Q, DBBM, OBQA  S001-1, S001-2  uniform, over load   ──► C001-1 to C001-7     saturation.rs
-//!  VOQsw, VOQnet   S001-3, S001-4  a hot spot, over time ─► C001-8 to C001-11    course.rs
-//!                  S001-5, S001-6  storage, over time    ─► C001-12, C001-13     course.rs
-//! ```
-//!
-//! S001-7 (memory) is computed by `netloom_design::cost`. S001-8 consists of examples that tests of
-//! the crates routing and fabric check. At CI size, a 4-ary 3-tree of 64 nodes replaces the paper's
-//! 256 nodes, and only orders are judged.
+//! `experiments/papers/001/claims.toml` holds its claims. S001-7 (memory) is computed by
+//! `netloom_design::cost`. S001-8 consists of examples that tests of the crates routing and fabric
+//! check.
 
-mod claims;
-mod course;
-mod readings;
-mod saturation;
-mod scenarios;
-mod schemes;
 mod tables;
 
 use std::sync::LazyLock;
@@ -47,11 +34,8 @@ static PLAN: LazyLock<Plan> = LazyLock::new(|| {
 /// The paper.
 pub(crate) const PAPER: BuiltIn = BuiltIn {
     id: "001",
-    title: "OBQA in fat-trees",
     plan: &PLAN,
-    data: None,
-    claims: claims::CLAIMS,
-    readings: readings::READINGS,
+    claims: include_str!("../../papers/001/claims.toml"),
     tables: tables::tables,
 };
 

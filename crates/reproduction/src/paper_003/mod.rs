@@ -33,11 +33,8 @@ static PLAN: LazyLock<Plan> = LazyLock::new(|| {
 /// The paper.
 pub(crate) const PAPER: BuiltIn = BuiltIn {
     id: "003",
-    title: "",
     plan: &PLAN,
-    data: Some(include_str!("../../papers/003/claims.toml")),
-    claims: &[],
-    readings: &[],
+    claims: include_str!("../../papers/003/claims.toml"),
     tables: |results| vec![("points", points_csv(results))],
 };
 

@@ -609,7 +609,8 @@ fn tables_have_a_line_for_each_host_box_and_run() {
     };
     assert_eq!(lines("throughput"), 15 * 3 * 5);
     assert_eq!(lines("completion"), 7 * 3);
-    assert_eq!(lines("efficiency"), 7 * 40);
+    // The application and the bursts.
+    assert_eq!(lines("efficiency"), 2 * 7 * 40);
     assert_eq!(lines("latency"), 15 * 3 * 5 + 7 * 3);
 }
 

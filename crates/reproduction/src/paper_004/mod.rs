@@ -34,11 +34,8 @@ static PLAN: LazyLock<Plan> = LazyLock::new(|| {
 /// The paper.
 pub(crate) const PAPER: BuiltIn = BuiltIn {
     id: "004",
-    title: "",
     plan: &PLAN,
-    data: Some(include_str!("../../papers/004/claims.toml")),
-    claims: &[],
-    readings: &[],
+    claims: include_str!("../../papers/004/claims.toml"),
     tables: tables::tables,
 };
 

@@ -2,7 +2,11 @@
 
 mod accumulator;
 mod dips;
+mod queues;
 mod registers;
+mod saturation;
+
+pub(crate) use saturation::saturation;
 
 use super::evaluation::Evaluation;
 use super::value::{Answer, Missing, Value};
@@ -23,12 +27,14 @@ const QUANTITIES: &[&Quantity] = &[
     &accumulator::LARGEST_ACCUMULATOR,
     &dips::DEPTH,
     &dips::AFTER,
+    &queues::QUEUE_AREA,
+    &queues::QUEUE_MEMORY,
     &registers::REGISTER_BITS,
+    &saturation::SATURATION,
 ];
 
 /// The values of the parameters of a quantity.
 pub(crate) struct Call<'c, 'a> {
-    #[allow(dead_code)]
     pub(crate) results: &'a Results,
     /// The seed, counted from 0, if the quantity is by seed.
     pub(crate) seed: Option<usize>,
