@@ -266,8 +266,8 @@ fn run(page: &Path, number: usize) -> String {
             continue; // see `the_book_draws_what_the_readme_shows`
         }
         let committed = page.parent().unwrap().join(&link);
-        // A figure of a paper or of measured hardware takes minutes. Its page names the command, and
-        // the stage `papers` of CI draws those of papers.
+        // A figure of a paper or of measured hardware takes minutes. Its page names the command,
+        // and the stage `papers` of CI draws those of papers.
         let name = committed.file_name().and_then(|name| name.to_str());
         if name.is_some_and(|name| name.starts_with("paper-") || name.starts_with("measured-")) {
             assert!(committed.exists(), "{link}");

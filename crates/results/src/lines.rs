@@ -392,9 +392,10 @@ mod tests {
                 let suffixed = column.name.ends_with(&format!("_{unit}"));
                 assert_eq!(suffixed, column.unit == unit, "{column:?}");
             }
-            let known = described(column.name).unwrap();
-            assert_eq!(known.unit, column.unit, "{column:?}");
-            assert_eq!(known.axis_label(), column.axis_label(), "{column:?}");
+            // Tables may count what others state as a fraction; otherwise a name has one label.
+            for other in all().filter(|own| own.name == column.name && own.unit == column.unit) {
+                assert_eq!(other.axis_label(), column.axis_label(), "{column:?}");
+            }
         }
     }
 
