@@ -82,7 +82,7 @@ impl Target {
 ///
 /// There are one or two tables. With two, a packet that came in by certain ports is looked up in
 /// the second; in up*/down*, these are the ports by which it came down. Columns are the switches
-/// with NICs, see [`TableBuilder::targets`], or addresses of NICs ([`TableBuilder::by_address`]).
+/// with NICs, see [`TableBuilder::targets`], or addresses of NICs (`by_address`).
 #[derive(Debug)]
 pub struct TableBuilder {
     topology: Arc<Topology>,
