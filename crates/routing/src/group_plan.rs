@@ -118,6 +118,8 @@ impl<'a> Fabric<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct GroupPlan {
     detours: Detours,
+    /// What is drawn for each detour.
+    intermediate: Intermediate,
     /// Divides by the NICs of a switch that has any.
     by_hosts: Divisor,
     /// Switches with NICs.
@@ -282,6 +284,10 @@ impl GroupPlan {
         targets.dedup();
         GroupPlan {
             detours,
+            intermediate: match detours {
+                Detours::Always(intermediate) => intermediate,
+                _ => Intermediate::Group,
+            },
             by_hosts: Divisor::new(topology.n_nics() / targets.len() as u32),
             targets,
             groups: fabric.links.groups(),
@@ -332,7 +338,7 @@ impl GroupPlan {
             let rung = self.rung(at, from, lane);
             return self.route_in_transit(rules, at, there, rung, destination, occasion, view);
         }
-        if self.detours == Detours::Always(Intermediate::Switch) {
+        if self.intermediate == Intermediate::Switch {
             let rung = self.rung(at, from, lane);
             if let Some(hop) = self.to_drawn_switch(at, here, rung, destination, occasion) {
                 return hop;
@@ -437,14 +443,19 @@ impl GroupPlan {
     /// group other than these two, or the destination's if the first group is drawn.
     #[inline]
     fn intermediate(&self, first: u32, last: u32, draw: Draw) -> u32 {
-        let drawn = match self.detours {
-            Detours::Always(Intermediate::AnyGroup) => draw.below(GROUP, self.groups),
-            Detours::Always(Intermediate::Switch) => self.drawn_switch(draw).group,
-            _ => {
-                let mut group = draw.below(GROUP, self.groups - 2);
-                group += u32::from(group >= first.min(last));
-                return group + u32::from(group >= first.max(last));
-            }
+        if self.intermediate != Intermediate::Group {
+            return self.intermediate_of_all(first, last, draw);
+        }
+        let mut group = draw.below(GROUP, self.groups - 2);
+        group += u32::from(group >= first.min(last));
+        group + u32::from(group >= first.max(last))
+    }
+
+    #[cold]
+    fn intermediate_of_all(&self, first: u32, last: u32, draw: Draw) -> u32 {
+        let drawn = match self.intermediate {
+            Intermediate::Switch => self.drawn_switch(draw).group,
+            _ => draw.below(GROUP, self.groups),
         };
         if drawn == first { last } else { drawn }
     }
@@ -455,6 +466,7 @@ impl GroupPlan {
 
     /// Returns the hop of a packet that has come to the group of its drawn switch, unless it is at
     /// that switch or has been there.
+    #[cold]
     fn to_drawn_switch(
         &self,
         at: SwitchId,
@@ -599,7 +611,7 @@ impl GroupPlan {
             return self.choices_in_transit(rules, at, there, rung, hops);
         }
         let first = hops.len();
-        let visits_switch = self.detours == Detours::Always(Intermediate::Switch);
+        let visits_switch = self.intermediate == Intermediate::Switch;
         if visits_switch && (rung.globals, rung.locals) == (1, 0) {
             for index in (0..self.switches as u16).filter(|&index| index != here.index) {
                 self.locals(at, here, index, rung, hops);
