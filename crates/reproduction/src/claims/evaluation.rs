@@ -15,6 +15,11 @@ use super::sources;
 use super::value::{Answer, Missing, Value};
 use crate::{Outcome, Results, Shown};
 
+/// Maximum of levels of formulas that use each other, which bounds the stack, and of steps of a
+/// claim, which bounds its time.
+const MOST_LEVELS: usize = 1000;
+const MOST_STEPS: usize = 10_000_000;
+
 /// A quantity with a name.
 #[derive(Clone, Debug)]
 pub(super) struct Definition {
@@ -122,6 +127,9 @@ pub(super) struct Evaluation<'a> {
     answers: RefCell<HashMap<String, Answer>>,
     /// Documents of runs by address. Looked up, never iterated.
     pub(super) documents: RefCell<HashMap<usize, Rc<serde_json::Value>>>,
+    /// The levels of the formula that is evaluated, and the steps so far.
+    level: Cell<usize>,
+    n_steps: Cell<usize>,
     /// The fewest seeds that a function over seeds has used.
     fewest: Cell<Option<usize>>,
     /// A source, and the factor of its values.
@@ -152,6 +160,8 @@ impl<'a> Evaluation<'a> {
             series,
             answers: RefCell::default(),
             documents: RefCell::default(),
+            level: Cell::new(0),
+            n_steps: Cell::new(0),
             fewest: Cell::new(None),
             #[cfg(test)]
             scale: None,
@@ -173,8 +183,32 @@ impl<'a> Evaluation<'a> {
         own.or_else(|| of(file).map(|own| (own, false)))
     }
 
-    /// Whether a formula has a value by seed.
+    /// Counts a step, in which a part of a formula is looked at.
+    fn step<T>(&self, of: impl FnOnce() -> T) -> Result<T, Missing> {
+        let (level, n_steps) = (self.level.get(), self.n_steps.get());
+        if level == MOST_LEVELS {
+            let message = format!("formulas that use each other have more than {level} levels");
+            return Err(Missing::mistake(message));
+        }
+        if n_steps == MOST_STEPS {
+            let message = format!("the formulas take more than {n_steps} steps");
+            return Err(Missing::mistake(message));
+        }
+        self.level.set(level + 1);
+        self.n_steps.set(n_steps + 1);
+        let found = of();
+        self.level.set(level);
+        Ok(found)
+    }
+
+    /// Whether a formula has a value by seed. One that takes too many steps has none; its value
+    /// says why.
     pub(super) fn varies(&self, formula: &'a Formula, context: &Context<'a>) -> bool {
+        let found = self.step(|| self.parts_vary(formula, context));
+        found.unwrap_or(false)
+    }
+
+    fn parts_vary(&self, formula: &'a Formula, context: &Context<'a>) -> bool {
         let any = |all: &'a [Formula]| all.iter().any(|own| self.varies(own, context));
         match &formula.node {
             Node::Number(_) | Node::Truth(_) => false,
@@ -264,6 +298,10 @@ impl<'a> Evaluation<'a> {
     }
 
     pub(super) fn value(&self, formula: &'a Formula, context: &Context<'a>) -> Answer {
+        self.step(|| self.value_of_parts(formula, context))?
+    }
+
+    fn value_of_parts(&self, formula: &'a Formula, context: &Context<'a>) -> Answer {
         match &formula.node {
             Node::Number(number) => Ok(Value::Number(*number)),
             Node::Truth(shown) => Ok(Value::Truth(*shown)),
@@ -581,8 +619,10 @@ impl<'a> Evaluation<'a> {
         if !arguments.iter().any(|own| self.varies(own, context)) {
             return Ok(vec![row(context)?]);
         }
+        // What is not evaluated has no end of seeds: `choose(yes, 1, result(...))`.
+        let most = self.series.values().map(|own| own.outcomes.len()).max();
         let mut rows = vec![];
-        loop {
+        while rows.len() < most.unwrap_or(0).max(1) {
             match row(&context.at_seed(rows.len())) {
                 Ok(row) => rows.push(row),
                 Err(Missing::NoSeed) if !rows.is_empty() => break,

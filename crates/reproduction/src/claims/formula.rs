@@ -106,7 +106,7 @@ pub(super) struct Mistake {
 
 /// Reads a formula.
 pub(super) fn formula(text: &str) -> Result<Formula, Mistake> {
-    let mut reader = Reader { text, at: 0 };
+    let mut reader = Reader::new(text);
     let formula = reader.formula()?;
     reader.end()?;
     Ok(formula)
@@ -114,7 +114,7 @@ pub(super) fn formula(text: &str) -> Result<Formula, Mistake> {
 
 /// Reads a formula that may end in loops.
 pub(super) fn looped(text: &str) -> Result<(Formula, Vec<Loop>), Mistake> {
-    let mut reader = Reader { text, at: 0 };
+    let mut reader = Reader::new(text);
     let formula = reader.formula()?;
     let loops = reader.loops()?;
     reader.end()?;
@@ -123,7 +123,7 @@ pub(super) fn looped(text: &str) -> Result<(Formula, Vec<Loop>), Mistake> {
 
 /// Reads loops, of which the first has no `for`.
 pub(super) fn loops(text: &str) -> Result<Vec<Loop>, Mistake> {
-    let mut reader = Reader { text, at: 0 };
+    let mut reader = Reader::new(text);
     let mut loops = vec![reader.one_loop()?];
     loops.extend(reader.loops()?);
     reader.end()?;
@@ -132,12 +132,12 @@ pub(super) fn loops(text: &str) -> Result<Vec<Loop>, Mistake> {
 
 /// Reads a text with formulas in braces.
 pub(super) fn template(text: &str) -> Result<Template, Mistake> {
-    Reader { text, at: 0 }.template(None)
+    Reader::new(text).template(None)
 }
 
 /// Reads the name of a definition, with its parameters.
 pub(super) fn signature(text: &str) -> Result<(String, Vec<String>), Mistake> {
-    let mut reader = Reader { text, at: 0 };
+    let mut reader = Reader::new(text);
     let name = reader.name()?;
     let mut parameters = vec![];
     if reader.takes("(") {
@@ -153,12 +153,60 @@ pub(super) fn signature(text: &str) -> Result<(String, Vec<String>), Mistake> {
 
 const WORDS: [&str; 9] = ["for", "in", "if", "and", "or", "not", "yes", "no", "unsure"];
 
+/// Maximum of levels of a formula, and of operators: both bound the stack that it takes.
+const MOST_LEVELS: usize = 50;
+const MOST_OPERATORS: usize = 200;
+
+/// Maximum of decimals in a text: a number has no more digits.
+pub(super) const MOST_DECIMALS: usize = 17;
+
 struct Reader<'a> {
     text: &'a str,
     at: usize,
+    level: usize,
+    n_operators: usize,
 }
 
 impl Reader<'_> {
+    fn new(text: &str) -> Reader<'_> {
+        Reader {
+            text,
+            at: 0,
+            level: 0,
+            n_operators: 0,
+        }
+    }
+
+    /// Reads a part that is one level deeper.
+    fn nested(
+        &mut self,
+        part: impl FnOnce(&mut Self) -> Result<Formula, Mistake>,
+    ) -> Result<Formula, Mistake> {
+        if self.level == MOST_LEVELS {
+            return Err(self.too_many(MOST_LEVELS, "levels"));
+        }
+        self.level += 1;
+        let formula = part(self);
+        self.level -= 1;
+        formula
+    }
+
+    /// Counts an operator.
+    fn operator(&mut self) -> Result<(), Mistake> {
+        self.n_operators += 1;
+        match self.n_operators > MOST_OPERATORS {
+            true => Err(self.too_many(MOST_OPERATORS, "operators")),
+            false => Ok(()),
+        }
+    }
+
+    fn too_many(&self, most: usize, what: &str) -> Mistake {
+        Mistake {
+            at: self.at,
+            message: format!("expected at most {most} {what} in a formula, found more"),
+        }
+    }
+
     fn rest(&self) -> &str {
         &self.text[self.at..]
     }
@@ -217,8 +265,10 @@ impl Reader<'_> {
     }
 
     fn formula(&mut self) -> Result<Formula, Mistake> {
-        self.chain(&[("or", Sign::Or)], |own| {
-            own.chain(&[("and", Sign::And)], Reader::not)
+        self.nested(|own| {
+            own.chain(&[("or", Sign::Or)], |own| {
+                own.chain(&[("and", Sign::And)], Reader::not)
+            })
         })
     }
 
@@ -241,6 +291,7 @@ impl Reader<'_> {
             let Some(&(_, sign)) = signs.iter().find(|(text, _)| self.takes(text)) else {
                 return Ok(left);
             };
+            self.operator()?;
             let right = operand(self)?;
             let node = Node::Both(sign, Box::new(left), Box::new(right));
             left = Formula { at, node };
@@ -251,7 +302,7 @@ impl Reader<'_> {
         self.skip();
         let at = self.at;
         if self.takes("not") {
-            let node = Node::Not(Box::new(self.not()?));
+            let node = Node::Not(Box::new(self.nested(Reader::not)?));
             return Ok(Formula { at, node });
         }
         self.compare()
@@ -284,11 +335,12 @@ impl Reader<'_> {
         self.skip();
         let at = self.at;
         if self.takes("-") {
-            let node = Node::Negative(Box::new(self.unary()?));
+            let node = Node::Negative(Box::new(self.nested(Reader::unary)?));
             return Ok(Formula { at, node });
         }
         let mut own = self.primary()?;
         while self.takes("[") {
+            self.operator()?;
             let key = self.formula()?;
             self.expect("]")?;
             let node = Node::At(Box::new(own), Box::new(key));
@@ -517,8 +569,10 @@ impl Reader<'_> {
                 let digits = self.rest();
                 let after = digits.trim_start_matches(|c: char| c.is_ascii_digit());
                 let length = digits.len() - after.len();
-                let decimals = digits[..length].parse();
-                let decimals = decimals.map_err(|_| self.wrong("a number of decimals"))?;
+                let decimals = digits[..length].parse().ok();
+                let Some(decimals) = decimals.filter(|own| *own <= MOST_DECIMALS) else {
+                    return Err(self.wrong(&format!("at most {MOST_DECIMALS} decimals")));
+                };
                 self.at += length;
                 Some(decimals)
             }

@@ -1,6 +1,6 @@
 //! The built-in functions, but sources.
 
-use super::formula::Order;
+use super::formula::{MOST_DECIMALS, Order};
 use super::value::{Answer, Missing, Value};
 use crate::order::{descends, is_above, is_at_least, mean};
 use crate::{Measured, Shown};
@@ -352,6 +352,10 @@ pub(super) fn over_seeds(name: &str, rows: &[Vec<Value>]) -> Answer {
         }
         "interval" => {
             let (decimals, unit) = (rows[0][1].number()?, rows[0][2].as_text()?);
+            if !(0.0..=MOST_DECIMALS as f64).contains(&decimals) {
+                let expected = format!("expected at most {MOST_DECIMALS} decimals");
+                return Err(Missing::mistake(format!("{expected}, found {decimals}")));
+            }
             return Ok(Value::Text(measured(0)?.words(decimals as usize, unit)));
         }
         "above" => is_above(&column(0)?, 1.0, &column(1)?),

@@ -378,3 +378,51 @@ fn that_cannot_miss(claims: &[Claim], results: &Results) -> Vec<String> {
     }
     found
 }
+
+/// A file from somebody else can neither overflow the stack nor run for ever.
+#[test]
+fn formulas_have_limits() {
+    let deep =
+        |open: &str, close: &str| format!("{}1{} > 0", open.repeat(100_000), close.repeat(100_000));
+    for holds in [
+        deep("(", ")"),
+        deep("[", "]"),
+        deep("-", ""),
+        deep("not ", ""),
+        deep("1 + ", ""),
+        deep("", "[0]"),
+    ] {
+        let found = mistakes("", &holds);
+        assert!(found.contains("expected at most"), "{found}");
+    }
+    assert!(mistakes("x = '\"{1:.70000}\"'", "yes").contains("at most 17 decimals"));
+    for (template, expected) in [
+        ("{interval(1, 1e18, \"\")}", "at most 17 decimals"),
+        (
+            "{register_bits(1e18, 1, yes, \"all\")}",
+            "expected 1 to 65536",
+        ),
+    ] {
+        let found = text("", template);
+        assert!(found.contains(expected), "{found}");
+    }
+    // Each definition squares the length of the one before.
+    let mut define = "e0 = [1, 2, 3, 4]\n".to_owned();
+    for n in 1..8 {
+        let before = n - 1;
+        define.push_str(&format!(
+            "e{n} = '[a for a in e{before} for b in e{before}]'\n"
+        ));
+    }
+    let found = text(&define, "{len(e7)}");
+    assert!(found.contains("steps"), "{found}");
+    let mut define = "d0 = '1'\n".to_owned();
+    for n in 1..1500 {
+        define.push_str(&format!("d{n} = 'd{} + 1'\n", n - 1));
+    }
+    let found = text(&define, "{d1499}");
+    assert!(found.contains("levels"), "{found}");
+    // No run is needed for this value by seed.
+    let never = "{mean(choose(yes, 1, result(\"a\", \"delivered_load\", class = \"x\")))}";
+    assert_eq!(text("", never), "1");
+}

@@ -11,7 +11,13 @@ pub(super) const REGISTER_BITS: Quantity = Quantity {
     parameters: &["ports", "entries", "deficits", "part"],
     by_seed: false,
     of: |call| {
-        let (ports, entries) = (call.number(0)? as u64, call.number(1)? as u64);
+        let size = |at: usize| match call.number(at)? {
+            number if (1.0..=65_536.0).contains(&number) => Ok(number as u64),
+            other => Err(Missing::mistake(format!(
+                "expected 1 to 65536, found {other}"
+            ))),
+        };
+        let (ports, entries) = (size(0)?, size(1)?);
         let device = Device::new(ports, entries, call.value(2).truth()? == crate::Shown::Yes);
         let bits = match call.text(3)? {
             "all" => device.bits(),
