@@ -1139,7 +1139,7 @@ fn a_paper_is_reproduced_in_short_form() {
         .collect();
     assert_eq!(
         head[0],
-        "claim tier verdict paper measured accepted word of"
+        "claim tier verdict paper netloom accepted word of"
     );
     // Numbers are judged only on the fabrics of the paper, orders also on small ones.
     assert_eq!(

@@ -170,7 +170,7 @@ impl<'p> Table<'p> {
     /// Returns the lines with a finding, one finding each.
     fn measured<'a>(&'a self, of: impl Fn(&'a Row) -> Option<&'a Judged>) -> Vec<Vec<String>> {
         let head = [
-            "claim", "tier", "verdict", "paper", "measured", "accepted", "word of",
+            "claim", "tier", "verdict", "paper", "netloom", "accepted", "word of",
         ];
         let mut lines = vec![head.map(str::to_owned).to_vec()];
         for row in &self.rows {

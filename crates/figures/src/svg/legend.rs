@@ -200,7 +200,7 @@ fn entries(figure: &Figure) -> Vec<Entry> {
     if let ([only], true) = (series.as_slice(), has(figure, Mark::Printed)) {
         entries.push(Entry::Series {
             entry: LegendEntry {
-                name: "measured".to_owned(),
+                name: "netloom".to_owned(),
                 style: only.style,
             },
             has_line,

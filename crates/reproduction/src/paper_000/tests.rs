@@ -426,7 +426,7 @@ fn the_table_for_people() {
     };
     let lines: Vec<&str> = text.lines().filter(wanted).collect();
     insta::assert_snapshot!(lines.join("\n"), @"
-    claim                          tier  verdict  paper              measured                                                                                    accepted                                                       word of
+    claim                          tier  verdict  paper              netloom                                                                                     accepted                                                       word of
     C000-1 IB                      Q     holds    780.41 ns          780.4 ±1.9 ns                                                                               within 35 %                                                    paper
     C000-1 OPA                     Q     holds    647.10 ns          647.1 ±1.6 ns                                                                               within 35 %                                                    paper
     C000-1 order                   O     holds    -                  IB 780.4 ±1.9 ns, OPA 647.1 ±1.6 ns on the 4-ary 3-tree                                     OPA < IB                                                       paper
