@@ -35,5 +35,5 @@ pub use name::{is_formula, is_hidden, no_name, visible, visible_name};
 pub use nearest::nearest;
 pub use notes::{MOST_NOTES, Note, Notes, Severity};
 pub use params::{Param, Params};
-pub use read::{FromToml, Shape};
+pub use read::{FromToml, Shape, one_of};
 pub use section::{Resolved, ResolvedLine, Section};

@@ -270,6 +270,21 @@ impl<T: FromToml> FromToml for Option<T> {
     }
 }
 
+/// Reads one of several words, or notes which are expected.
+pub fn one_of<'a>(value: &Value, notes: &mut Notes, words: &[&'a str]) -> Option<&'a str> {
+    let text = value.as_text();
+    let found = words.iter().find(|&&word| text == Some(word));
+    if found.is_none() {
+        let found = text.map_or_else(|| value.shape.word().to_owned(), |t| format!("\"{t}\""));
+        let message = format!("expected one of {}, found {found}", words.join(", "));
+        let note = notes.error("E0104", value.place, message);
+        if let Some(near) = text.and_then(|text| crate::nearest(text, words.iter().copied())) {
+            note.help(format!("did you mean \"{near}\"?"));
+        }
+    }
+    found.copied()
+}
+
 /// Declares an enum whose variants are words in a file.
 ///
 /// ```
@@ -295,18 +310,9 @@ macro_rules! choice {
                 $crate::Shape::OneOf(vec![$($word),*])
             }
             fn read(value: &$crate::Value, notes: &mut $crate::Notes) -> Option<Self> {
-                match value.as_text() {
-                    $(Some($word) => Some($name::$variant),)*
-                    other => {
-                        let known = [$($word),*];
-                        let found = other.map_or_else(|| value.shape.word().to_owned(), |t| format!("\"{t}\""));
-                        let note = notes.error("E0104", value.place, format!("expected one of {}, \
-                            found {found}", known.join(", ")));
-                        if let Some(near) = other.and_then(|t| $crate::nearest(t, known)) {
-                            note.help(format!("did you mean \"{near}\"?"));
-                        }
-                        None
-                    }
+                match $crate::one_of(value, notes, &[$($word),*])? {
+                    $($word => Some($name::$variant),)*
+                    _ => None,
                 }
             }
             fn write(&self) -> String {

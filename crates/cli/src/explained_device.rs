@@ -12,7 +12,7 @@ pub(super) fn explained(name: &str) -> Vec<String> {
             .iter()
             .for_each(|own| table.line([own.name.clone(), own.title.clone()]));
         return vec![format!(
-            "devices: links and the devices at their ends, by name\n\n{}",
+            "devices: links and the devices at their ends, by name. In a file: [link] device = \"edr\"\n\n{}",
             table.text(width())
         )];
     }

@@ -91,6 +91,8 @@ fn import_from(place: &Place, folder: &str) {
     import.extend(["-o".to_owned(), "site".to_owned()]);
     let import: Vec<&str> = import.iter().map(String::as_str).collect();
     place.run(&import).with(0);
+    let site = std::fs::read_to_string(place.0.join("site/site.toml")).unwrap();
+    assert!(site.contains("device = \"edr\"\n"), "{site}");
 }
 
 /// Reads a fabric, plans, exports, lets OpenSM program it, and compares; then changes a weight.

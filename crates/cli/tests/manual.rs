@@ -91,9 +91,9 @@ fn pages() -> BTreeMap<String, String> {
 fn devices() -> String {
     let mut text = "# Links and devices\n\n\
         Parameters of real links, and of the devices at their ends, by name. `netloom explain \
-        devices` lists the names, `netloom explain edr` prints one. Copy the values into an \
-        experiment: the first column is the key, where there is one. `netloom` reads a rate such as \
-        `rate = \"HDR\"` itself, but no other value of these tables is a default.\n\n\
+        devices` lists the names, `netloom explain edr` prints one. With `device = \"edr\"`, `[link]` \
+        has the values whose first column is a key, unless it sets the key itself. `site import` \
+        names the device of most cables, and sets the delay of its switch.\n\n\
         The basis of a value: `standard` is computed from a published standard; `measured` is read \
         from a public measurement; `vendor` is a vendor's figure, or quoted as such; `assumed` is a \
         guess, because the value is not public or was not found. The date is the day on which the \

@@ -19,6 +19,14 @@ pub struct Device {
     pub notes: Vec<String>,
 }
 
+impl Device {
+    /// Returns the value of a key.
+    pub fn value(&self, key: &str) -> Option<&str> {
+        let found = self.values.iter().find(|own| own.key == key);
+        found.map(|own| own.value.as_str())
+    }
+}
+
 /// A parameter of a device.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]

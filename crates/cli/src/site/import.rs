@@ -8,6 +8,8 @@ use clap::Args;
 use netloom_infiniband::Site;
 use netloom_infiniband::routes::Names;
 use netloom_infiniband::suspects::{Suspect, suspects};
+use netloom_settings::devices::{Device, devices};
+use netloom_units::{Rate, Time};
 
 use super::files::{others, put, read_all, understood, write_folder};
 use crate::load::tell;
@@ -56,7 +58,7 @@ impl Import {
         }
         let mut written = write_folder(&self.output, &site)?;
         let path = self.output.join("site.toml");
-        let text = experiment(&written, !site.programmed.forwarding.is_empty());
+        let text = experiment(&written, &site);
         put(&path, &text)?;
         written.push("site.toml");
         output.outcome(&format!("{}\n", summary(&site).trim_end()))?;
@@ -188,13 +190,65 @@ fn summary(site: &Site) -> String {
     table.text(width())
 }
 
+/// Returns the device of most cables, if its name is known.
+fn device(site: &Site) -> Option<&'static Device> {
+    let mut n_cables = BTreeMap::new();
+    let ports = site.subnet.nodes.iter().flat_map(|node| &node.ports);
+    for cable in ports.filter_map(|port| port.cable) {
+        if let Some((speed, width)) = cable.speed.zip(cable.width) {
+            let name = speed.to_string().to_lowercase();
+            let name = match width.lanes() {
+                4 => name,
+                2 => format!("{name}100"),
+                lanes => format!("{name} x{lanes}"),
+            };
+            *n_cables.entry(name).or_insert(0) += 1;
+        }
+    }
+    let (name, _) = n_cables.into_iter().max_by_key(|(_, n)| *n)?;
+    devices().iter().find(|own| own.name == name)
+}
+
+/// Returns the cycles of the stage of routing with which a switch has the delay of its device. A
+/// cycle is the time of a flit of 64 bytes, and the other stages take four.
+fn routing_cycles(device: &Device) -> Option<u64> {
+    let delay: Time = device.value("delay of a switch")?.parse().ok()?;
+    let rate: Rate = device.value("link.rate")?.parse().ok()?;
+    let cycles = delay.as_nanos() * rate.0 as f64 / (64.0 * 8.0 * 1e9);
+    (cycles.round() as u64).checked_sub(4)
+}
+
+/// Returns `[link]` and the delay of a switch.
+fn links(device: Option<&Device>) -> (String, String) {
+    let Some(device) = device else {
+        return (String::new(), String::new());
+    };
+    let name = &device.name;
+    let link = format!(
+        "
+# Headers and MTU of {}; `netloom explain {name}` has the sources.
+# The lengths of the cables are not in the files of the site.
+[link]
+device = \"{name}\"
+cable = \"5 m\"
+",
+        device.title
+    );
+    let pipeline = routing_cycles(device).map(|cycles| {
+        let delay = device.value("delay of a switch").unwrap_or_default();
+        format!("pipeline = {{ routing = {cycles} }}  # {delay} from port to port, if idle\n")
+    });
+    (link, pipeline.unwrap_or_default())
+}
+
 /// Returns the text of an experiment: the site, and some traffic to start with.
-fn experiment(files: &[&str], has_forwarding: bool) -> String {
+fn experiment(files: &[&str], site: &Site) -> String {
+    let (link, pipeline) = links(device(site));
     let files: Vec<String> = files.iter().map(|name| format!("\"{name}\"")).collect();
     let files = files.join(", ");
-    let routing = match has_forwarding {
-        true => "",
-        false => {
+    let routing = match site.programmed.forwarding.is_empty() {
+        false => "",
+        true => {
             "\n# No forwarding tables were given, so routing is up*/down*; the subnet manager may \
              route differently.\n[routing]\nkind = \"up-down\"\n"
         }
@@ -210,12 +264,12 @@ name = \"site\"
 [topology]
 kind = \"infiniband\"
 files = [{files}]
-{routing}
+{link}{routing}
 # The crossbar of a real switch is faster than its links. The ratio is not public; 2 is an \
 assumption.
 [switch]
 speedup = 2
-
+{pipeline}
 # `netloom show switches site.toml` lists the names of hosts and switches.
 [[traffic]]
 name = \"all-to-all\"

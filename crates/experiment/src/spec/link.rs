@@ -8,6 +8,7 @@ use netloom_packet::Segmentation;
 use netloom_topology::Topology;
 use netloom_units::{Bytes, Rate, Ratio, Time};
 
+use super::device::DeviceName;
 use super::flow_control::{FLOW_CONTROLS, FlowControlSpec};
 
 /// Nanoseconds per metre of cable.
@@ -62,6 +63,8 @@ params! {
     /// The links of the fabric.
     #[derive(Clone, Debug)]
     pub struct Link {
+        /// A link by name: rate, MTU, headers and flow control that the file does not set.
+        pub device: Option<DeviceName> = None,
         /// Data rate of every link, in each direction.
         pub rate: Rate = Rate(100_000_000_000),
         /// Propagation delay of every link. The default is two flit times at 100 Gbps.

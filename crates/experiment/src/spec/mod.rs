@@ -18,6 +18,7 @@ mod connection_classes;
 pub(crate) mod connections;
 mod cost;
 mod desk;
+mod device;
 mod effort;
 mod estimate;
 mod extends;
@@ -221,6 +222,7 @@ pub fn load_document(
         going_on
     };
     control().check()?;
+    device::put(&mut document);
     let site = site::Known::of(&document, request);
     let surroundings = site.surroundings(&document, request);
     let planned = planned::put(&mut document, surroundings);

@@ -89,6 +89,7 @@ pub fn read_plan(
     files: &Arc<dyn Files>,
     notes: &mut Notes,
 ) -> Option<netloom_design::plan::Request> {
+    let document = &*super::device::applied(document);
     let mut known = Surroundings::default();
     let mut blueprint = None;
     match read_site(document, files) {

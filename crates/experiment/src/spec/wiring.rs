@@ -65,6 +65,7 @@ pub fn load_wiring(request: &Request<'_>) -> LoadedWiring {
     } = open(request);
     let sections = is_toml
         .then(|| {
+            super::device::put(&mut document);
             let site = site::Known::of(&document, request);
             let surroundings = site.surroundings(&document, request);
             let planned = planned::put(&mut document, surroundings);
