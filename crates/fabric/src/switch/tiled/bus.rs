@@ -12,7 +12,7 @@ use crate::switch::tiled::Tiles;
 use crate::switch::tiled::event::Event;
 use crate::switch::tiled::record::Record;
 use crate::switch::tiled::stash::pages;
-use crate::switch::tiled::{first_from, members};
+use crate::switch::tiled::{after, first_from, members};
 
 /// How the first packet of a queue may advance.
 #[derive(Clone, Copy)]
@@ -301,8 +301,7 @@ impl Fabric<Tiles> {
         flits: u16,
         out: &mut Outbox<Self, Q>,
     ) {
-        self.switches.ports[port].next_stash_column =
-            ((column + 1) % self.switches.geometry.columns) as u8;
+        self.switches.ports[port].next_stash_column = after(column, self.switches.geometry.columns);
         let switch = self.switches.ports[port].switch;
         self.switches.states[switch].promised[column as usize] += pages(flits);
         let channel = self.switches.geometry.store();

@@ -4,6 +4,7 @@ use crate::{RowSpace, Tiled};
 
 /// Ports, tile inputs times channels, and tiles are sets of 64 bits; tile inputs and outputs of 16.
 pub(crate) const MOST_PORTS: usize = 64;
+const MOST_TILES: usize = 64;
 pub(crate) const MOST_AT_TILE: usize = 16;
 
 /// The shape of a switch. Input p is input p mod I of the tiles of row p / I; output q is output q
@@ -32,6 +33,10 @@ pub(crate) struct Geometry {
     pub(crate) request: [(u8, u8); 64],
     /// By tile output: the request bits of packets for it, except those on their way to a stash.
     pub(crate) requests_for: [u64; MOST_AT_TILE],
+    /// Row and column of each tile.
+    tile_at: [(u8, u8); MOST_TILES],
+    /// Row of each column queue of an output (row times channels plus channel).
+    row_of_queue: [u8; 64],
 }
 
 impl Geometry {
@@ -43,14 +48,14 @@ impl Geometry {
         assert_eq!(ports, columns * outputs, "P = R I = C O");
         assert!(
             ports as usize <= MOST_PORTS
-                && rows * columns <= 64
+                && (rows * columns) as usize <= MOST_TILES
                 && inputs as usize <= MOST_AT_TILE
                 && outputs as usize <= MOST_AT_TILE
                 && outputs * channels <= 64
                 && rows * channels <= 64,
             "sets of ports, tiles and channels fit their words"
         );
-        let at = |size: u32| std::array::from_fn(|port| (port as u32 / size) as u8);
+        let at = |size: u32| std::array::from_fn(|number| (number as u32 / size) as u8);
         let request: [(u8, u8); 64] =
             std::array::from_fn(|bit| ((bit as u32 / outputs) as u8, (bit as u32 % outputs) as u8));
         let mut requests_for = [0u64; MOST_AT_TILE];
@@ -74,6 +79,10 @@ impl Geometry {
             column_of: at(outputs),
             request,
             requests_for,
+            tile_at: std::array::from_fn(|tile| {
+                ((tile as u32 / columns) as u8, (tile as u32 % columns) as u8)
+            }),
+            row_of_queue: at(channels),
         }
     }
 
@@ -106,6 +115,19 @@ impl Geometry {
     #[inline]
     pub(crate) fn row(&self, input: u32) -> u32 {
         u32::from(self.row_of[input as usize % MOST_PORTS])
+    }
+
+    /// Returns the row and the column of a tile.
+    #[inline]
+    pub(crate) fn tile_at(&self, tile: u32) -> (u32, u32) {
+        let (row, column) = self.tile_at[tile as usize % MOST_TILES];
+        (u32::from(row), u32::from(column))
+    }
+
+    /// Returns the row of a column queue of an output.
+    #[inline]
+    pub(crate) fn row_of_column_queue(&self, index: u32) -> u32 {
+        u32::from(self.row_of_queue[index as usize % 64])
     }
 
     /// Returns the tile input of an input port (numbered over the partition) in a column.

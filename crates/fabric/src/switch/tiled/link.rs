@@ -10,7 +10,7 @@ use crate::switch::Peer;
 use crate::switch::tiled::Tiles;
 use crate::switch::tiled::event::Event;
 use crate::switch::tiled::held::Held;
-use crate::switch::tiled::{Port, first_from, members};
+use crate::switch::tiled::{Port, after, first_from, members};
 
 impl Port {
     /// Whether an endpoint is at the other end.
@@ -165,7 +165,7 @@ impl Fabric<Tiles> {
         if is_empty {
             output.present &= !(1 << vc);
         }
-        output.next_lane = ((u32::from(vc) + 1) % self.switches.geometry.lanes) as u8;
+        output.next_lane = after(u32::from(vc), self.switches.geometry.lanes);
         output.committed -= u32::from(flits);
         output.flits += u64::from(flits);
         output.packets += 1;

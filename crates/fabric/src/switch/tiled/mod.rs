@@ -413,6 +413,12 @@ pub(crate) fn members(mut set: u64) -> impl Iterator<Item = u32> {
     })
 }
 
+/// Returns the number after `at` in the cycle of the `n` numbers from 0.
+#[inline]
+pub(crate) fn after(at: u32, n: u32) -> u8 {
+    if at + 1 < n { at as u8 + 1 } else { 0 }
+}
+
 /// Returns the smallest member not below a pointer, or else the smallest of all.
 #[inline]
 pub(crate) fn first_from(set: u64, pointer: u8) -> u32 {

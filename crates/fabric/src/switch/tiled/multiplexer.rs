@@ -8,7 +8,7 @@ use crate::fabric::Fabric;
 use crate::link::pool::Pool;
 use crate::switch::tiled::Tiles;
 use crate::switch::tiled::event::Event;
-use crate::switch::tiled::{first_from, members};
+use crate::switch::tiled::{after, first_from, members};
 
 impl Fabric<Tiles> {
     /// Handles a header in a column buffer.
@@ -147,7 +147,7 @@ impl Fabric<Tiles> {
         let until = self.switches.pass(now, packet, flits, stage);
         let output = &mut self.switches.ports[port];
         output.multiplexer_blocked = false;
-        output.next_column = ((index + 1) % (rows * channels)) as u8;
+        output.next_column = after(index, rows * channels);
         output.multiplexer_until = until;
         let shares = &self.switches.output_shares[u32::from(output.wire)];
         output.space.take(vc, flits, shares);
@@ -179,7 +179,7 @@ impl Fabric<Tiles> {
         if is_empty {
             output.columns &= !(1 << index);
         }
-        let row = index / channels;
+        let row = geometry.row_of_column_queue(index);
         if output.rows_blocked >> row & 1 == 1 {
             output.rows_blocked &= !(1 << row);
             let tile = row * geometry.columns + geometry.column(u32::from(output.number));

@@ -27,7 +27,7 @@ impl Tiles {
     #[inline(always)]
     fn waiting_at(&self, switch: u32, tile: u32) -> impl Iterator<Item = u32> {
         let geometry = &self.geometry;
-        let (row, column) = (tile / geometry.columns, tile % geometry.columns);
+        let (row, column) = geometry.tile_at(tile);
         let first = switch * geometry.ports + row * geometry.inputs;
         let waiting = self.tiles[switch * geometry.rows * geometry.columns + tile].waiting;
         members(u64::from(waiting)).map(move |input| geometry.tile_input(first + input, column))
@@ -139,7 +139,7 @@ impl Fabric<Tiles> {
             for tile_input in tiles.waiting_at(switch, tile) {
                 tiles.tile_inputs.prefetch(tile_input, 0);
             }
-            let (row, column) = (tile / geometry.columns, tile % geometry.columns);
+            let (row, column) = geometry.tile_at(tile);
             let first_output = base + column * geometry.outputs;
             for output in 0..geometry.outputs {
                 let tile_output = geometry.tile_output(first_output + output, row);

@@ -10,7 +10,7 @@ use netloom_units::Tick;
 use crate::fabric::Fabric;
 use crate::switch::tiled::Tiles;
 use crate::switch::tiled::event::Event;
-use crate::switch::tiled::first_from;
+use crate::switch::tiled::{after, first_from};
 
 /// Returns the number of pages of a packet: a stash is divided into pages of two flits (two
 /// interleaved banks).
@@ -74,7 +74,7 @@ impl Fabric<Tiles> {
         let side_band = self.switches.cycles(self.switches.stages.side_band);
         let state = &mut self.switches.ports[port];
         state.stash_blocked = false;
-        state.next_row = ((row + 1) % rows) as u8;
+        state.next_row = after(row, rows);
         state.stash_until = until;
         state.stash_used += pages(flits);
         let (switch, column) = (

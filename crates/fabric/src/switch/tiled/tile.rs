@@ -8,8 +8,8 @@ use crate::fabric::Fabric;
 use crate::parcel::Flags;
 use crate::switch::tiled::Tiles;
 use crate::switch::tiled::event::Event;
-use crate::switch::tiled::geometry::MOST_AT_TILE;
-use crate::switch::tiled::{first_from, members};
+use crate::switch::tiled::geometry::{Geometry, MOST_AT_TILE};
+use crate::switch::tiled::{after, first_from, members};
 
 impl Fabric<Tiles> {
     /// Handles a header in a row buffer.
@@ -69,17 +69,19 @@ impl Fabric<Tiles> {
         tile: u32,
         out: &mut Outbox<Self, Q>,
     ) {
-        let geometry = &self.switches.geometry;
-        let (rows, columns) = (geometry.rows, geometry.columns);
-        let (row, column) = (tile / columns, tile % columns);
-        let base = switch * geometry.ports;
-        let (first_input, first_output) = (
-            base + row * geometry.inputs,
-            base + column * geometry.outputs,
-        );
-        let at_tile = switch * rows * columns + tile;
+        let place = Place::new(&self.switches.geometry, switch, tile);
+        let Place {
+            at_tile,
+            row,
+            column,
+            first_input,
+            first_output,
+            ..
+        } = place;
         let waiting = self.switches.tiles[at_tile].waiting;
-
+        if waiting.is_power_of_two() && self.decide_tile_alone(now, place, out) {
+            return;
+        }
         let mut round = Round::new();
         for input in members(u64::from(waiting)) {
             let tile_input = self
@@ -121,7 +123,7 @@ impl Fabric<Tiles> {
                 .switches
                 .geometry
                 .tile_output(first_output + output, row)]
-            .next_input = ((input + 1) % self.switches.geometry.inputs) as u8;
+            .next_input = after(input, self.switches.geometry.inputs);
             if self.switches.tile_inputs[tile_input].requests == 0 {
                 self.switches.tiles[at_tile].waiting &= !(1 << input);
             }
@@ -136,12 +138,71 @@ impl Fabric<Tiles> {
         let may_turn = |input: u32| round.aside[input as usize % MOST_AT_TILE] != u8::MAX;
         if members(outputs_left).any(loses) || members(u64::from(inputs_left)).any(may_turn) {
             self.switches.states[switch].due.tiles |= 1 << tile;
-        } else if self.switches.tiles[at_tile].waiting != 0
-            && round.later < self.switches.tiles[at_tile].wake
-        {
-            self.switches.tiles[at_tile].wake = round.later;
-            let tile = tile as u8;
-            out.at(round.later, Event::Tile { tile, switch });
+        } else {
+            self.look_at_tile(place, round.later, out);
+        }
+    }
+
+    /// Does the same where one input waits with one request that is not for a stash, so that there
+    /// is no choice. Returns `false`, and does nothing, if that input has more requests.
+    #[inline(always)]
+    fn decide_tile_alone<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        place: Place,
+        out: &mut Outbox<Self, Q>,
+    ) -> bool {
+        let geometry = &self.switches.geometry;
+        let input = self.switches.tiles[place.at_tile].waiting.trailing_zeros();
+        let port_in = place.first_input + input;
+        let tile_input = geometry.tile_input(port_in, place.column);
+        let state = &self.switches.tile_inputs[tile_input];
+        if !state.requests.is_power_of_two() {
+            return false;
+        }
+        let bit = state.requests.trailing_zeros();
+        let (channel, output) = geometry.request[bit as usize % 64];
+        let (channel, output) = (u32::from(channel), u32::from(output));
+        if channel == geometry.store() {
+            return false;
+        }
+        let port = place.first_output + output;
+        let tile_output = geometry.tile_output(port, place.row);
+        let mut later = state.until;
+        if later <= now {
+            let until = self.switches.tile_outputs[tile_output].until;
+            if until > now {
+                later = until;
+            } else if self.column_has_room(tile_input, tile_output, output, channel) {
+                later = self.cross_on(now, tile_input, port, place.row, output, channel, out);
+                self.switches.tile_outputs[tile_output].next_input =
+                    after(input, self.switches.geometry.inputs);
+                if self.switches.tile_inputs[tile_input].requests == 0 {
+                    self.switches.tiles[place.at_tile].waiting = 0;
+                }
+                self.wake_bus(port_in);
+            } else {
+                later = Tick::NEVER;
+                self.switches.ports[port].rows_blocked |= 1 << place.row;
+            }
+        }
+        self.look_at_tile(place, later, out);
+        true
+    }
+
+    /// Schedules the next check of a tile at which packets wait.
+    #[inline(always)]
+    fn look_at_tile<Q: EventQueue<Event>>(
+        &mut self,
+        place: Place,
+        when: Tick,
+        out: &mut Outbox<Self, Q>,
+    ) {
+        let state = &mut self.switches.tiles[place.at_tile];
+        if state.waiting != 0 && when < state.wake {
+            state.wake = when;
+            let (tile, switch) = (place.tile as u8, place.switch);
+            out.at(when, Event::Tile { tile, switch });
         }
     }
 
@@ -280,7 +341,7 @@ impl Fabric<Tiles> {
         out: &mut Outbox<Self, Q>,
     ) -> Tick {
         let geometry = &self.switches.geometry;
-        let (outputs, channels) = (geometry.outputs, geometry.channels);
+        let outputs = geometry.outputs;
         let tile_output = geometry.tile_output(port, row);
         let store = geometry.store();
         let requests = self.switches.tile_inputs[tile_input].requests;
@@ -294,6 +355,25 @@ impl Fabric<Tiles> {
             asking |= (requests >> (store * outputs) & 1) << store;
         }
         let channel = first_from(asking, self.switches.tile_inputs[tile_input].next_channel);
+        self.cross_on(now, tile_input, port, row, output, channel, out)
+    }
+
+    /// Does the same on a channel that has been chosen.
+    #[allow(clippy::too_many_arguments)]
+    #[inline(always)]
+    fn cross_on<Q: EventQueue<Event>>(
+        &mut self,
+        now: Tick,
+        tile_input: u32,
+        port: u32,
+        row: u32,
+        output: u32,
+        channel: u32,
+        out: &mut Outbox<Self, Q>,
+    ) -> Tick {
+        let geometry = &self.switches.geometry;
+        let (outputs, channels, store) = (geometry.outputs, geometry.channels, geometry.store());
+        let tile_output = geometry.tile_output(port, row);
         let at = if channel == store { 0 } else { output };
         let queue = &mut self.switches.row_queues
             [self.switches.geometry.row_queue(tile_input, at, channel)];
@@ -307,10 +387,10 @@ impl Fabric<Tiles> {
             state.requests &= !(1 << (channel * outputs + at));
         }
         state.until = until;
-        state.next_output = ((output + 1) % outputs) as u8;
-        state.next_channel = ((channel + 1) % channels) as u8;
+        state.next_output = after(output, outputs);
+        state.next_channel = after(channel, channels);
         if channel == store {
-            state.next_stash = ((output + 1) % outputs) as u8;
+            state.next_stash = after(output, outputs);
         }
         self.switches.tile_outputs[tile_output].until = until;
         self.switches.row_used[self.switches.geometry.row_space(tile_input, at, channel)] -= flits;
@@ -336,6 +416,37 @@ impl Fabric<Tiles> {
         let woken = switch.blocked & 1 << input.number;
         switch.blocked &= !woken;
         switch.due.buses |= woken;
+    }
+}
+
+/// A tile and its position.
+#[derive(Clone, Copy)]
+struct Place {
+    switch: u32,
+    /// Number of the tile in its switch, and over all switches of the partition.
+    tile: u32,
+    at_tile: u32,
+    row: u32,
+    column: u32,
+    /// Ports (numbered over the partition) of its first input and of its first output.
+    first_input: u32,
+    first_output: u32,
+}
+
+impl Place {
+    #[inline(always)]
+    fn new(geometry: &Geometry, switch: u32, tile: u32) -> Self {
+        let (row, column) = geometry.tile_at(tile);
+        let base = switch * geometry.ports;
+        Place {
+            switch,
+            tile,
+            at_tile: switch * geometry.rows * geometry.columns + tile,
+            row,
+            column,
+            first_input: base + row * geometry.inputs,
+            first_output: base + column * geometry.outputs,
+        }
     }
 }
 
