@@ -27,6 +27,12 @@ pub trait Model: Sized + Send {
         false
     }
 
+    /// Returns within how many ticks most events take place after their cause. Affects only the
+    /// speed.
+    fn usual_delay(&self) -> u64 {
+        0
+    }
+
     /// Prefetches the state that an event will touch. Changes nothing.
     #[inline(always)]
     fn prefetch(&self, _event: Self::Event) {}

@@ -25,11 +25,11 @@ pub struct Outbox<M: Model, Q> {
 impl<M: Model, Q: EventQueue<M::Event>> Outbox<M, Q> {
     /// Creates the outbox of one of `n_partitions` partitions. A single partition has no
     /// destinations, so that sending a message is an error.
-    pub(crate) fn new(n_partitions: usize) -> Self {
+    pub(crate) fn new(queue: Q, n_partitions: usize) -> Self {
         let n_destinations = if n_partitions == 1 { 0 } else { n_partitions };
         Outbox {
             now: Tick::ZERO,
-            queue: Q::default(),
+            queue,
             marked: Vec::new(),
             outgoing: (0..n_destinations).map(|_| Vec::new()).collect(),
             addressed: Vec::new(),

@@ -35,9 +35,10 @@ pub(crate) struct Partition<M: Model, Q> {
 
 impl<M: Model, Q: EventQueue<M::Event>> Partition<M, Q> {
     pub(crate) fn new(model: M, n_partitions: usize) -> Self {
+        let queue = Q::for_delays(model.usual_delay());
         Partition {
             model,
-            outbox: Outbox::new(n_partitions),
+            outbox: Outbox::new(queue, n_partitions),
             events: 0,
             batch: Vec::new(),
             deciding: Vec::new(),
@@ -176,7 +177,7 @@ where
     }
 
     fn refill(&mut self, now: Tick, pending: Vec<(Tick, M::Event)>) {
-        let mut queue = Q::default();
+        let mut queue = Q::for_delays(self.model.usual_delay());
         if now > Tick::ZERO {
             // Its time begins here.
             queue.take_next(Tick(now.0 - 1), &mut self.batch);

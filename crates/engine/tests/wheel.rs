@@ -31,6 +31,17 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+/// Usual delays: below, between and above the bounds of the near window.
+fn delay() -> impl Strategy<Value = u64> {
+    prop_oneof![
+        0u64..20_000,
+        Just(1022),
+        Just(1023),
+        Just(1024),
+        Just(u64::MAX)
+    ]
+}
+
 struct Pair {
     wheel: Wheel<u32>,
     heap: Heap<u32>,
@@ -42,12 +53,12 @@ struct Pair {
 }
 
 impl Pair {
-    fn new(floor: u64) -> Self {
-        let (wheel, heap) = (Wheel::default(), Heap::default());
+    /// Creates a wheel for events at most `delay` ticks ahead.
+    fn new(delay: u64) -> Self {
         Pair {
-            wheel,
-            heap,
-            floor,
+            wheel: Wheel::for_delays(delay),
+            heap: Heap::default(),
+            floor: 0,
             batch: vec![],
             expected: vec![],
             pushed: 0,
@@ -108,32 +119,40 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn wheel_and_heap_agree(steps in prop::collection::vec(step(), 0..200)) {
-        Pair::new(0).run(&steps);
+    fn wheel_and_heap_agree(delay in delay(), steps in prop::collection::vec(step(), 0..200)) {
+        Pair::new(delay).run(&steps);
     }
 
     #[test]
-    fn wheel_and_heap_agree_late(start in 0u64..u64::MAX / 2, steps in prop::collection::vec(step(), 0..60)) {
-        let mut pair = Pair::new(0);
+    fn wheel_and_heap_agree_late(delay in delay(), start in 0u64..u64::MAX / 2, steps in prop::collection::vec(step(), 0..60)) {
+        let mut pair = Pair::new(delay);
         pair.push(start);
         pair.take(Tick::NEVER);
         pair.run(&steps);
     }
 }
 
-/// Every tick of several blocks, with the pushes always 1023, 1024 and 1025 ticks ahead.
+/// Every tick of several blocks, with the pushes always at the last tick of the window or one or
+/// two ticks later.
 #[test]
 fn the_border_of_the_near_window() {
-    let mut pair = Pair::new(0);
-    for ahead in [0, 1023, 1024, 1025] {
-        pair.push(ahead);
+    for (delay, last) in [
+        (0, 1023),
+        (1024, 1024),
+        (5000, 5000),
+        (1 << 20, (1 << 14) - 1),
+    ] {
+        let mut pair = Pair::new(delay);
+        for ahead in [0, last, last + 1, last + 2] {
+            pair.push(ahead);
+        }
+        for i in 0..5 * last {
+            let taken = pair.take(Tick::NEVER).expect("an event");
+            pair.push(last + i % 3);
+            assert!(taken >= Tick(i / 4));
+        }
+        while pair.take(Tick::NEVER).is_some() {}
     }
-    for i in 0..5000u64 {
-        let taken = pair.take(Tick::NEVER).expect("an event");
-        pair.push(1023 + i % 3);
-        assert!(taken >= Tick(i / 4));
-    }
-    while pair.take(Tick::NEVER).is_some() {}
 }
 
 /// A limit before the next event, then a push earlier than that event.

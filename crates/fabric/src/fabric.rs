@@ -60,6 +60,10 @@ impl<S: Switches> Model for Fabric<S> {
         self.switches.outgrow_caches()
     }
 
+    fn usual_delay(&self) -> u64 {
+        self.shared.usual_delay
+    }
+
     #[inline(always)]
     fn prefetch(&self, event: S::Event) {
         S::prefetch(self, event);

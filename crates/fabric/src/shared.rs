@@ -22,6 +22,8 @@ pub(crate) struct Shared {
     pub(crate) rows: Vec<Row>,
     pub(crate) counters: Counters,
     pub(crate) protocol: Protocol,
+    /// Ticks within which most events take place after their cause.
+    pub(crate) usual_delay: u64,
     pub(crate) watch: Option<Watch>,
     pub(crate) steps: Vec<Step>,
 }
@@ -29,7 +31,7 @@ pub(crate) struct Shared {
 netloom_encoding::state!(Shared {
     changes: [counters, protocol, steps],
     records: [rows],
-    stays: [forwarding, channels, segmentation, watch]
+    stays: [forwarding, channels, segmentation, usual_delay, watch]
 });
 
 impl Shared {
@@ -46,6 +48,7 @@ impl Shared {
             rows: vec![Row::default(); n_rows],
             counters: Counters::default(),
             protocol: Protocol::default(),
+            usual_delay: plan.usual_delay(),
             watch,
             steps: Vec::new(),
         }

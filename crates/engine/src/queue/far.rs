@@ -18,7 +18,15 @@ use netloom_units::Tick;
 
 use super::chunks::{Bag, Pool};
 use super::near::Near;
-use super::occupancy::{Occupancy, SLOT_BITS, SLOT_MASK, SLOTS};
+use super::occupancy::Occupancy;
+
+/// The blocks of a level with events.
+type Blocks = Occupancy<16, 1>;
+/// Slots of a level; they are reused cyclically.
+pub(super) const SLOTS: usize = Blocks::SLOTS;
+const SLOT_MASK: usize = SLOTS - 1;
+/// Bits of a tick that a level resolves.
+const SLOT_BITS: u32 = SLOTS.ilog2();
 
 /// An event with its tick, which a block does not imply.
 type Timed<E> = (u64, E);
@@ -30,7 +38,7 @@ struct Level {
     bags: Box<[Bag; SLOTS]>,
     /// The earliest tick in each block, [`Tick::NEVER`] if it is empty.
     earliest: Box<[u64; SLOTS]>,
-    occupancy: Occupancy,
+    occupancy: Blocks,
 }
 
 impl Level {
@@ -39,7 +47,7 @@ impl Level {
             shift: number * SLOT_BITS,
             bags: Box::new([Bag::EMPTY; SLOTS]),
             earliest: Box::new([Tick::NEVER.0; SLOTS]),
-            occupancy: Occupancy::default(),
+            occupancy: Blocks::new(),
         }
     }
 

@@ -18,6 +18,12 @@ pub use wheel::Wheel;
 /// Time moves forward: a push is never earlier than the last tick taken, and later than the `limit`
 /// of the last [`take_next`](Self::take_next) that found nothing. No event is at [`Tick::NEVER`].
 pub trait EventQueue<E>: Send + Default {
+    /// Creates a queue for events of which most are pushed at most `ticks` ahead. The number
+    /// affects only the speed.
+    fn for_delays(_ticks: u64) -> Self {
+        Self::default()
+    }
+
     /// Adds an event.
     fn push(&mut self, when: Tick, event: E);
 

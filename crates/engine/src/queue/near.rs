@@ -1,31 +1,43 @@
-//! Level 0 of the wheel: one slot per tick, over a window of 1024 ticks that slides with time.
+//! Level 0 of the wheel: one slot per tick, over a window that slides with time.
 
 use netloom_units::Tick;
 
 use super::chunks::{Bag, Pool};
-use super::occupancy::{Occupancy, SLOT_MASK, SLOTS};
+use super::far;
+use super::occupancy::Occupancy;
 
-/// The events of the ticks from `base` to `base + 1023`. The slot implies their time.
+/// A bit for each of 16384 slots. Their number is constant, so that it costs nothing to find a
+/// slot. A short window uses few of them at a time.
+type Slots = Occupancy<256, 4>;
+const SLOTS: usize = Slots::SLOTS;
+const SLOT_MASK: usize = SLOTS - 1;
+
+/// Minimum length of a window: a block of level 1, whose events move here together.
+const LEAST: u64 = far::SLOTS as u64;
+
+/// The events of the ticks of a window from `base` on. The slot implies their time.
 pub(super) struct Near<E> {
     /// No event is earlier. Raised to a tick only when all events are at or after it.
     base: u64,
+    /// Ticks of the window.
+    length: u64,
     bags: Box<[Bag; SLOTS]>,
-    occupancy: Occupancy,
+    occupancy: Slots,
     pool: Pool<E>,
 }
 
-impl<E> Default for Near<E> {
-    fn default() -> Self {
+impl<E: Copy> Near<E> {
+    /// Creates a window for events that are pushed at most `ticks` ahead, as far as possible.
+    pub(super) fn new(ticks: u64) -> Self {
         Near {
             base: 0,
+            length: ticks.saturating_add(1).clamp(LEAST, SLOTS as u64),
             bags: Box::new([Bag::EMPTY; SLOTS]),
-            occupancy: Occupancy::default(),
+            occupancy: Slots::new(),
             pool: Pool::default(),
         }
     }
-}
 
-impl<E: Copy> Near<E> {
     /// Returns the start of the window.
     #[inline]
     pub(super) fn base(&self) -> u64 {
@@ -43,7 +55,7 @@ impl<E: Copy> Near<E> {
     /// Whether the tick lies in the window.
     #[inline]
     pub(super) fn reaches(&self, when: u64) -> bool {
-        when.wrapping_sub(self.base) < SLOTS as u64
+        when.wrapping_sub(self.base) < self.length
     }
 
     /// Adds an event that lies in the window.

@@ -1,17 +1,18 @@
 //! The hierarchical timing wheel: near events by tick, distant ones in blocks of ticks.
 //!
 //! ```text
-//! level 0   1024 slots of one tick       sliding: base .. base + 1023, events without time
+//! level 0   slots of one tick            sliding: base .. base + 1023 or more, without time
 //! level 1   1024 blocks of 2^10 ticks  ┐
 //! level 2   1024 blocks of 2^20 ticks  ├ events with their tick, earliest tick of each block known
 //! level 3   1024 blocks of 2^30 ticks  ┘
 //! beyond    a binary heap
 //! ```
 //!
-//! Almost all events of a fabric are pushed less than 1024 ticks ahead and never leave level 0.
-//! Empty ticks cost nothing, since an occupancy bitmap with a summary word finds the next occupied
-//! one. So a tick of a thirteenth of a flit is as efficient as a whole flit, and distant timers are
-//! cheap, since they wait in a block.
+//! Level 0 has as many ticks as the model asks for, from 1024 to 16384. So almost all events of a
+//! fabric are pushed into it and never move, also if a tick is a small part of a flit. A wider
+//! window than needed is not better, since distant events would occupy a slot, thus a chunk, each.
+//! Empty ticks cost nothing, since an occupancy bitmap with a summary finds the next occupied one.
+//! Distant timers are cheap, since they wait in a block.
 
 use netloom_units::Tick;
 
@@ -26,17 +27,21 @@ pub struct Wheel<E> {
     n_events: usize,
 }
 
-impl<E: Copy + Ord> Default for Wheel<E> {
+impl<E: Copy + Send + Ord> Default for Wheel<E> {
     fn default() -> Self {
-        Wheel {
-            near: Near::default(),
-            far: Far::default(),
-            n_events: 0,
-        }
+        Wheel::for_delays(0)
     }
 }
 
 impl<E: Copy + Send + Ord> EventQueue<E> for Wheel<E> {
+    fn for_delays(ticks: u64) -> Self {
+        Wheel {
+            near: Near::new(ticks),
+            far: Far::default(),
+            n_events: 0,
+        }
+    }
+
     #[inline(always)]
     fn push(&mut self, when: Tick, event: E) {
         debug_assert!(when.0 >= self.near.base(), "{when} is in the past");

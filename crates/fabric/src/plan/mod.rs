@@ -205,6 +205,23 @@ impl SwitchPlan {
         }
     }
 
+    /// Returns the ticks of all stages of a switch.
+    fn latency(&self) -> u64 {
+        let cycles = match self {
+            SwitchPlan::Crossbar(plan) => {
+                let stages = &plan.pipeline;
+                let before = stages.input + stages.routing + stages.allocation;
+                before + stages.crossbar + stages.output
+            }
+            SwitchPlan::Tiled(plan) => {
+                let stages = &plan.stages;
+                let before = stages.before_bus + stages.row_bus + stages.tile;
+                before + stages.multiplexer + stages.output
+            }
+        };
+        cycles * self.period()
+    }
+
     /// Returns the crossbar switch.
     ///
     /// # Panics
@@ -401,5 +418,15 @@ impl FabricPlan {
     /// Returns the flits of the largest packet of all.
     pub fn largest_packet(&self) -> u16 {
         self.largest.iter().copied().max().unwrap_or(1).max(1)
+    }
+
+    /// Returns within how many ticks most events take place after their cause: the stages of a
+    /// switch, the largest packet on the slowest link, and the delay of the longest link. Later are
+    /// only the next messages of NICs, and timers.
+    pub(crate) fn usual_delay(&self) -> u64 {
+        let flit = self.links.iter().map(|link| link.flit).max();
+        let delay = self.links.iter().map(|link| link.delay).max();
+        let packet = u64::from(self.largest_packet()) * flit.unwrap_or(1);
+        self.switch.latency() + packet + delay.unwrap_or(0)
     }
 }
