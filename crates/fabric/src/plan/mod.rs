@@ -24,6 +24,7 @@ use crate::plan::tiles::Tiled;
 use crate::queue_scheme::QueueMap;
 
 pub use endpoint::{EndpointPlan, NicQueues, ReceiveOrder};
+pub(crate) use plain::FlitTime;
 
 /// Timing of the links of one class, in ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

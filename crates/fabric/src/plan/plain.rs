@@ -7,6 +7,17 @@ use crate::plan::{
 };
 use crate::simulation::rows;
 
+/// What is known of the time that a flit takes on links, over crossbars, and in the clock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum FlitTime {
+    /// It differs.
+    Any,
+    /// It is the same everywhere.
+    Equal,
+    /// It is one tick everywhere.
+    OneTick,
+}
+
 impl FabricPlan {
     /// Whether this fabric has no rare feature. Switches are crossbars, with a queue for each lane
     /// if outputs have buffers. Endpoints only send and receive, and each class has its own levels.
@@ -50,13 +61,17 @@ impl FabricPlan {
         !rows(self).iter().all(|&(_, sl)| seen.insert(sl))
     }
 
-    /// Whether a flit takes one tick everywhere: on links, over crossbars, and in the clock.
-    pub(crate) fn has_one_pace(&self) -> bool {
+    /// Returns what is known of the time that a flit takes.
+    pub(crate) fn flit_time(&self) -> FlitTime {
         let switch = self.switch.crossbar();
         let is_even = |(num, den): (u32, u32)| num == den;
-        switch.period == 1
-            && is_even(switch.speedup)
-            && self.links.iter().all(|link| link.flit == 1)
-            && !matches!(switch.architecture, Architecture::Hierarchical(_))
+        let is_equal = is_even(switch.speedup)
+            && self.links.iter().all(|link| link.flit == switch.period)
+            && !matches!(switch.architecture, Architecture::Hierarchical(_));
+        match (is_equal, switch.period) {
+            (true, 1) => FlitTime::OneTick,
+            (true, _) => FlitTime::Equal,
+            (false, _) => FlitTime::Any,
+        }
     }
 }

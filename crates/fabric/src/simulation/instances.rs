@@ -7,7 +7,7 @@ use netloom_arbitration::{Arbiter, TwoTable};
 use netloom_engine::{EventQueue, Heap, SharedRanks, Wheel};
 use netloom_topology::Egress;
 
-use crate::plan::{Architecture, FabricPlan, FlowControl, InputPorts};
+use crate::plan::{Architecture, FabricPlan, FlitTime, FlowControl, InputPorts};
 use crate::port_arbiter::PortArbiter;
 use crate::simulation::running::{Running, Setting};
 use crate::simulation::{Atlas, Options, Simulation};
@@ -118,38 +118,39 @@ fn plain(
     if n_queues > 64 {
         return None;
     }
-    let simulation = match (
-        architecture,
-        &plan.flow_control,
-        plan.has_one_pace(),
-        records,
-    ) {
-        (Architecture::Cioq, FlowControl::Credits, true, ..=64) => {
-            with_wheel::<Plain<Cioq, true>, 1, 1>(plan, setting, arbiter)
+    let simulation = match (architecture, &plan.flow_control, plan.flit_time(), records) {
+        (Architecture::Cioq, FlowControl::Credits, FlitTime::OneTick, ..=64) => {
+            with_wheel::<Plain<Cioq, true, true>, 1, 1>(plan, setting, arbiter)
         }
-        (Architecture::Cioq, FlowControl::Credits, true, ..=128) => {
-            with_wheel::<Plain<Cioq, true>, 2, 1>(plan, setting, arbiter)
+        (Architecture::Cioq, FlowControl::Credits, FlitTime::OneTick, ..=128) => {
+            with_wheel::<Plain<Cioq, true, true>, 2, 1>(plan, setting, arbiter)
         }
-        (Architecture::Cioq, FlowControl::Credits, false, ..=64) => {
-            with_wheel::<Plain<Cioq, false>, 1, 1>(plan, setting, arbiter)
+        (Architecture::Cioq, FlowControl::Credits, FlitTime::Equal, ..=64) => {
+            with_wheel::<Plain<Cioq, true, false>, 1, 1>(plan, setting, arbiter)
         }
-        (Architecture::Cioq, FlowControl::Pfc(_) | FlowControl::Pause(_), true, ..=64) => {
-            with_wheel::<Plain<CioqPause, true>, 1, 1>(plan, setting, arbiter)
+        (Architecture::Cioq, FlowControl::Credits, FlitTime::Any, ..=64) => {
+            with_wheel::<Plain<Cioq, false, false>, 1, 1>(plan, setting, arbiter)
         }
-        (Architecture::Cioq, FlowControl::Pfc(_) | FlowControl::Pause(_), false, ..=64) => {
-            with_wheel::<Plain<CioqPause, false>, 1, 1>(plan, setting, arbiter)
+        (
+            Architecture::Cioq,
+            FlowControl::Pfc(_) | FlowControl::Pause(_),
+            FlitTime::OneTick,
+            ..=64,
+        ) => with_wheel::<Plain<CioqPause, true, true>, 1, 1>(plan, setting, arbiter),
+        (Architecture::Cioq, FlowControl::Pfc(_) | FlowControl::Pause(_), _, ..=64) => {
+            with_wheel::<Plain<CioqPause, false, false>, 1, 1>(plan, setting, arbiter)
         }
         (
             Architecture::InputQueued,
             FlowControl::Credits | FlowControl::QueueCredits,
-            true,
+            FlitTime::OneTick,
             ..=64,
-        ) => with_wheel::<Plain<Iq, true>, 1, 1>(plan, setting, arbiter),
+        ) => with_wheel::<Plain<Iq, true, true>, 1, 1>(plan, setting, arbiter),
         (Architecture::Hierarchical(_), FlowControl::Credits, _, ..=64) => {
-            with_wheel::<Plain<Hierarchical, false>, 1, 1>(plan, setting, arbiter)
+            with_wheel::<Plain<Hierarchical, false, false>, 1, 1>(plan, setting, arbiter)
         }
         (Architecture::Hierarchical(_), FlowControl::Credits, _, ..=128) => {
-            with_wheel::<Plain<Hierarchical, false>, 2, 1>(plan, setting, arbiter)
+            with_wheel::<Plain<Hierarchical, false, false>, 2, 1>(plan, setting, arbiter)
         }
         _ => return None,
     };

@@ -24,8 +24,10 @@ pub(crate) trait Shape: Send + 'static {
     /// Whether the fabric has no rare feature
     /// ([`FabricPlan::is_plain`](crate::FabricPlan::is_plain)), so that none is checked for.
     const IS_PLAIN: bool = false;
-    /// Whether a flit takes one tick everywhere: on links, over crossbars, and in the clock.
+    /// Whether a flit takes the same time everywhere: on links, over crossbars, and in the clock.
     const ONE_PACE: bool = false;
+    /// Whether that time is one tick.
+    const ONE_TICK: bool = false;
     /// Whether credits may be registered with a sender before they arrive. This excludes receivers
     /// that pause, which report the current state, and lanes that cross independently, which need
     /// more than two ramps.
@@ -46,17 +48,19 @@ pub(crate) trait Shape: Send + 'static {
     }
 }
 
-/// A kind of switch in a plain fabric. `ONE_PACE` if a flit takes one tick everywhere.
-pub(crate) struct Plain<S, const ONE_PACE: bool>(PhantomData<S>);
+/// A kind of switch in a plain fabric. `ONE_PACE` if a flit takes the same time everywhere,
+/// `ONE_TICK` if it takes one tick everywhere.
+pub(crate) struct Plain<S, const ONE_PACE: bool, const ONE_TICK: bool>(PhantomData<S>);
 
-impl<S: Shape, const ONE_PACE: bool> Shape for Plain<S, ONE_PACE> {
+impl<S: Shape, const ONE_PACE: bool, const ONE_TICK: bool> Shape for Plain<S, ONE_PACE, ONE_TICK> {
     type Flow = S::Flow;
     type Space = S::Space;
     const INPUT_PER_LANE: bool = S::INPUT_PER_LANE;
     const HAS_OUTPUT_BUFFER: bool = S::HAS_OUTPUT_BUFFER;
     const IS_HIERARCHICAL: bool = S::IS_HIERARCHICAL;
     const IS_PLAIN: bool = true;
-    const ONE_PACE: bool = ONE_PACE;
+    const ONE_PACE: bool = ONE_PACE || ONE_TICK;
+    const ONE_TICK: bool = ONE_TICK;
 }
 
 macro_rules! shapes {

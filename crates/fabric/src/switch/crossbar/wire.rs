@@ -225,7 +225,7 @@ impl Stages {
     /// Returns the first edge at or after a time.
     #[inline(always)]
     pub(crate) fn edge<S: Shape>(&self, at: Tick) -> Tick {
-        if S::ONE_PACE {
+        if S::ONE_TICK {
             at
         } else {
             self.clock.edge_at_or_after(at)
@@ -237,7 +237,9 @@ impl Stages {
     #[inline(always)]
     pub(crate) fn crossing_of<S: Shape>(&self, passage: Passage, flits: u16) -> (u64, u64) {
         if S::ONE_PACE {
-            return (u64::from(flits), u64::from(flits).saturating_sub(1));
+            let flit = if S::ONE_TICK { 1 } else { self.clock.period };
+            let flits = u64::from(flits);
+            return (flits * flit, flits.saturating_sub(1) * flit);
         }
         match passage {
             Passage::Local => self.crossing[u32::from(flits)],
@@ -391,14 +393,14 @@ impl Wire {
     /// Returns one flit on the wire.
     #[inline(always)]
     pub(crate) fn flit<S: Shape>(&self) -> u64 {
-        if S::ONE_PACE { 1 } else { self.flit }
+        if S::ONE_TICK { 1 } else { self.flit }
     }
 
     /// Returns the ticks of a packet on the wire.
     #[inline(always)]
     pub(crate) fn on_wire<S: Shape>(&self, flits: u16) -> u64 {
         if S::ONE_PACE {
-            u64::from(flits)
+            u64::from(flits) * self.flit::<S>()
         } else {
             self.length(flits).on_wire
         }
@@ -430,7 +432,7 @@ impl Wire {
     ) -> u64 {
         let waited = (granted - arrival) + stages.allocation;
         if S::ONE_PACE {
-            return u64::from(flits) * (waited + 1);
+            return u64::from(flits) * (waited + self.flit::<S>());
         }
         let slip = match passage {
             Passage::Local => self.length(own).slip,
@@ -464,7 +466,7 @@ impl Wire {
     ) -> Tick {
         let received = start + self.head;
         if S::ONE_PACE {
-            return received + stages.before_allocation;
+            return stages.edge::<S>(received) + stages.before_allocation;
         }
         let wait = self.length(flits).behind_input;
         if stages.clock.period == 1 {
@@ -502,7 +504,7 @@ pub(crate) fn ramp<'a, S: Shape>(
     pace: u8,
     paces: impl FnOnce() -> &'a Paces,
 ) -> Ramp {
-    if S::ONE_PACE {
+    if S::ONE_TICK {
         Ramp {
             end: Tick(from.0 + u64::from(units) - 1),
             count: units,
