@@ -121,6 +121,9 @@ twins! {
     slow_trunks: Case { links: vec![LinkTiming { flit: 1, delay: 3 }, LinkTiming { flit: 3, delay: 10 }], flits: vec![2, 9], load: 0.5, ..Case::tree(4, 2) };
     thirteen_to_ten: Case { links: vec![LinkTiming { flit: 13, delay: 65 }], period: 10, flits: vec![1, 8], load: 0.9, until: 30_000, ..Case::tree(4, 2) };
     thirteen_to_ten_stages: Case { links: vec![LinkTiming { flit: 13, delay: 40 }, LinkTiming { flit: 13, delay: 500 }], period: 10, pipeline: pipeline(1, 2, 1, 1, 2, 1), flits: vec![1, 5, 24], load: 0.8, until: 40_000, ..Case::tree(4, 2) };
+    equal_flit_times: Case { links: vec![LinkTiming { flit: 5, delay: 13 }, LinkTiming { flit: 5, delay: 32 }], period: 5, flits: vec![1, 8, 16], load: 0.9, until: 20_000, ..Case::tree(4, 2) };
+    equal_flit_times_stages: Case { links: vec![LinkTiming { flit: 7, delay: 40 }], period: 7, pipeline: pipeline(1, 2, 1, 1, 2, 1), flits: vec![1, 5, 24], load: 0.8, until: 30_000, ..Case::tree(4, 2) };
+    equal_flit_times_of_many_ticks: Case { links: vec![LinkTiming { flit: 128, delay: 625 }], period: 128, flits: vec![1, 32], load: 0.9, until: 150_000, ..Case::tree(4, 2) };
     slow_switch_clock: Case { links: vec![LinkTiming { flit: 3, delay: 7 }], period: 7, speedup: (3, 1), flits: vec![1, 5], load: 0.7, until: 12_000, ..Case::tree(4, 2) };
     cut_at_the_mtu: Case { flits: vec![1, 20, 64], mtu: Some(8), load: 0.8, ..Case::tree(4, 2) };
     several_vls_per_sl: Case { channels: several_lanes_per_level(), vls: 5, flits: vec![1, 8, 16], load: 0.9, ..Case::tree(4, 2) };
