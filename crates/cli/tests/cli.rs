@@ -1137,10 +1137,7 @@ fn a_paper_is_reproduced_in_short_form() {
         .take(4)
         .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
         .collect();
-    assert_eq!(
-        head[0],
-        "claim tier verdict paper netloom accepted word of"
-    );
+    assert_eq!(head[0], "claim tier verdict paper netloom accepted word of");
     // Numbers are judged only on the fabrics of the paper, orders also on small ones.
     assert_eq!(
         head[1],
