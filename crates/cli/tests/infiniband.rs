@@ -92,7 +92,7 @@ fn import_from(place: &Place, folder: &str) {
     let import: Vec<&str> = import.iter().map(String::as_str).collect();
     place.run(&import).with(0);
     let site = std::fs::read_to_string(place.0.join("site/site.toml")).unwrap();
-    assert!(site.contains("device = \"edr\"\n"), "{site}");
+    assert!(site.contains("device = \"hdr\"\n"), "{site}");
 }
 
 /// Reads a fabric, plans, exports, lets OpenSM program it, and compares; then changes a weight.
@@ -153,7 +153,7 @@ fn loop_of(place: &Place, experiment: &str, profile: &[&str], more: &[&str]) {
     levels_are_as_planned(place);
     // One weight of one port, as after a manual change.
     let tables = place.read("after/vlarb.txt");
-    let changed = tables.replacen("|0xC0|", "|0xB0|", 1);
+    let changed = tables.replacen("|0xC3|", "|0xB0|", 1);
     assert_ne!(tables, changed);
     place.file("after/vlarb.txt", &changed);
     let other = verify(&[]).with(6).stdout;

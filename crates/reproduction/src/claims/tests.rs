@@ -379,7 +379,7 @@ fn that_cannot_miss(claims: &[Claim], results: &Results) -> Vec<String> {
     found
 }
 
-/// A file from somebody else can neither overflow the stack nor run for ever.
+/// A file that another user wrote can neither overflow the stack nor run without end.
 #[test]
 fn formulas_have_limits() {
     let deep =
