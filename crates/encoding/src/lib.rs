@@ -4,13 +4,17 @@
 //! Numbers are little-endian and as wide as their type, so both ends must run the same version.
 //! Input is not trusted: too few bytes, an unknown variant or a length beyond the end give `None`.
 //!
-//! This crate depends on no other crate of netloom. Start with [`Encoded`] (whole records) and
-//! [`State`] (objects that are rebuilt from a plan, then restored); [`encoded!`] and [`state!`]
-//! implement them from a list of fields. [`Invalid`] describes a restored value that fails
-//! validation.
+//! Start with [`Encoded`] (whole records) and [`State`] (objects that are rebuilt from a plan, then
+//! restored); both can be derived. [`Invalid`] describes a restored value that fails validation.
+//!
+//! The derives are netloom's own. Borsh could encode the records, with lengths of 32 bits, but no
+//! crate that we found restores into an existing object and leaves its constant fields unchanged.
+
+// The derives name this crate.
+#[cfg(test)]
+extern crate self as netloom_encoding;
 
 mod invalid;
-mod record;
 mod state;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -18,9 +22,33 @@ use std::hash::{BuildHasher, Hash};
 use std::num::NonZero;
 
 pub use invalid::{Invalid, Validity, ensure, ensure_below, ensure_equal};
+pub use netloom_encoding_derive::{Encoded, State};
 pub use state::{State, restore_records, save_records};
 
 /// A record that can be encoded as bytes and decoded again.
+///
+/// The derive encodes the fields of a struct in the order of their declaration. An enum starts with
+/// the number of its variant, as one byte.
+///
+/// ```
+/// use netloom_encoding::Encoded;
+///
+/// #[derive(Debug, PartialEq, Encoded)]
+/// struct Point { x: u32, y: u16 }
+///
+/// #[derive(Debug, PartialEq, Encoded)]
+/// struct Id(u32);
+///
+/// #[derive(Debug, PartialEq, Encoded)]
+/// enum Step { Stay, Go { by: u8 } }
+///
+/// let point = Point { x: 7, y: 300 };
+/// assert_eq!(point.to_bytes(), [7, 0, 0, 0, 44, 1]);
+/// assert_eq!(Point::from_bytes(&point.to_bytes()), Some(point));
+/// assert_eq!(Step::from_bytes(&[1, 9]), Some(Step::Go { by: 9 }));
+/// assert_eq!(Step::from_bytes(&[2, 9]), None);
+/// assert_eq!(Id(5).to_bytes(), [5, 0, 0, 0]);
+/// ```
 pub trait Encoded: Sized {
     /// Appends the encoded record.
     fn put(&self, out: &mut Vec<u8>);

@@ -7,15 +7,52 @@ use crate::Encoded;
 /// An object of which only some fields change after it is built.
 ///
 /// A saved state is restored into an object built from the same plan. That object then behaves like
-/// the
-/// saved one. Whatever follows from the plan is not stored.
+/// the saved one. Whatever follows from the plan is not stored.
+///
+/// The derive saves each field as a record ([`Encoded`]), in the order of declaration. The
+/// attribute `state` marks fields that are saved in another way or not at all; see the
+/// [derive](derive@crate::State).
+///
+/// ```
+/// use netloom_encoding::{Encoded, State};
+///
+/// #[derive(State)]
+/// struct Counter {
+///     #[state(constant)]
+///     id: u32,
+///     count: u64,
+/// }
+///
+/// #[derive(State)]
+/// struct Pair<T> {
+///     #[state(part)]
+///     counters: Vec<Counter>,
+///     #[state(records)]
+///     limits: Box<[u16]>,
+///     last: T,
+/// }
+///
+/// let pair = |count| Pair {
+///     counters: vec![Counter { id: 7, count }],
+///     limits: [3, 4].into(),
+///     last: count as u8,
+/// };
+/// let mut saved = Vec::new();
+/// pair(5).save(&mut saved);
+/// let mut other = pair(0);
+/// assert_eq!(other.restore(&mut saved.as_slice()), Some(()));
+/// assert_eq!((other.counters[0].count, other.last), (5, 5));
+/// assert_eq!(other.restore(&mut &saved[1..]), None);
+/// // Two limits do not fit an object with one.
+/// other.limits = [3].into();
+/// assert_eq!(other.restore(&mut saved.as_slice()), None);
+/// ```
 pub trait State {
     /// Appends everything that may have changed since the object was built.
     fn save(&self, out: &mut Vec<u8>);
 
     /// Restores what [`save`](Self::save) appended, into an object built from the same plan.
-    /// Returns `None`
-    /// if the bytes do not fit this object, which must then be discarded.
+    /// Returns `None` if the bytes do not fit this object, which must then be discarded.
     fn restore(&mut self, from: &mut &[u8]) -> Option<()>;
 }
 
@@ -99,68 +136,4 @@ pub fn restore_records<T: Encoded>(records: &mut [T], from: &mut &[u8]) -> Optio
         *record = T::take(from)?;
     }
     Some(())
-}
-
-/// Implements [`State`](crate::State) for an object with named fields. `changes` lists plain
-/// records
-/// and lists of fixed length, `parts` lists fields with a state of their own, and `stays` lists
-/// fields
-/// that do not change. A field may also be saved by the functions of a module.
-///
-/// The compiler rejects a list that omits a field.
-///
-/// ```
-/// use netloom_encoding::{State, state};
-///
-/// struct Counter { id: u32, count: u64 }
-/// state!(Counter { changes: [count], stays: [id] });
-///
-/// struct Pair<T> { counters: Vec<Counter>, last: T }
-/// state!([T: netloom_encoding::Encoded] Pair<T> as Pair { changes: [last], parts: [counters] });
-///
-/// let pair = |count| Pair { counters: vec![Counter { id: 7, count }], last: count as u8 };
-/// let mut saved = Vec::new();
-/// pair(5).save(&mut saved);
-/// let mut other = pair(0);
-/// assert_eq!(other.restore(&mut saved.as_slice()), Some(()));
-/// assert_eq!((other.counters[0].count, other.last), (5, 5));
-/// assert_eq!(other.restore(&mut &saved[1..]), None);
-/// ```
-#[macro_export]
-macro_rules! state {
-    ($object:ident { $($fields:tt)* }) => {
-        $crate::state!([] $object as $object { $($fields)* });
-    };
-    ([$($generics:tt)*] $object:ty as $name:ident {
-        $(changes: [$($changed:ident),* $(,)?] $(,)?)?
-        $(records: [$($record:ident),* $(,)?] $(,)?)?
-        $(parts: [$($part:ident),* $(,)?] $(,)?)?
-        $(with $module:ident: [$($given:ident),* $(,)?] $(,)?)?
-        $(stays: [$($same:ident),* $(,)?] $(,)?)?
-    }) => {
-        impl<$($generics)*> $crate::State for $object {
-            fn save(&self, out: &mut Vec<u8>) {
-                let $name {
-                    $($($changed,)*)? $($($record,)*)? $($($part,)*)? $($($given,)*)? $($($same: _,)*)?
-                } = self;
-                $($($crate::Encoded::put($changed, out);)*)?
-                $($($crate::save_records(AsRef::<[_]>::as_ref($record), out);)*)?
-                $($($crate::State::save($part, out);)*)?
-                $($($module::save($given, out);)*)?
-                let _ = out;
-            }
-
-            fn restore(&mut self, from: &mut &[u8]) -> Option<()> {
-                let $name {
-                    $($($changed,)*)? $($($record,)*)? $($($part,)*)? $($($given,)*)? $($($same: _,)*)?
-                } = self;
-                $($(*$changed = $crate::Encoded::take(from)?;)*)?
-                $($($crate::restore_records(AsMut::<[_]>::as_mut($record), from)?;)*)?
-                $($($crate::State::restore($part, from)?;)*)?
-                $($($module::restore($given, from)?;)*)?
-                let _ = from;
-                Some(())
-            }
-        }
-    };
 }

@@ -1,17 +1,16 @@
 use proptest::prelude::*;
 
-use crate::{Encoded, encoded};
+use crate::Encoded;
 
-#[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Default, Encoded)]
 struct Small {
     id: u16,
     is_on: bool,
 }
-encoded!(Small { id, is_on });
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Encoded)]
 enum Kind {
-    Empty {},
+    Empty,
     Whole {
         all: Vec<Small>,
         last: Option<u64>,
@@ -22,12 +21,11 @@ enum Kind {
         three: [u16; 3],
     },
 }
-encoded!(enum Kind { Empty {}, Whole { all, last }, Wide { number, pair, three } });
 
 fn kinds() -> impl Strategy<Value = Kind> {
     let small = (any::<u16>(), any::<bool>()).prop_map(|(id, is_on)| Small { id, is_on });
     prop_oneof![
-        Just(Kind::Empty {}),
+        Just(Kind::Empty),
         (proptest::collection::vec(small, 0..5), any::<Option<u64>>())
             .prop_map(|(all, last)| Kind::Whole { all, last }),
         (any::<u128>(), any::<(u8, u32)>(), any::<[u16; 3]>()).prop_map(|(number, pair, three)| {

@@ -1,6 +1,6 @@
 //! The part of a fabric in one partition: endpoints around one kind of switch.
 
-use netloom_encoding::Validity;
+use netloom_encoding::{State, Validity};
 use netloom_engine::{EventQueue, Model, Outbox};
 use netloom_units::Tick;
 
@@ -12,13 +12,15 @@ use crate::switch::Switches;
 use crate::validation::{Bounds, Ways};
 
 /// One partition. Its parts are independent of each other and borrow the shared state.
+#[derive(State)]
 pub(crate) struct Fabric<S: Switches> {
+    #[state(part)]
     pub(crate) shared: Shared,
+    #[state(part)]
     pub(crate) endpoints: Endpoints<S>,
+    #[state(part)]
     pub(crate) switches: S,
 }
-
-netloom_encoding::state!([S: Switches] Fabric<S> as Fabric { parts: [shared, endpoints, switches] });
 
 impl<S: Switches> Fabric<S> {
     /// Validates that a run of the plan could have saved this partition at that time, with all

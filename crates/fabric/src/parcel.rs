@@ -1,12 +1,11 @@
 //! A packet as it crosses partitions: its record and flags.
 
+use netloom_encoding::Encoded;
 use netloom_packet::Packet;
 
 /// Flags of a packet, one bit each.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Encoded)]
 pub(crate) struct Flags(u8);
-
-netloom_encoding::encoded!(Flags(_));
 
 impl Flags {
     /// It acknowledges another packet.
@@ -44,19 +43,13 @@ impl Flags {
 }
 
 /// A packet between two partitions, or between an endpoint and a switch.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Encoded)]
 pub(crate) struct Parcel {
     pub(crate) packet: Packet,
     pub(crate) flags: Flags,
     /// Number of retransmissions, modulo 256.
     pub(crate) attempt: u8,
 }
-
-netloom_encoding::encoded!(Parcel {
-    packet,
-    flags,
-    attempt,
-});
 
 impl Parcel {
     /// Creates a parcel for data that are sent for the first time.

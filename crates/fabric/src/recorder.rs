@@ -1,11 +1,12 @@
 //! Measurements during a run: integer sums per traffic class and service level, so that results do
 //! not depend on the partitioning.
 
+use netloom_encoding::Encoded;
 use netloom_metrics::{Digest, Histogram, Tally};
 use netloom_units::Tick;
 
 /// One row per (class, service level), with counts since the row was last taken.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Encoded)]
 pub struct Row {
     /// Messages created by workloads.
     pub offered_messages: u64,
@@ -43,26 +44,6 @@ pub struct Row {
     /// When the last message was received completely; `None` if none was.
     pub last_delivery: Option<Tick>,
 }
-
-netloom_encoding::encoded!(Row {
-    offered_messages,
-    offered_flits,
-    injected_packets,
-    injected_flits,
-    delivered_packets,
-    delivered_flits,
-    delivered_messages,
-    hops,
-    reordered,
-    reorder_distance,
-    single_latency,
-    message_latency,
-    packet_latency,
-    network_latency,
-    jitter,
-    application_wait,
-    last_delivery,
-});
 
 impl Row {
     /// Returns the counters, for validation.
@@ -137,7 +118,7 @@ impl Row {
 }
 
 /// Totals of the whole run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encoded)]
 pub struct Counters {
     /// Packets that passed a switch: one for each switch of each packet's path.
     pub packet_hops: u64,
@@ -160,18 +141,6 @@ pub struct Counters {
     pub digest: Digest,
 }
 
-netloom_encoding::encoded!(Counters {
-    packet_hops,
-    flit_hops,
-    injected,
-    delivered,
-    emigrated,
-    immigrated,
-    choices,
-    fused,
-    digest,
-});
-
 impl Counters {
     /// Adds the counters of another partition.
     pub fn merge(&mut self, other: &Counters) {
@@ -189,7 +158,7 @@ impl Counters {
 
 /// Actions of endpoints and switches other than carrying packets, since the start of the run:
 /// acknowledgements, congestion control, stashes, errors.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Encoded)]
 pub struct Protocol {
     /// Acknowledgements that reached their endpoint and were not ignored.
     pub acknowledgements: u64,
@@ -223,24 +192,6 @@ pub struct Protocol {
     /// acknowledgement.
     pub copy_time: Histogram,
 }
-
-netloom_encoding::encoded!(Protocol {
-    acknowledgements,
-    marked,
-    cuts,
-    stashed,
-    retrieved,
-    deleted,
-    early_acknowledgements,
-    retransmitted,
-    timeouts,
-    corrupted,
-    lost,
-    link_repeats,
-    discarded,
-    duplicates,
-    copy_time,
-});
 
 impl Protocol {
     /// Returns the counters, for validation.
@@ -284,7 +235,7 @@ impl Protocol {
 }
 
 /// Counts of a port since the start of the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encoded)]
 pub struct PortUse {
     /// Flits sent over its link.
     pub flits: u64,
@@ -299,12 +250,3 @@ pub struct PortUse {
     /// Maximum of its output buffer ever in use, in flits (or slots), reservations included.
     pub output_peak: u32,
 }
-
-netloom_encoding::encoded!(PortUse {
-    flits,
-    packets,
-    choices,
-    input_residence,
-    output_residence,
-    output_peak,
-});

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use netloom_encoding::{Invalid, Validity, ensure};
+use netloom_encoding::{Invalid, State, Validity, ensure};
 use netloom_packet::{Packet, SlSegmentation};
 use netloom_routing::Forwarding;
 use netloom_units::Tick;
@@ -15,24 +15,25 @@ use crate::trace::{Stage, Step, Watch};
 use crate::validation::Bounds;
 
 /// The routing, the recorded measurements, and the packets that are followed.
+#[derive(State)]
 pub(crate) struct Shared {
+    #[state(constant)]
     pub(crate) forwarding: Arc<Forwarding>,
+    #[state(constant)]
     pub(crate) channels: Channels,
+    #[state(constant)]
     pub(crate) segmentation: SlSegmentation,
+    #[state(records)]
     pub(crate) rows: Vec<Row>,
     pub(crate) counters: Counters,
     pub(crate) protocol: Protocol,
     /// Ticks within which most events take place after their cause.
+    #[state(constant)]
     pub(crate) usual_delay: u64,
+    #[state(constant)]
     pub(crate) watch: Option<Watch>,
     pub(crate) steps: Vec<Step>,
 }
-
-netloom_encoding::state!(Shared {
-    changes: [counters, protocol, steps],
-    records: [rows],
-    stays: [forwarding, channels, segmentation, usual_delay, watch]
-});
 
 impl Shared {
     pub(crate) fn new(plan: &FabricPlan, watch: Option<Watch>) -> Self {

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use netloom_encoding::Encoded;
 use netloom_packet::Packet;
 use netloom_units::{NicId, Port, SwitchId, Tick, Vl};
 
@@ -9,7 +10,7 @@ use netloom_units::{NicId, Port, SwitchId, Tick, Vl};
 pub const MOST_FOLLOWED: usize = 16;
 
 /// A packet, identified equally in every run of an experiment.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Encoded)]
 pub struct Followed {
     pub source: NicId,
     /// Sequence number among the packets of the NIC.
@@ -63,7 +64,7 @@ impl Watch {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Encoded)]
 pub struct Step {
     pub packet: Followed,
     /// When its message was created.
@@ -81,7 +82,7 @@ impl Step {
 }
 
 /// An event in the life of a packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Encoded)]
 pub enum Stage {
     /// Its message is created.
     Created { nic: NicId },
@@ -108,23 +109,3 @@ pub enum Stage {
     /// Its last flit is received completely.
     Delivered { nic: NicId },
 }
-
-netloom_encoding::encoded!(
-    enum Stage {
-        Created { nic },
-        Injected { nic, vl },
-        Received { switch, input },
-        Routed { switch, output, vl },
-        Granted { switch, output },
-        Buffered { switch, output },
-        Sent { switch, output, vl },
-        Delivered { nic },
-    }
-);
-netloom_encoding::encoded!(Step {
-    packet,
-    created,
-    at,
-    stage
-});
-netloom_encoding::encoded!(Followed { source, sequence });

@@ -6,6 +6,8 @@
 
 use std::fmt;
 
+use netloom_encoding::Encoded;
+
 /// A delivered packet, as the digest sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Delivery {
@@ -62,10 +64,8 @@ fn scatter(mut word: u64) -> u64 {
 }
 
 /// A digest of deliveries, independent of their order. The empty one is zero.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Encoded)]
 pub struct Digest(u64);
-
-netloom_encoding::encoded!(Digest(_));
 
 impl Digest {
     #[inline]

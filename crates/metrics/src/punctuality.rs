@@ -9,6 +9,8 @@
 //! inter-arrival time. A gap is never negative, so jitter is never below -1 inter-arrival time.
 //! Sources may also be measured by a shared time; a slow source can then be below -1 as well.
 
+use netloom_encoding::{Encoded, State};
+
 /// Deadlines as fractions of the inter-arrival time (numerator, denominator), the earliest first.
 pub const DEADLINES: [(u32, u32); 7] = [(1, 32), (1, 16), (1, 8), (1, 4), (1, 2), (3, 4), (1, 1)];
 
@@ -80,7 +82,7 @@ fn bin(gap: u128, own: u128, unit: u128) -> usize {
 }
 
 /// Counts of punctuality: integers only, so that sums do not depend on their order.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Encoded)]
 pub struct Punctuality {
     /// Packets by delay: up to each of the [`DEADLINES`] but later than the previous one. The last
     /// entry counts packets later than all deadlines.
@@ -94,14 +96,6 @@ pub struct Punctuality {
     /// Sum of all gaps in ticks.
     pub gap_sum: u64,
 }
-
-netloom_encoding::encoded!(Punctuality {
-    delays,
-    jitter,
-    delay_sum,
-    delay_max,
-    gap_sum,
-});
 
 impl Punctuality {
     pub fn packets(&self) -> u64 {
@@ -134,22 +128,20 @@ impl Punctuality {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub struct PunctualityMeter {
+    #[state(constant)]
     inter_arrival: InterArrival,
     /// Unit of deadlines and jitter bins, over the denominator of the inter-arrival time.
+    #[state(constant)]
     unit: u128,
     /// The deadlines in whole ticks.
+    #[state(constant)]
     limits: [u64; DEADLINES.len()],
     /// Arrival of the last packet.
     last: Option<u64>,
     counted: Punctuality,
 }
-
-netloom_encoding::state!(PunctualityMeter {
-    changes: [last, counted],
-    stays: [inter_arrival, unit, limits]
-});
 
 impl PunctualityMeter {
     /// Creates a meter that measures by `by` ticks, or by the inter-arrival time if `None`.

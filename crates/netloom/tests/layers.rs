@@ -6,7 +6,8 @@ use std::path::Path;
 /// Each crate and the crates of netloom that it may use. Development dependencies are not
 /// restricted.
 const ALLOWED: &[(&str, &[&str])] = &[
-    ("encoding", &[]),
+    ("encoding-derive", &[]),
+    ("encoding", &["encoding-derive"]),
     ("text", &[]),
     ("units", &["encoding"]),
     ("random", &[]),

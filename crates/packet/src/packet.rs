@@ -1,12 +1,13 @@
 //! A packet as a plain record that crosses partitions by value.
 
+use netloom_encoding::Encoded;
 use netloom_units::{NicId, Sc, Sl, Tick};
 
 /// Maximum number of service channels of a fabric.
 pub const N_SCS: usize = 32;
 
 /// A packet in transit.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Encoded)]
 pub struct Packet {
     /// When its message was created.
     pub generation: Tick,
@@ -40,34 +41,13 @@ pub struct Packet {
     pub label: Label,
 }
 
-netloom_encoding::encoded!(Packet {
-    generation,
-    injection,
-    arrival,
-    source,
-    destination,
-    sequence,
-    message,
-    index,
-    bytes,
-    flits,
-    class,
-    sl,
-    vl,
-    hops,
-    flow,
-    label,
-});
-
 /// A packet and a switch's decision about it share a cache line.
 const _: () = assert!(size_of::<Packet>() == 56);
 
 /// Service channel (5 bits), routing word (2 bits) and end-of-message flag (1 bit) in one byte. A
 /// switch may change the channel when it routes the packet; the service level does not change.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Encoded)]
 pub struct Label(u8);
-
-netloom_encoding::encoded!(Label(_));
 
 impl Label {
     const LAST: u8 = 1 << 7;

@@ -1,5 +1,6 @@
 //! The interface through which a NIC gets traffic from a workload.
 
+use netloom_encoding::Encoded;
 use netloom_units::NicId;
 
 /// The next message of a NIC.
@@ -19,15 +20,13 @@ pub struct Arrival {
 }
 
 /// Progress of one NIC in one traffic class. Plain data, owned by the NIC.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Encoded)]
 pub struct Cursor {
     /// Messages created so far.
     pub number: u32,
     /// A time kept by the workload, for example the last arrival in fractions of a cycle.
     pub time: u64,
 }
-
-netloom_encoding::encoded!(Cursor { number, time });
 
 /// A workload of one traffic class. It knows no switch and keeps no state: its answers depend only
 /// on the NIC and its cursor, so all partitions and threads can share it.

@@ -2,14 +2,14 @@
 
 use std::fmt;
 
+use netloom_encoding::Encoded;
+
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident($repr:ty), $word:literal) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Encoded)]
         #[repr(transparent)]
         pub struct $name(pub $repr);
-
-        netloom_encoding::encoded!($name(_));
 
         impl $name {
             /// Returns the id as an array index.

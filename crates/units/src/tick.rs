@@ -3,15 +3,15 @@
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
+use netloom_encoding::Encoded;
+
 /// A point in simulated time, in ticks since the start of the run.
 ///
 /// Durations are plain `u64` counts of ticks. A `Tick` plus a duration is a `Tick`, and the
 /// difference of two `Tick`s is a duration.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Encoded)]
 #[repr(transparent)]
 pub struct Tick(pub u64);
-
-netloom_encoding::encoded!(Tick(_));
 
 impl Tick {
     pub const ZERO: Tick = Tick(0);

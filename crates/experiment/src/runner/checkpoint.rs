@@ -85,6 +85,7 @@ pub enum NotContinued {
 }
 
 /// The part of a checkpoint that all processes share.
+#[derive(Encoded)]
 pub(super) struct Shared {
     /// Index of the interrupted run, from zero.
     pub(super) number: u32,
@@ -94,13 +95,6 @@ pub(super) struct Shared {
     witnessed: Vec<Vec<Vec<u64>>>,
     gathered: Vec<u8>,
 }
-
-netloom_encoding::encoded!(Shared {
-    number,
-    earlier,
-    witnessed,
-    gathered
-});
 
 /// Returns the finished runs and their tables as JSON.
 pub(super) fn earlier(runs: &[Run], tables: &Tables) -> String {

@@ -1,6 +1,6 @@
 //! The punctuality of connections: of each, by service level, of the best and the worst.
 
-use netloom_encoding::{Validity, ensure_below};
+use netloom_encoding::{State, Validity, ensure_below};
 use netloom_fabric::Simulation;
 use netloom_metrics::{DEADLINES, Punctuality};
 use netloom_results::{ConnectionLine, ConnectionsSummary, PunctualityLine, Table, Window};
@@ -14,16 +14,14 @@ use crate::{Experiment, UntilPackets};
 const COMPARED_AT: usize = 4;
 
 /// The counts of every connection in the measured part of a run.
+#[derive(State)]
 pub(super) struct Recorded {
+    #[state(records)]
     counted: Vec<Punctuality>,
     /// Connections that end the run when all have received enough packets.
+    #[state(constant)]
     awaited: Option<(UntilPackets, Vec<usize>)>,
 }
-
-netloom_encoding::state!(Recorded {
-    records: [counted],
-    stays: [awaited]
-});
 
 impl Recorded {
     pub(super) fn new(experiment: &Experiment) -> Recorded {

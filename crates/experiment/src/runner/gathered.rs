@@ -1,6 +1,6 @@
 //! The results that a run has gathered so far.
 
-use netloom_encoding::{Invalid, Validity, ensure, ensure_below, ensure_equal};
+use netloom_encoding::{Encoded, Invalid, State, Validity, ensure, ensure_below, ensure_equal};
 use netloom_fabric::{PortUse, Simulation};
 use netloom_units::Tick;
 
@@ -16,12 +16,11 @@ pub(super) const NOT_YET: usize = usize::MAX;
 pub(super) const MOST: u64 = 1 << 52;
 
 /// Counts since the start, at some time of the run.
+#[derive(Encoded)]
 pub(super) struct Snapshot {
     pub(super) ports: Vec<PortUse>,
     pub(super) nic_flits: Vec<Vec<u64>>,
 }
-
-netloom_encoding::encoded!(Snapshot { ports, nic_flits });
 
 impl Snapshot {
     /// Checks the numbers of ports and NICs, and that all counters are far from overflow.
@@ -65,23 +64,22 @@ impl Snapshot {
 }
 
 /// The state of a run in addition to the fabric itself.
+#[derive(State)]
 pub(super) struct Gathered {
+    #[state(part)]
     pub(super) recording: Recording,
     /// Epochs of the warm-up, if it is given; [`NOT_YET`] until its end is found.
     pub(super) given: Option<usize>,
     pub(super) at_warmup: Option<Snapshot>,
+    #[state(part)]
     pub(super) punctuality: Recorded,
+    #[state(part)]
     pub(super) stashes: Stashes,
     /// Time of the next search for packets that wait in a cycle.
     pub(super) next_look: u64,
     /// Every tick before this one has run: the end of the last epoch, or within the next.
     pub(super) at: Tick,
 }
-
-netloom_encoding::state!(Gathered {
-    changes: [given, at_warmup, next_look, at],
-    parts: [recording, punctuality, stashes],
-});
 
 impl Gathered {
     /// Returns the state at the start of a run.

@@ -1,6 +1,6 @@
 //! Protocol counters of endpoints and switches, and the contents of stashes by epoch.
 
-use netloom_encoding::{Validity, ensure_below};
+use netloom_encoding::{State, Validity, ensure_below};
 use netloom_fabric::Simulation;
 use netloom_results::{Frame, ProtocolSummary, StashLine, Table};
 use netloom_units::SwitchId;
@@ -8,16 +8,12 @@ use netloom_units::SwitchId;
 use crate::Experiment;
 
 /// The contents of stashes at the ends of epochs.
-#[derive(Default)]
+#[derive(Default, State)]
 pub(super) struct Stashes {
     /// Epoch (from 1), switch and flits, if not empty.
     held: Vec<(usize, u32, u32)>,
     peak: u32,
 }
-
-netloom_encoding::state!(Stashes {
-    changes: [held, peak]
-});
 
 impl Stashes {
     /// Checks that lines refer to existing epochs and switches.

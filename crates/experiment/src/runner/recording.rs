@@ -10,7 +10,7 @@
 //!
 //! A warm-up found after the run ends at a block boundary. A given one has its own boundary.
 
-use netloom_encoding::{Invalid, Validity, ensure, ensure_below, ensure_equal};
+use netloom_encoding::{Encoded, Invalid, State, Validity, ensure, ensure_below, ensure_equal};
 use netloom_fabric::Row;
 use netloom_units::Tick;
 
@@ -20,7 +20,7 @@ use super::gathered::MOST;
 const MOST_BLOCKS: usize = 40;
 
 /// The sums of one row in one epoch.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Copy, Default, Debug, Encoded)]
 pub(super) struct Sums {
     pub(super) offered_flits: u64,
     pub(super) injected_flits: u64,
@@ -29,14 +29,6 @@ pub(super) struct Sums {
     /// Ticks of latency of those messages.
     pub(super) latency: u64,
 }
-
-netloom_encoding::encoded!(Sums {
-    offered_flits,
-    injected_flits,
-    delivered_flits,
-    messages,
-    latency
-});
 
 impl Sums {
     fn of(row: &Row) -> Sums {
@@ -58,17 +50,20 @@ impl Sums {
     }
 }
 
+#[derive(Encoded)]
 struct Block {
     first_epoch: usize,
     rows: Vec<Row>,
 }
 
-netloom_encoding::encoded!(Block { first_epoch, rows });
-
 /// The recording of a run.
+#[derive(State)]
 pub(super) struct Recording {
+    #[state(constant)]
     n_rows: usize,
+    #[state(constant)]
     epoch: u64,
+    #[state(constant)]
     length: Tick,
     /// Epochs of a given warm-up.
     given: Option<usize>,
@@ -78,14 +73,9 @@ pub(super) struct Recording {
     blocks: Vec<Block>,
     /// Epochs per block, if the warm-up is not given.
     span: usize,
+    #[state(constant)]
     scratch: Vec<Row>,
 }
-
-netloom_encoding::state!(Recording {
-    changes: [given, n_epochs, sums, blocks, span],
-    // A checkpoint is saved before an interruption ends the run.
-    stays: [n_rows, epoch, length, scratch],
-});
 
 impl Recording {
     pub(super) fn new(n_rows: usize, epoch: u64, length: Tick, given: Option<usize>) -> Self {

@@ -8,7 +8,7 @@
 //! queues.
 
 use netloom_arbitration::Head;
-use netloom_encoding::{Invalid, Validity, ensure, ensure_below, ensure_equal};
+use netloom_encoding::{Encoded, Invalid, State, Validity, ensure, ensure_below, ensure_equal};
 use netloom_engine::{EventQueue, Outbox};
 use netloom_packet::{Label, Packet};
 use netloom_units::{NicId, Sc, Sl, Tick, Vl};
@@ -21,7 +21,7 @@ use crate::switch::{NIL, Switches};
 use crate::validation::Bounds;
 
 /// The messages of a (NIC, channel) for one destination.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Encoded)]
 struct Waiting {
     head: u32,
     tail: u32,
@@ -29,10 +29,8 @@ struct Waiting {
     next: u32,
 }
 
-netloom_encoding::encoded!(Waiting { head, tail, next });
-
 /// An injection queue: packets already cut, and the destinations that fill it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Encoded)]
 struct Injection {
     head: u32,
     tail: u32,
@@ -44,17 +42,8 @@ struct Injection {
     is_stale: bool,
 }
 
-netloom_encoding::encoded!(Injection {
-    head,
-    tail,
-    flits,
-    first,
-    last,
-    is_stale
-});
-
 /// A packet cut from its message and waiting to be sent.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Encoded)]
 struct Cut {
     generation: Tick,
     destination: NicId,
@@ -68,60 +57,44 @@ struct Cut {
     is_last: bool,
 }
 
-netloom_encoding::encoded!(Cut {
-    generation,
-    destination,
-    message,
-    index,
-    bytes,
-    next,
-    flits,
-    row,
-    flow,
-    is_last
-});
-
 /// Per (NIC, channel).
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, State)]
 struct Channel {
     /// Waiting messages and packets.
     waiting: u32,
     /// Round robin over injection queues.
     pointer: u32,
     /// Injection queues with a packet, as bits.
+    #[state(records)]
     filled: Box<[u64]>,
     /// Injection queues to be filled.
     stale: Vec<u32>,
 }
 
-netloom_encoding::state!(Channel {
-    changes: [waiting, pointer, stale],
-    records: [filled]
-});
-
 /// The queues of all NICs of a partition.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub(crate) struct Admittance {
+    #[state(constant)]
     n_destinations: u32,
     /// The queues of a switch input, and whether each has its own credits.
+    #[state(constant)]
     map: QueueMap,
+    #[state(constant)]
     credits_per_queue: bool,
     /// Injection queues of a channel.
+    #[state(constant)]
     n_queues: u32,
     /// Flits of an injection queue, by lane.
+    #[state(constant)]
     sizes: Box<[u32]>,
+    #[state(records)]
     waiting: Vec<Waiting>,
+    #[state(records)]
     injection: Vec<Injection>,
+    #[state(part)]
     channels: Vec<Channel>,
     cuts: Slab<Cut>,
 }
-
-netloom_encoding::state!(Admittance {
-    changes: [cuts],
-    records: [waiting, injection],
-    parts: [channels],
-    stays: [n_destinations, map, credits_per_queue, n_queues, sizes]
-});
 
 impl Admittance {
     pub(crate) fn new(

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use netloom_encoding::Invalid;
+use netloom_encoding::{Encoded, Invalid};
 use netloom_engine::{EventQueue, Outbox};
 use netloom_packet::{Label, Packet};
 use netloom_units::{NicId, Sc, Sl, Tick};
@@ -15,7 +15,7 @@ use crate::switch::Switches;
 use crate::validation::Bounds;
 
 /// An acknowledgement to be sent.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Encoded)]
 pub(crate) struct Answer {
     destination: NicId,
     /// The packet that it acknowledges.
@@ -31,19 +31,6 @@ pub(crate) struct Answer {
     /// When that packet left its NIC.
     sent: Tick,
 }
-
-netloom_encoding::encoded!(Answer {
-    destination,
-    sequence,
-    flits,
-    row,
-    sl,
-    sc,
-    is_marked,
-    is_negative,
-    created,
-    sent
-});
 
 impl Answer {
     /// Validates an acknowledgement that waits at a NIC, and returns its channel and destination.

@@ -13,7 +13,7 @@
 //! sees the same packets as without a bound, and they leave at the same times. The bound only
 //! determines where they wait, and the wait in the application is counted separately.
 
-use netloom_encoding::{Invalid, Validity, ensure, ensure_equal};
+use netloom_encoding::{Encoded, Invalid, State, Validity, ensure, ensure_equal};
 use netloom_packet::SlSegmentation;
 use netloom_units::{Sl, Tick};
 
@@ -24,7 +24,7 @@ use crate::rows::Rows;
 use crate::switch::{NIL, Switches};
 
 /// One channel of a NIC.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Encoded)]
 struct Channel {
     /// Flits in the buffer.
     used: u32,
@@ -37,27 +37,19 @@ struct Channel {
     last: u32,
 }
 
-netloom_encoding::encoded!(Channel {
-    used,
-    next,
-    left,
-    last
-});
-
 /// The buffers of all NICs of a partition.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub(crate) struct Buffers {
+    #[state(constant)]
     capacity: u32,
+    #[state(constant)]
     n_slots: usize,
     /// Flits of the largest packet of each channel, for which there is always space.
+    #[state(constant)]
     least: Vec<u32>,
+    #[state(records)]
     channels: Rows<Channel>,
 }
-
-netloom_encoding::state!(Buffers {
-    records: [channels],
-    stays: [capacity, n_slots, least]
-});
 
 impl Buffers {
     /// Creates the buffers of `queues`; `None` if NICs are unbounded.

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use netloom_arbitration::Head;
-use netloom_encoding::{Invalid, Validity, ensure, ensure_below, ensure_equal};
+use netloom_encoding::{Encoded, Invalid, State, Validity, ensure, ensure_below, ensure_equal};
 use netloom_engine::{EventQueue, Outbox};
 use netloom_packet::{Cut, Label, Packet};
 use netloom_units::{Clock, NicId, Sc, Sl, Tick, Vl};
@@ -23,7 +23,7 @@ use crate::switch::{Events, NIL, Switches};
 use crate::validation::Bounds;
 
 /// The state of a flow.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Encoded)]
 enum Standing {
     Idle,
     /// In its ring, or about to join it.
@@ -32,16 +32,8 @@ enum Standing {
     Parked,
 }
 
-netloom_encoding::encoded!(
-    enum Standing {
-        Idle {},
-        Active {},
-        Parked {},
-    }
-);
-
 /// The packets from one NIC to another on one channel: the send queue and the state of the control.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Encoded)]
 struct Flow {
     destination: NicId,
     slot: u8,
@@ -57,23 +49,9 @@ struct Flow {
     wake: Tick,
 }
 
-netloom_encoding::encoded!(Flow {
-    destination,
-    slot,
-    standing,
-    head,
-    tail,
-    next,
-    in_flight,
-    state,
-    wake
-});
-
 /// Destination and channel of a flow in one word, for hashing.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Encoded)]
 struct Key(u64);
-
-netloom_encoding::encoded!(Key(_));
 
 impl Key {
     #[inline(always)]
@@ -83,22 +61,18 @@ impl Key {
 }
 
 /// The flows of a NIC.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, State)]
 struct Sender {
     by_destination: FxHashMap<Key, u32>,
     /// Flows that became active in this tick.
     activated: Vec<u32>,
     /// First and last flow of the ring of each channel.
+    #[state(records)]
     rings: Box<[(u32, u32)]>,
     /// Whether nothing was sent for lack of space at the first switch, and none has been freed
     /// since.
     is_blocked: bool,
 }
-
-netloom_encoding::state!(Sender {
-    changes: [by_destination, activated, is_blocked],
-    records: [rings]
-});
 
 /// The next packet of a flow: the cut from its message, and its path at the first switch.
 #[derive(Clone, Copy, Debug, Default)]
@@ -117,20 +91,17 @@ enum Controller {
 }
 
 /// The flows of all NICs of a partition.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub(crate) struct Flows {
+    #[state(constant)]
     controller: Controller,
     flows: Slab<Flow>,
+    #[state(part)]
     senders: Rows<Sender>,
     /// The next packet of each channel of the deciding NIC.
+    #[state(constant)]
     offers: Box<[Offer; 32]>,
 }
-
-netloom_encoding::state!(Flows {
-    changes: [flows],
-    parts: [senders],
-    stays: [controller, offers]
-});
 
 impl Flows {
     /// Validates that a flow belongs to one NIC, waits in at most one ring, and has its own

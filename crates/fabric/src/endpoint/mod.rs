@@ -30,7 +30,7 @@ mod source;
 mod validate;
 
 use netloom_arbitration::{Arbiter, Head};
-use netloom_encoding::State;
+use netloom_encoding::{Encoded, State};
 use netloom_packet::{Cursor, N_SCS};
 use netloom_units::{NicId, Sl, Tick, Vl};
 use rustc_hash::FxHashMap;
@@ -60,7 +60,7 @@ pub(crate) struct Created {
 }
 
 /// A message waiting at its NIC.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Encoded)]
 pub(crate) struct Message {
     pub(crate) generation: Tick,
     pub(crate) destination: NicId,
@@ -80,39 +80,24 @@ pub(crate) struct Message {
     pub(crate) sc: u8,
 }
 
-netloom_encoding::encoded!(Message {
-    generation,
-    destination,
-    left,
-    number,
-    index,
-    next,
-    row,
-    flow,
-    sl,
-    sc
-});
-
 // Two messages per cache line.
 const _: () = assert!(size_of::<Message>() == 32);
 
 /// The queue of one service channel: a list of messages, and the next packet.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State)]
 pub(crate) struct NicQueue {
     pub(crate) head: u32,
     pub(crate) tail: u32,
     pub(crate) payload: u32,
     pub(crate) bytes: u32,
     pub(crate) flits: u16,
+    #[state(constant)]
     pub(crate) vl: u8,
+    #[state(constant)]
     pub(crate) sl: u8,
+    #[state(constant)]
     pub(crate) sc: u8,
 }
-
-netloom_encoding::state!(NicQueue {
-    changes: [head, tail, payload, bytes, flits],
-    stays: [vl, sl, sc]
-});
 
 impl NicQueue {
     /// Returns what the arbiter of the NIC sees of the next packet, of a message created at `born`.
@@ -127,15 +112,21 @@ impl NicQueue {
     }
 }
 
+#[derive(State)]
+#[state(bound = "A: Arbiter")]
 pub(crate) struct Nic<A, C> {
+    #[state(constant)]
     pub(crate) id: NicId,
     /// The switch port at the other end of its link, always in this partition.
+    #[state(constant)]
     pub(crate) port: u32,
     /// Queues that are not empty.
     pub(crate) present: u32,
     pub(crate) link_until: Tick,
     /// Space in the input buffer of the first switch.
+    #[state(part)]
     pub(crate) credit: C,
+    #[state(with = "arbiter_state")]
     pub(crate) arbiter: A,
     /// When the link is checked again.
     pub(crate) link_wake: Tick,
@@ -146,13 +137,12 @@ pub(crate) struct Nic<A, C> {
     /// Messages with a packet cut so far.
     pub(crate) messages: u32,
     /// Link class.
+    #[state(constant)]
     pub(crate) wire: u8,
     pub(crate) is_marked: bool,
     /// Credits that return by an event. While there are any, all later ones do too.
     pub(crate) credits_coming: u16,
 }
-
-netloom_encoding::state!([A: Arbiter, C: State] Nic<A, C> as Nic { changes: [credits_coming, present, link_until, link_wake, last_header, sequence, messages, is_marked], parts: [credit], with arbiter_state: [arbiter], stays: [id, port, wire] });
 
 impl<A, C> Nic<A, C> {
     /// Returns its next packet, as far as the first switch depends on it.
@@ -192,51 +182,72 @@ impl<S: Switches> Endpoints<S> {
 }
 
 /// The endpoints of a partition.
+#[derive(State)]
 pub(crate) struct Endpoints<S: Switches> {
+    #[state(part)]
     pub(crate) nics: Rows<Nic<S::Arbiter, S::Credit>>,
+    #[state(part)]
     pub(crate) queues: Rows<NicQueue>,
     /// Queues per NIC.
+    #[state(constant)]
     pub(crate) n_slots: usize,
     /// The queue of each service channel.
+    #[state(constant)]
     pub(crate) slot_of: [u8; N_SCS],
+    #[state(constant)]
     pub(crate) classes: Vec<ClassPlan>,
     /// The recorder's row of each (class, service level).
+    #[state(constant)]
     pub(crate) row_of: Vec<[u8; 16]>,
+    #[state(records)]
     pub(crate) cursors: Vec<Cursor>,
     pub(crate) messages: Slab<Message>,
     /// Flits injected by each (NIC, row).
+    #[state(records)]
     pub(crate) nic_flits: Vec<u64>,
+    #[state(constant)]
     pub(crate) heads: Box<[Head; 32]>,
     /// The class of each head at the first switch.
+    #[state(constant)]
     pub(crate) head_classes: Box<[u16; 32]>,
     /// Whether an arbiter chooses among queues. Send queues of a NIC take turns without one.
+    #[state(constant)]
     pub(crate) has_arbiter: bool,
+    #[state(part)]
     pub(crate) receiver: Receiver,
     /// Meters of the connections that end here, if any.
+    #[state(part)]
     pub(crate) meters: Option<Meters>,
     /// Queues per destination in front of the NICs' own, if any.
+    #[state(part)]
     pub(crate) admittance: Option<Admittance>,
     /// Whether there is work before a NIC sends: ordering of new messages, flows or programs.
+    #[state(constant)]
     has_duties: bool,
     /// Messages that each NIC received from workloads in this tick, if classes share a queue. They
     /// join it in the decision, in order of class, because arrivals of one tick come in any order.
+    #[state(constant)]
     pub(crate) created: Option<Rows<Vec<Created>>>,
     /// Send queues with windows, and acknowledgements.
+    #[state(part)]
     pub(crate) flows: Option<Box<Flows>>,
+    #[state(part)]
     pub(crate) programs: Option<Box<Programs>>,
     /// Messages created by each (NIC, row), if programs run: a rank knows only its own.
     pub(crate) numbers: Option<Vec<u32>>,
     /// Whether packets are processed when they are sent: numbered, or taken out of a bounded
     /// buffer.
+    #[state(constant)]
     pub(crate) follows_packets: bool,
     /// The buffers of NICs, if bounded.
+    #[state(part)]
     pub(crate) buffers: Option<Box<Buffers>>,
     /// Packets sent so far from each NIC in a row to a destination, if receivers enforce order.
     pub(crate) sent: Option<FxHashMap<(u32, u8, NicId), u32>>,
     /// The acknowledgements that each NIC has to send; empty if none are sent.
+    #[state(records)]
     pub(crate) answers: answers::Answers,
     /// Flits of an acknowledgement; `None` if data packets are not acknowledged.
+    #[state(constant)]
     pub(crate) acknowledgement: Option<u16>,
 }
-
-netloom_encoding::state!([S: Switches] Endpoints<S> as Endpoints { changes: [messages, numbers, sent], records: [cursors, nic_flits, answers], parts: [nics, queues, receiver, meters, admittance, flows, programs, buffers], stays: [n_slots, slot_of, classes, row_of, heads, head_classes, has_arbiter, has_duties, created, follows_packets, acknowledgement] });

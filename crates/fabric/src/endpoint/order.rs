@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use netloom_encoding::{Validity, ensure_below, ensure_equal};
+use netloom_encoding::{Encoded, State, Validity, ensure_below, ensure_equal};
 use netloom_packet::Packet;
 use netloom_units::NicId;
 use rustc_hash::FxHashMap;
@@ -19,17 +19,13 @@ use crate::validation::Bounds;
 type Key = (NicId, NicId, u8);
 
 /// Packets held by strict receivers until those before them have arrived.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, State)]
 pub(crate) struct Reordering {
     flows: FxHashMap<Key, Waiting>,
     held: u64,
 }
 
-netloom_encoding::state!(Reordering {
-    changes: [flows, held]
-});
-
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Encoded)]
 struct Waiting {
     /// Number in its flow of the packet that is delivered next.
     next: u32,
@@ -38,12 +34,6 @@ struct Waiting {
     /// Packets that came early, by number.
     early: BTreeMap<u32, Packet>,
 }
-
-netloom_encoding::encoded!(Waiting {
-    next,
-    position,
-    early
-});
 
 impl Reordering {
     /// Records the arrival of a packet, whose index is its number in its flow. Returns how many
@@ -102,7 +92,7 @@ fn key(packet: &Packet) -> Key {
 const REMEMBERED: usize = 8;
 
 /// The last arrivals of a flow: enough to count how many of them have overtaken a packet.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Encoded)]
 pub(crate) struct Recent {
     /// Sequence numbers of the last arrivals, in no order; the first `n` are valid.
     arrived: [u32; REMEMBERED],
@@ -112,13 +102,6 @@ pub(crate) struct Recent {
     /// The largest sequence number.
     last: u32,
 }
-
-netloom_encoding::encoded!(Recent {
-    arrived,
-    n,
-    at,
-    last
-});
 
 impl Recent {
     /// Whether its positions are within what is remembered.

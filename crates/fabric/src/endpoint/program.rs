@@ -1,6 +1,6 @@
 //! Programs: ranks that send, receive and wait, step by step.
 
-use netloom_encoding::{Invalid, Validity, ensure, ensure_below};
+use netloom_encoding::{Invalid, State, Validity, ensure, ensure_below};
 use netloom_engine::{EventQueue, Outbox};
 use netloom_packet::{Op, Packet};
 use netloom_units::{Clock, NicId, Tick};
@@ -14,28 +14,28 @@ use crate::switch::{Events, Switches};
 use crate::validation::Bounds;
 
 /// The progress of the programs of a partition.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub(crate) struct Programs {
+    #[state(constant)]
     n_classes: usize,
     /// The next step of each (NIC, class).
+    #[state(records)]
     steps: Vec<u32>,
     /// Until when the rank of each (NIC, class) computes before its next step, if it has started.
+    #[state(records)]
     computes_until: Vec<Option<Tick>>,
     /// When the rank of each (NIC, class) was done with its last step, if it is.
+    #[state(records)]
     ended: Vec<Option<Tick>>,
     /// NICs whose programs have work in this tick.
+    #[state(records)]
     are_due: Vec<bool>,
     /// The rows that programs send in.
+    #[state(constant)]
     is_program: Vec<bool>,
     /// Messages that have arrived but not been received: by destination, source, row and number.
     arrived: FxHashSet<(NicId, NicId, u8, u32)>,
 }
-
-netloom_encoding::state!(Programs {
-    changes: [arrived],
-    records: [steps, computes_until, ended, are_due],
-    stays: [n_classes, is_program]
-});
 
 impl Programs {
     /// Creates the programs of `n_nics` NICs; `None` if no class has any.

@@ -2,7 +2,7 @@
 
 use std::num::NonZero;
 
-use netloom_encoding::{Invalid, Validity, ensure};
+use netloom_encoding::{Invalid, State, Validity, ensure};
 use netloom_metrics::Delivery;
 use netloom_packet::Packet;
 use netloom_units::{NicId, Sl, Tick};
@@ -13,12 +13,15 @@ use crate::recorder::{Counters, Row};
 use crate::validation::Bounds;
 
 /// The receiving side of all NICs of a partition.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub(crate) struct Receiver {
     /// Whether the last packet of a message always arrives last.
+    #[state(constant)]
     keeps_order: bool,
+    #[state(constant)]
     n_rows: usize,
     /// Latency of the last message of each (NIC, row), for jitter.
+    #[state(records)]
     last_latency: Vec<Option<NonZero<u64>>>,
     /// Packets received of unfinished messages, if packets may overtake each other.
     partial: FxHashMap<(NicId, u8, u32), (u32, u32)>,
@@ -27,15 +30,9 @@ pub(crate) struct Receiver {
     /// The last packet of each (source, destination, service level), if order is checked.
     last_sequence: Option<FxHashMap<(NicId, NicId, Sl), Recent>>,
     /// Held packets, if packets are delivered in the order of sending.
+    #[state(part)]
     pub(crate) reordering: Option<Box<Reordering>>,
 }
-
-netloom_encoding::state!(Receiver {
-    changes: [partial, seen, last_sequence],
-    records: [last_latency],
-    parts: [reordering],
-    stays: [keeps_order, n_rows]
-});
 
 impl Receiver {
     /// Creates empty receivers. `looks_at_order` counts overtaken packets; if the routing keeps

@@ -3,7 +3,7 @@
 //! [`Room`](crate::link::room::Room) keeps two ramps, because everything that it counts passes one
 //! point. If every lane has its own exit, only the flits of one lane are freed one after another.
 
-use netloom_encoding::{Validity, ensure_equal};
+use netloom_encoding::{State, Validity, ensure_equal};
 use netloom_units::Tick;
 
 use crate::link::ramp::{Paces, Ramp};
@@ -12,17 +12,13 @@ use netloom_routing::Occupancy;
 use crate::link::room::{Limits, MOST_LANES, RoomBounds, outstanding};
 
 /// A sender's view of one buffer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub(crate) struct LaneRoom {
     /// Flits in use by each lane, not reduced by what its current ramps have freed.
     used: [u16; MOST_LANES],
     /// By lane: the current ramp and the next.
     ramps: Box<[[Ramp; 2]; MOST_LANES]>,
 }
-
-netloom_encoding::state!(LaneRoom {
-    changes: [used, ramps]
-});
 
 impl Default for LaneRoom {
     fn default() -> Self {

@@ -9,7 +9,7 @@
 //!
 //! Changes of one tick commute: the state of a lane is evaluated after all of them.
 
-use netloom_encoding::{Invalid, Validity, ensure};
+use netloom_encoding::{Invalid, State, Validity, ensure};
 use netloom_routing::Occupancy;
 use netloom_units::Tick;
 
@@ -17,7 +17,7 @@ use crate::link::room::{MOST_LANES, RoomBounds, Sizes};
 use crate::plan::Thresholds;
 
 /// The lanes of one link.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 #[repr(align(64))]
 pub(crate) struct Pause {
     /// Signed: the changes of a tick come in any order.
@@ -29,16 +29,15 @@ pub(crate) struct Pause {
     at: Tick,
     /// Mask of a class: all bits if lanes are separate, none if they are counted and stopped
     /// together.
+    #[state(constant)]
     lanes: u16,
+    #[state(constant)]
     xoff: [u16; MOST_LANES],
+    #[state(constant)]
     xon: [u16; MOST_LANES],
+    #[state(constant)]
     capacity: [u16; MOST_LANES],
 }
-
-netloom_encoding::state!(Pause {
-    changes: [counted, stopped, touched, at],
-    stays: [lanes, xoff, xon, capacity]
-});
 
 impl Pause {
     /// Creates the state for separate lanes.

@@ -1,6 +1,6 @@
 //! Buffers shared by virtual channels (DAMQ): each channel has a reserve, and the rest is shared.
 
-use netloom_encoding::{Invalid, Validity, ensure, ensure_equal};
+use netloom_encoding::{Invalid, State, Validity, ensure, ensure_equal};
 use netloom_routing::Occupancy;
 
 use crate::Sizes;
@@ -43,17 +43,13 @@ impl Shares {
 }
 
 /// The use of a pool, as its writer knows it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub(crate) struct Pool {
     used: [u16; MOST_LANES],
     /// Flits in use or reserved: the sum over channels of the larger of the two.
     kept: u32,
     total: u32,
 }
-
-netloom_encoding::state!(Pool {
-    changes: [used, kept, total]
-});
 
 impl Pool {
     pub(crate) fn new(shares: &Shares) -> Self {

@@ -1,6 +1,6 @@
 //! Flits that are freed one after another, as one record instead of one event each.
 
-use netloom_encoding::{Invalid, Validity, ensure, ensure_below, ensure_equal};
+use netloom_encoding::{Encoded, Invalid, Validity, ensure, ensure_below, ensure_equal};
 use netloom_engine::LATEST;
 use netloom_units::Tick;
 
@@ -94,7 +94,7 @@ impl Paces {
 
 /// `count` units of a class (a lane or a queue) that are freed one after another, the last at
 /// `end`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Encoded)]
 pub(crate) struct Ramp {
     pub(crate) end: Tick,
     /// Zero if there is no ramp.
@@ -106,14 +106,6 @@ pub(crate) struct Ramp {
     /// Index of the pace in the buffer's paces.
     pub(crate) pace: u8,
 }
-
-netloom_encoding::encoded!(Ramp {
-    end,
-    count,
-    class,
-    phase,
-    pace
-});
 
 const _: () = assert!(size_of::<Ramp>() == 16);
 

@@ -302,15 +302,14 @@ pub(crate) fn outstanding(class: u16, used: u32, ramps: &[Ramp]) -> u32 {
 }
 
 /// A sender's view of one buffer: one cache line, if classes are lanes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 #[repr(align(64))]
 pub(crate) struct Room<U = Lanes> {
     /// Flits in use by each class, not reduced by what the current ramps have freed.
+    #[state(part)]
     used: U,
     ramps: [Ramp; 2],
 }
-
-netloom_encoding::state!([U: State] Room<U> as Room { changes: [ramps], parts: [used] });
 
 const _: () = assert!(size_of::<Room>() == 64);
 

@@ -7,7 +7,7 @@
 //! routed packet. With PAUSE, the count of a receiver may be known later than that; it is announced
 //! with the next header.
 
-use netloom_encoding::{Invalid, Validity, ensure, ensure_below};
+use netloom_encoding::{Invalid, State, Validity, ensure, ensure_below};
 use netloom_engine::{EventQueue, Outbox};
 use netloom_units::{Port as PortNumber, SwitchId, Tick};
 
@@ -18,40 +18,36 @@ use crate::rows::Rows;
 use crate::switch::{Events, Peer, Switches};
 
 /// The announcements sent and received by the switches of a partition.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub(crate) struct Announcing {
     /// Ticks between two checks.
+    #[state(constant)]
     period: u64,
+    #[state(part)]
     tellers: Rows<Teller>,
     /// By port: the last announcement of it as an output.
+    #[state(records)]
     told: Rows<u32>,
     /// By port and output of the switch at the other end: the last announcement received.
+    #[state(records)]
     heard: Rows<u32>,
     /// Ports of the largest switch.
+    #[state(constant)]
     radix: u32,
 }
 
-netloom_encoding::state!(Announcing {
-    records: [told, heard],
-    parts: [tellers],
-    stays: [period, radix]
-});
-
 /// The announced outputs of a switch and the receivers: port records of the partition.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, State)]
 struct Teller {
     /// With their numbers on the switch.
+    #[state(constant)]
     outputs: Box<[(u16, u32)]>,
+    #[state(constant)]
     cables: Box<[u32]>,
     /// Whether a check is pending and due now.
     is_awaited: bool,
     is_due: bool,
 }
-
-netloom_encoding::state!(Teller {
-    changes: [is_awaited, is_due],
-    stays: [outputs, cables]
-});
 
 impl Announcing {
     /// Creates the state for announcements, if the routing needs them. `records` returns the first

@@ -12,16 +12,15 @@ use std::fmt;
 use std::sync::Arc;
 
 use netloom_catalog::{Described, Kind, choice, kind, params};
+use netloom_encoding::Encoded;
 use netloom_units::Tick;
 
 pub use ecn_window::{Cuts, EcnWindow, Window};
 
 /// The state of a flow: four words that only the control interprets. A control has no other state,
 /// so saving the flows of an endpoint saves its control.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Encoded)]
 pub struct FlowState(pub [u64; 4]);
-
-netloom_encoding::encoded!(FlowState(_));
 
 /// A congestion control at endpoints. It is shared by all of them and immutable; everything it
 /// knows about a flow is in the [`FlowState`] passed to it.

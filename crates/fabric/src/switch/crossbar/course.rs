@@ -12,7 +12,7 @@
 //! ```
 
 use netloom_arbitration::Arbiter;
-use netloom_encoding::{Validity, ensure_below};
+use netloom_encoding::{Encoded, Validity, ensure_below};
 use netloom_units::Tick;
 
 use crate::fabric::Fabric;
@@ -57,7 +57,7 @@ impl Lead {
 }
 
 /// How the flits of a packet arrive in the buffer that they leave.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Encoded)]
 pub(crate) struct Feed {
     /// Arrival of the first flit.
     from: Tick,
@@ -69,13 +69,6 @@ pub(crate) struct Feed {
     /// Link class of the flits.
     wire: u8,
 }
-
-netloom_encoding::encoded!(Feed {
-    from,
-    link,
-    own,
-    wire
-});
 
 impl Feed {
     /// Validates that the flits came over an existing link and are not more than those of the

@@ -2,8 +2,10 @@
 //!
 //! Ports and NICs are named by their index inside the partition that receives the event.
 
+use netloom_encoding::Encoded;
+
 /// An update of one component.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Encoded)]
 pub(crate) enum Event {
     /// The header of a packet has passed the buffer and routing stages of an input and may be
     /// allocated.
@@ -111,31 +113,5 @@ pub(crate) enum Event {
     /// The last flit of a packet has reached its NIC.
     Deliver { nic: u32, packet: u32 },
 }
-
-netloom_encoding::encoded!(
-    enum Event {
-        Head { vl, flits, port, packet, destination },
-        Output { vl, flits, port, packet },
-        Credit { pace, class, units, port, lag },
-        Counted { vl, flits, port },
-        NicCounted { vl, flits, nic },
-        Join { port, packet },
-        Drain { vl, units, pace, phase, port, lag },
-        ReleaseInput { port },
-        ReleaseOutput { port },
-        ReleaseBoth { input, output },
-        Again { switch },
-        Room { port },
-        Link { port },
-        Arrival { class, sl, flow, nic, destination, bytes },
-        NicCredit { pace, class, units, nic, lag },
-        NicLink { nic },
-        Announce { switch },
-        Announced { output, port, flits },
-        Begin { nic },
-        Grown { slot, nic, destination },
-        Deliver { nic, packet },
-    }
-);
 
 const _: () = assert!(size_of::<Event>() == 16);

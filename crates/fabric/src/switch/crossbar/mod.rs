@@ -44,6 +44,7 @@ mod validate;
 mod wire;
 
 use netloom_arbitration::{Arbiter, Grant, Head};
+use netloom_encoding::{Encoded, State};
 use netloom_engine::{EventQueue, Outbox};
 use netloom_packet::Packet;
 use netloom_routing::deadlock::Centre;
@@ -71,7 +72,7 @@ pub(crate) use event::Event;
 pub(crate) use hierarchy::n_records;
 
 /// A packet in a buffer: its record and this switch's decisions about it, in one cache line.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Encoded)]
 #[repr(align(64))]
 pub(crate) struct Stored {
     pub(crate) packet: Packet,
@@ -83,14 +84,6 @@ pub(crate) struct Stored {
     pub(crate) vl: u8,
     pub(crate) flags: Flags,
 }
-
-netloom_encoding::encoded!(Stored {
-    packet,
-    next,
-    output,
-    vl,
-    flags
-});
 
 const _: () = assert!(size_of::<Stored>() == 64);
 
@@ -142,49 +135,71 @@ impl Buffer {
 
 /// The switches of a partition. `A` is the arbiter at every output; `W` words hold a set of ports,
 /// `R` one of queues.
+#[derive(State)]
 pub(crate) struct Crossbars<A, S: Shape, const W: usize, const R: usize> {
     // Constants.
+    #[state(constant)]
     stages: Stages,
+    #[state(constant)]
     wires: Rows<Wire>,
+    #[state(constant)]
     lanes_per_level: u8,
+    #[state(constant)]
     n_vls: usize,
+    #[state(constant)]
     n_queues: usize,
     /// The queue of an input that a packet joins.
+    #[state(constant)]
     queue_map: QueueMap,
+    #[state(constant)]
     input_buffer: Buffer,
+    #[state(constant)]
     output_buffer: Buffer,
     /// Of one central link.
+    #[state(constant)]
     central_buffer: Limits,
     /// Whether credits are per queue, so that a sender looks one hop ahead.
+    #[state(constant)]
     credits_per_queue: bool,
     /// The other end of each port, if senders look ahead.
+    #[state(constant)]
     beyond: Rows<Beyond>,
     /// The centre of a hierarchical switch.
+    #[state(constant)]
     centre: Option<Centre>,
+    #[state(constant)]
     allocation: Allocation,
 
     /// Whether the switches exceed the caches, so that prefetching is worthwhile.
+    #[state(constant)]
     is_large: bool,
 
+    #[state(part)]
     states: Rows<Switch<W>>,
+    #[state(part)]
     ports: Rows<Port<A, S::Flow, S::Space, W, R>>,
+    #[state(records)]
     input_queues: Rows<InputQueue>,
+    #[state(records)]
     output_queues: Rows<OutputQueue>,
     /// Packets that the local and the central writer of a port have brought in this tick
     /// (hierarchical).
+    #[state(records)]
     arriving: Rows<[u32; 2]>,
+    #[state(constant)]
     requests: Requests<W>,
     /// How packets arrive in central buffers, by their record (hierarchical).
     feeds: Vec<Feed>,
     /// The view for an adaptive routing, if there is one.
+    #[state(part)]
     sight: Option<Box<Sight>>,
     /// The inputs that mark packets, if any.
+    #[state(part)]
     marks: Option<Box<Marks>>,
     packets: Slab<Stored>,
+    #[state(constant)]
     heads: Box<[Head; 32]>,
 }
-
-netloom_encoding::state!([A: Arbiter, S: Shape, const W: usize, const R: usize] Crossbars<A, S, W, R> as Crossbars { changes: [feeds, packets], records: [input_queues, output_queues, arriving], parts: [states, ports, sight, marks], stays: [stages, wires, lanes_per_level, n_vls, n_queues, queue_map, input_buffer, output_buffer, central_buffer, credits_per_queue, beyond, centre, allocation, is_large, requests, heads] });
 
 impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Crossbars<A, S, W, R> {
     /// Returns the routing's lane for a lane of a link.
@@ -224,16 +239,21 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
 }
 
 /// State of a switch in addition to its ports.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 #[repr(align(64))]
 pub(crate) struct Switch<const W: usize> {
+    #[state(constant)]
     pub(crate) id: SwitchId,
     /// Index of its first port.
+    #[state(constant)]
     pub(crate) base: u32,
     /// Its ports; other records of a hierarchical switch follow them.
+    #[state(constant)]
     pub(crate) n_ports: u16,
+    #[state(constant)]
     pub(crate) n_central: u16,
     /// The first record of a lane, if lanes cross independently.
+    #[state(constant)]
     pub(crate) first_lane: u16,
     /// Whether it decides in this tick.
     pub(crate) is_marked: bool,
@@ -246,8 +266,6 @@ pub(crate) struct Switch<const W: usize> {
     /// Inputs that lost an allocation.
     pub(crate) losers: Mask<W>,
 }
-
-netloom_encoding::state!([const W: usize] Switch<W> as Switch { changes: [is_marked, again, woken, sending, losers], stays: [id, base, n_ports, n_central, first_lane] });
 
 /// Scratch space of an allocation, reused by all switches.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! A port of a switch: the crossbar input of one direction, the crossbar output of the other.
 
 use netloom_arbitration::Arbiter;
-use netloom_encoding::State;
+use netloom_encoding::{Encoded, State};
 use netloom_units::Tick;
 
 use crate::arbiter_state;
@@ -34,6 +34,8 @@ struct Line;
 /// space at the other end of the link, and arbiter and counters. The arrival of a header touches
 /// the first line; a grant the first of its input and the others of its output; a credit the second
 /// and fourth.
+#[derive(State)]
+#[state(bound = "A: Arbiter")]
 #[repr(C, align(64))]
 pub(crate) struct Port<A, F, P, const W: usize, const R: usize> {
     // As an input of the crossbar.
@@ -45,16 +47,21 @@ pub(crate) struct Port<A, F, P, const W: usize, const R: usize> {
     pub(crate) input_residence: u64,
     /// When the last header sent may be allocated at the other end.
     pub(crate) last_header: Tick,
+    #[state(constant)]
     pub(crate) peer: Peer,
+    #[state(constant)]
     pub(crate) switch: u32,
+    #[state(constant)]
     pub(crate) number: u16,
     /// Round robin over queues.
     pub(crate) next_queue: u16,
     /// Round robin over outputs (iSLIP accept).
     pub(crate) next_output: u16,
     /// Link class.
+    #[state(constant)]
     pub(crate) wire: u8,
     /// The guarded ring that comes in by this port; 0 if there is none.
+    #[state(constant)]
     pub(crate) ring_in: u8,
     /// Whether a release of this input is scheduled.
     pub(crate) input_watched: bool,
@@ -62,6 +69,7 @@ pub(crate) struct Port<A, F, P, const W: usize, const R: usize> {
     pub(crate) room_wake: Tick,
 
     // As an output of the crossbar and the sender on a link.
+    #[state(constant)]
     output_line: [Line; 0],
     /// The crossbar occupies this output until then.
     pub(crate) output_until: Tick,
@@ -72,6 +80,7 @@ pub(crate) struct Port<A, F, P, const W: usize, const R: usize> {
     /// When the link is checked again.
     pub(crate) link_wake: Tick,
     /// The other end of its link, duplicated for the sender.
+    #[state(constant)]
     pub(crate) receiver: Peer,
     /// Lanes with a packet in the output buffer that can be scheduled.
     pub(crate) present: u32,
@@ -88,18 +97,24 @@ pub(crate) struct Port<A, F, P, const W: usize, const R: usize> {
     /// Whether a release of this output is scheduled.
     pub(crate) output_watched: bool,
     /// Link class, duplicated for the sender.
+    #[state(constant)]
     pub(crate) wire_out: u8,
     /// The guarded ring that leaves by this port; 0 if there is none. On a ring, space is counted
     /// in slots.
+    #[state(constant)]
     pub(crate) ring_out: u8,
 
     /// Space in the output buffer.
+    #[state(part)]
     pub(crate) space: P,
 
     /// Space in the buffer at the other end.
+    #[state(part)]
     pub(crate) credit: F,
 
+    #[state(constant)]
     counter_line: [Line; 0],
+    #[state(with = "arbiter_state")]
     pub(crate) arbiter: A,
     /// Flits sent over its link.
     pub(crate) flits: u64,
@@ -114,8 +129,6 @@ pub(crate) struct Port<A, F, P, const W: usize, const R: usize> {
     /// Maximum of its output buffer ever in use by one lane.
     pub(crate) output_peak: u16,
 }
-
-netloom_encoding::state!([A: Arbiter, F: State, P: State, const W: usize, const R: usize] Port<A, F, P, W, R> as Port { changes: [ready, input_until, input_residence, last_header, next_queue, next_output, input_watched, room_wake, output_until, link_until, waiters, link_wake, present, short, crossing, drains, credits_coming, next_input, output_watched, flits, output_residence, packets, choices, short_need, output_peak], parts: [space, credit], with arbiter_state: [arbiter], stays: [peer, switch, number, wire, ring_in, output_line, receiver, wire_out, ring_out, counter_line] });
 
 impl<A, F, P: Flow, const W: usize, const R: usize> Port<A, F, P, W, R> {
     /// Creates a port in its initial state.
@@ -210,7 +223,7 @@ const _: () = assert!(size_of::<Port<[u64; 4], Room, Room, 1, 1>>() == 5 * 64);
 
 /// The queue of one lane (or lane and output) at an input: a list of packets, and a copy of what
 /// the allocator needs of the first one.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Encoded)]
 #[repr(align(16))]
 pub(crate) struct InputQueue {
     pub(crate) head: u32,
@@ -223,15 +236,6 @@ pub(crate) struct InputQueue {
     /// The lane on which it leaves.
     pub(crate) vl: u8,
 }
-
-netloom_encoding::encoded!(InputQueue {
-    head,
-    tail,
-    flits,
-    output,
-    class,
-    vl
-});
 
 impl Default for InputQueue {
     fn default() -> Self {
@@ -249,7 +253,7 @@ impl Default for InputQueue {
 const _: () = assert!(size_of::<InputQueue>() == 16);
 
 /// The queue of one lane at an output.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Encoded)]
 pub(crate) struct OutputQueue {
     pub(crate) head: u32,
     pub(crate) tail: u32,
@@ -257,13 +261,6 @@ pub(crate) struct OutputQueue {
     /// Class of the first packet at the other end of the link.
     pub(crate) class: u16,
 }
-
-netloom_encoding::encoded!(OutputQueue {
-    head,
-    tail,
-    flits,
-    class
-});
 
 impl Default for OutputQueue {
     fn default() -> Self {

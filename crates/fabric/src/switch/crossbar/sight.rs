@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 
 use netloom_arbitration::Arbiter;
-use netloom_encoding::{Invalid, Validity, ensure, ensure_below, ensure_equal};
+use netloom_encoding::{Encoded, Invalid, State, Validity, ensure, ensure_below, ensure_equal};
 use netloom_engine::{EventQueue, Outbox};
 use netloom_units::{Port, Tick};
 
@@ -26,28 +26,28 @@ use crate::switch::{Exit, Header, Switches};
 use crate::validation::{Bounds, ensure_each};
 
 /// The view for an adaptive routing.
+#[derive(State)]
 pub(super) struct Sight {
     /// By port: flits routed to an output but not yet granted the path into its buffer.
+    #[state(records)]
     pub(super) committed: Rows<u32>,
     /// By switch: inputs with a header to be routed in this tick, and the header.
+    #[state(records)]
     headers: Rows<Vec<(u16, u32)>>,
     /// By link class: flits that a round trip keeps in transit without waiting.
+    #[state(constant)]
     round_trips: Vec<u32>,
     /// By port: the link that was last granted together with the crossbar.
+    #[state(records)]
     early: Rows<Early>,
     /// Announcements between switches.
+    #[state(part)]
     pub(super) announcing: Option<Announcing>,
 }
 
-netloom_encoding::state!(Sight {
-    records: [committed, headers, early],
-    parts: [announcing],
-    stays: [round_trips]
-});
-
 /// A link granted together with the crossbar, before its scheduler would have granted it. Until
 /// then the grant is not visible.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Encoded)]
 struct Early {
     /// The edge on which the scheduler would have granted it.
     edge: Tick,
@@ -61,15 +61,6 @@ struct Early {
     /// Zero if no link was ever granted early.
     flits: u16,
 }
-
-netloom_encoding::encoded!(Early {
-    edge,
-    link_until,
-    residence,
-    credits,
-    class,
-    flits
-});
 
 impl Sight {
     /// Creates the view for switches and ports; `None` if the routing is not adaptive.
@@ -163,17 +154,15 @@ pub(super) fn may_give_early<S: Shape>(sight: Option<&Sight>, output: u32, now: 
 }
 
 /// Inputs that mark packets when they are congested.
+#[derive(State)]
 pub(super) struct Marks {
     /// By link class: an input with more flits than this is congested.
+    #[state(constant)]
     above: Vec<u32>,
     /// By port: flits of packets that have arrived and not yet started to leave the input buffer.
+    #[state(records)]
     occupancy: Rows<u32>,
 }
-
-netloom_encoding::state!(Marks {
-    records: [occupancy],
-    stays: [above]
-});
 
 impl Marks {
     /// Creates the state for `n_ports` ports; `None` if no input ever marks.

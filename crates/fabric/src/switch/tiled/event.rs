@@ -2,8 +2,10 @@
 //!
 //! Ports and NICs are named by their index inside the partition that receives the event.
 
+use netloom_encoding::Encoded;
+
 /// An update of one component.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Encoded)]
 pub(crate) enum Event {
     /// A header has been written at an input and may be routed.
     Head {
@@ -149,34 +151,5 @@ pub(crate) enum Event {
     /// A packet has arrived completely.
     Deliver { nic: u32, packet: u32 },
 }
-
-netloom_encoding::encoded!(
-    enum Event {
-        Head { port, packet },
-        Row { channel, output, port, packet },
-        Column { channel, row, port, packet },
-        Output { port, packet },
-        Stashed { port, packet },
-        Credit { vc, flits, port },
-        Bus { port },
-        Tile { tile, switch },
-        Multiplexer { port },
-        StashMultiplexer { port },
-        Link { port },
-        Edge { switch },
-        Announce { switch },
-        Announced { output, port, flits },
-        Located { port, packet },
-        Delete { port, packet },
-        Retransmit { attempt, port, packet },
-        Timeout { attempt, port, sequence },
-        Arrival { class, sl, flow, nic, destination, bytes },
-        Begin { nic },
-        NicCredit { vc, flits, nic },
-        NicLink { nic },
-        Grown { slot, nic, destination },
-        Deliver { nic, packet },
-    }
-);
 
 const _: () = assert!(size_of::<Event>() == 16);

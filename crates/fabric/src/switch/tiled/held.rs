@@ -3,7 +3,7 @@
 //! The space of an output buffer is counted in flits. To free it flit by flit without an event for
 //! each, sent flits are a ramp, which is evaluated when a packet requests space.
 
-use netloom_encoding::{Invalid, ensure_below};
+use netloom_encoding::{Encoded, Invalid, ensure_below};
 use netloom_units::Tick;
 
 use crate::Retransmission;
@@ -13,7 +13,7 @@ use crate::switch::tiled::wire::Wire;
 use crate::validation::Bounds;
 
 /// Flits of a packet that are still kept.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Encoded)]
 pub(crate) struct Held {
     /// When the first of them is freed.
     first: Tick,
@@ -22,13 +22,6 @@ pub(crate) struct Held {
     flits: u16,
     vc: u8,
 }
-
-netloom_encoding::encoded!(Held {
-    first,
-    step,
-    flits,
-    vc
-});
 
 impl Held {
     /// Creates the record of a packet whose first flit is on the wire from `start` on.

@@ -40,6 +40,7 @@ mod wire;
 
 use std::collections::VecDeque;
 
+use netloom_encoding::{Encoded, State};
 use netloom_engine::{EventQueue, Outbox};
 use netloom_random::Stream;
 use netloom_units::{Clock, SwitchId, Tick};
@@ -65,91 +66,86 @@ use wire::Wire;
 pub(crate) use build::{n_ports, partition};
 
 /// The tiled switches of a partition.
+#[derive(State)]
 pub(crate) struct Tiles {
     // Constants.
+    #[state(constant)]
     geometry: Geometry,
     /// Column queues of the channel to stashes, as bits of [`Port::columns`].
+    #[state(constant)]
     store_columns: u64,
+    #[state(constant)]
     clock: Clock,
+    #[state(constant)]
     stages: TileStages,
+    #[state(constant)]
     retransmission: Retransmission,
     /// Whether packets from other switches precede those of endpoints.
+    #[state(constant)]
     puts_transit_first: bool,
     /// Whether the switches exceed the caches.
+    #[state(constant)]
     is_large: bool,
+    #[state(constant)]
     wires: Rows<Wire>,
     /// The input and output pools of a port, by link class.
+    #[state(constant)]
     input_shares: Rows<Shares>,
+    #[state(constant)]
     output_shares: Rows<Shares>,
+    #[state(constant)]
     row_buffer: u16,
+    #[state(constant)]
     column_buffer: u16,
+    #[state(constant)]
     stash_use: Option<StashUse>,
+    #[state(constant)]
     stash_select: StashSelect,
+    #[state(constant)]
     chances: Option<Chances>,
+    #[state(constant)]
     draws: Stream,
 
+    #[state(part)]
     states: Rows<Switch>,
+    #[state(part)]
     ports: Rows<Port>,
     /// By input port and virtual channel.
+    #[state(records)]
     input_queues: Rows<Fifo>,
     /// By port: packets that continue from its stash.
+    #[state(records)]
     retrievals: Rows<Fifo>,
     /// By switch and tile.
+    #[state(records)]
     tiles: Rows<Tile>,
+    #[state(records)]
     tile_inputs: Rows<TileInput>,
+    #[state(records)]
     tile_outputs: Rows<TileOutput>,
     /// By tile input, output of the tile and channel.
+    #[state(records)]
     row_queues: Rows<Fifo>,
     /// Flits in use by tile input and channel.
+    #[state(records)]
     row_used: Rows<u16>,
     /// By tile output and channel.
+    #[state(records)]
     column_queues: Rows<Fifo>,
     /// Flits in use by tile output and channel.
+    #[state(records)]
     column_used: Rows<u16>,
     /// By output port and virtual channel.
+    #[state(records)]
     output_queues: Rows<Fifo>,
     /// Packets whose copy waits for its acknowledgement, by end port and sequence number at the
     /// source.
     tracked: FxHashMap<(u32, u32), Entry>,
     /// Announcements between switches.
+    #[state(part)]
     announcing: Option<Announcing>,
     packets: Slab<Record>,
 }
-
-netloom_encoding::state!(Tiles {
-    changes: [tracked, packets],
-    records: [
-        input_queues,
-        retrievals,
-        tiles,
-        tile_inputs,
-        tile_outputs,
-        row_queues,
-        row_used,
-        column_queues,
-        column_used,
-        output_queues
-    ],
-    parts: [states, ports, announcing],
-    stays: [
-        geometry,
-        store_columns,
-        clock,
-        stages,
-        retransmission,
-        puts_transit_first,
-        is_large,
-        wires,
-        input_shares,
-        output_shares,
-        row_buffer,
-        column_buffer,
-        stash_use,
-        stash_select,
-        chances,
-        draws
-    ]
-});
 
 impl Tiles {
     /// Converts core cycles to ticks.
@@ -174,7 +170,7 @@ impl Tiles {
 }
 
 /// Blocks that are checked on the next edge, one bit each.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Copy, Default, Debug, Encoded)]
 pub(crate) struct Due {
     /// Inputs with a header to be routed.
     pub(crate) headers: u64,
@@ -189,20 +185,13 @@ pub(crate) struct Due {
     pub(crate) links: u64,
 }
 
-netloom_encoding::encoded!(Due {
-    headers,
-    buses,
-    tiles,
-    multiplexers,
-    stashes,
-    links
-});
-
 /// State of a switch in addition to its ports and tiles.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub(crate) struct Switch {
+    #[state(constant)]
     pub(crate) id: SwitchId,
     /// Ports in the topology.
+    #[state(constant)]
     pub(crate) n_ports: u16,
     /// Whether it decides in this tick.
     pub(crate) is_marked: bool,
@@ -210,8 +199,10 @@ pub(crate) struct Switch {
     pub(crate) is_awaited: bool,
     pub(crate) due: Due,
     /// Columns with a stash.
+    #[state(constant)]
     pub(crate) stash_columns: u64,
     /// By column: space in its stashes that is reserved for packets on their way there.
+    #[state(records)]
     pub(crate) promised: Box<[u32]>,
     /// Inputs with a packet that could not advance when their bus was last checked, for lack of
     /// space in a row buffer or in a stash.
@@ -230,34 +221,22 @@ pub(crate) struct Switch {
     pub(crate) retrieved: Vec<(u32, u16)>,
 }
 
-netloom_encoding::state!(Switch {
-    changes: [
-        is_marked,
-        is_awaited,
-        due,
-        blocked,
-        has_messages,
-        returning,
-        leaving,
-        expired,
-        retrieved
-    ],
-    records: [promised],
-    stays: [id, n_ports, stash_columns]
-});
-
 /// State of a port, with fields grouped by the cache line that they share.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 #[repr(C, align(64))]
 pub(crate) struct Port {
     // Line 0: as an input, and the contents of its stash.
+    #[state(constant)]
     pub(crate) switch: u32,
+    #[state(constant)]
     pub(crate) number: u8,
+    #[state(constant)]
     pub(crate) wire: u8,
     /// Round robin over virtual channels and the stash.
     pub(crate) next_channel: u8,
     /// Round robin over columns with equally free stashes.
     pub(crate) next_stash_column: u8,
+    #[state(constant)]
     pub(crate) peer: Peer,
     /// The header to be routed.
     pub(crate) arriving: u32,
@@ -267,6 +246,7 @@ pub(crate) struct Port {
     /// Flits of packets that have not yet started to leave the input buffer.
     pub(crate) occupancy: u32,
     /// Flits above which the input is congested; `u32::MAX` for never.
+    #[state(constant)]
     pub(crate) marks_above: u32,
     pub(crate) input_residence: u64,
     /// Whether an event at the end of the bus's packet is scheduled.
@@ -276,6 +256,7 @@ pub(crate) struct Port {
     pub(crate) stash_blocked: bool,
     /// Round robin over rows at the multiplexer into the stash.
     pub(crate) next_row: u8,
+    #[state(constant)]
     pub(crate) stash_capacity: u32,
     pub(crate) stash_used: u32,
 
@@ -302,6 +283,7 @@ pub(crate) struct Port {
     pub(crate) flits: u64,
     pub(crate) packets: u64,
     /// Space in the output buffer.
+    #[state(part)]
     pub(crate) space: Pool,
     pub(crate) output_peak: u32,
 
@@ -310,6 +292,7 @@ pub(crate) struct Port {
     pub(crate) output_residence: u64,
     pub(crate) stash_until: Tick,
     /// Space in the input buffer there.
+    #[state(part)]
     pub(crate) credit: Pool,
 
     // Line 4: sent packets.
@@ -325,44 +308,7 @@ const _: () = assert!(
         && std::mem::offset_of!(Port, held) == 4 * 64
 );
 
-netloom_encoding::state!(Port {
-    changes: [
-        arriving,
-        ready,
-        bus_until,
-        bus_watched,
-        next_channel,
-        next_stash_column,
-        occupancy,
-        columns,
-        multiplexer_until,
-        multiplexer_wake,
-        rows_blocked,
-        multiplexer_blocked,
-        next_column,
-        held,
-        present,
-        link_until,
-        link_wake,
-        next_lane,
-        committed,
-        stash_used,
-        stash_until,
-        stash_watched,
-        stash_blocked,
-        next_row,
-        flits,
-        packets,
-        choices,
-        input_residence,
-        output_residence,
-        output_peak
-    ],
-    parts: [space, credit],
-    stays: [switch, number, wire, peer, marks_above, stash_capacity]
-});
-
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Encoded)]
 pub(crate) struct Tile {
     /// Inputs with a packet.
     pub(crate) waiting: u16,
@@ -370,10 +316,8 @@ pub(crate) struct Tile {
     pub(crate) wake: Tick,
 }
 
-netloom_encoding::encoded!(Tile { waiting, wake });
-
 /// An input of a tile.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Encoded)]
 pub(crate) struct TileInput {
     pub(crate) until: Tick,
     /// Queues with a packet: channel times O plus output.
@@ -384,22 +328,12 @@ pub(crate) struct TileInput {
     pub(crate) next_stash: u8,
 }
 
-netloom_encoding::encoded!(TileInput {
-    until,
-    requests,
-    next_output,
-    next_channel,
-    next_stash
-});
-
 /// An output of a tile.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Encoded)]
 pub(crate) struct TileOutput {
     pub(crate) until: Tick,
     pub(crate) next_input: u8,
 }
-
-netloom_encoding::encoded!(TileOutput { until, next_input });
 
 /// Iterates over the members of a set of bits, smallest first.
 #[inline]

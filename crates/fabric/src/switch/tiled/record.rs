@@ -1,6 +1,7 @@
 //! A packet inside a switch: its record, the switch's decisions about it, and lists of such
 //! records.
 
+use netloom_encoding::Encoded;
 use netloom_packet::Packet;
 
 use crate::parcel::{Flags, Parcel};
@@ -8,7 +9,7 @@ use crate::slab::Slab;
 use crate::switch::NIL;
 
 /// A packet in a buffer; one cache line.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Encoded)]
 #[repr(align(64))]
 pub(crate) struct Record {
     pub(crate) packet: Packet,
@@ -21,15 +22,6 @@ pub(crate) struct Record {
     pub(crate) flags: Flags,
     pub(crate) attempt: u8,
 }
-
-netloom_encoding::encoded!(Record {
-    packet,
-    next,
-    output,
-    vc,
-    flags,
-    attempt
-});
 
 const _: () = assert!(size_of::<Record>() == 64);
 
@@ -60,7 +52,7 @@ impl Record {
 }
 
 /// A FIFO list of records, with cached data of the first one.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Encoded)]
 pub(crate) struct Fifo {
     pub(crate) head: u32,
     tail: u32,
@@ -69,13 +61,6 @@ pub(crate) struct Fifo {
     /// The channel on which it leaves.
     pub(crate) vc: u8,
 }
-
-netloom_encoding::encoded!(Fifo {
-    head,
-    tail,
-    flits,
-    vc
-});
 
 const _: () = assert!(size_of::<Fifo>() == 12);
 

@@ -7,6 +7,7 @@
 //! first.
 
 use crate::StashUse;
+use netloom_encoding::Encoded;
 use netloom_engine::{EventQueue, Outbox};
 use netloom_units::Tick;
 
@@ -18,7 +19,7 @@ use crate::switch::tiled::event::Event;
 use crate::switch::tiled::record::Record;
 
 /// The state of a packet in transit.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Encoded)]
 pub(crate) struct Entry {
     /// Its copy, once its location is known; otherwise [`NIL`].
     copy: u32,
@@ -28,13 +29,6 @@ pub(crate) struct Entry {
     /// Number of retransmissions, modulo 256.
     attempt: u8,
 }
-
-netloom_encoding::encoded!(Entry {
-    copy,
-    verdict,
-    since,
-    attempt
-});
 
 impl Entry {
     /// Returns its copy, or [`NIL`] if the location is not known.
@@ -49,20 +43,12 @@ impl Entry {
 }
 
 /// The content of an acknowledgement that came before the location of the copy was known.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Encoded)]
 enum Verdict {
     None,
     Arrived,
     Damaged,
 }
-
-netloom_encoding::encoded!(
-    enum Verdict {
-        None {},
-        Arrived {},
-        Damaged {},
-    }
-);
 
 impl Fabric<Tiles> {
     /// Creates the copy of a packet that starts to leave the input of an end port, and starts

@@ -14,14 +14,14 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use netloom_encoding::{Encoded, encoded};
+use netloom_encoding::Encoded;
 use sha2::{Digest, Sha256};
 
 use super::file::{make_folder, write_file};
 use super::names::is_temporary;
 
 /// The start of every file, with the version of the format.
-const MAGIC: &[u8] = b"netloom checkpoint 2\n";
+const MAGIC: &[u8] = b"netloom checkpoint 3\n";
 /// The start of every file of any version.
 const ANY_MAGIC: &[u8] = b"netloom checkpoint ";
 /// The file that is written last.
@@ -29,7 +29,7 @@ const RUN: &str = "run";
 const HASH: usize = 32;
 
 /// The run that a checkpoint belongs to.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Encoded)]
 pub struct CheckpointOf {
     /// The version of the program that wrote it; other versions may store other data.
     pub netloom: String,
@@ -37,11 +37,6 @@ pub struct CheckpointOf {
     /// Number of partitions of the fabric.
     pub n_partitions: u32,
 }
-encoded!(CheckpointOf {
-    netloom,
-    run_id,
-    n_partitions
-});
 
 /// The folder of the checkpoints of a run, as one of its processes uses it.
 #[derive(Debug)]
