@@ -1,7 +1,7 @@
 //! The derives of `netloom-encoding`, which re-exports them with their traits.
 //!
 //! A derive reads the fields from the definition of a type, so no field is listed twice. Examples
-//! are at the traits.
+//! are at the traits. A generic type that contains itself is not supported.
 
 mod bounds;
 mod encoded;

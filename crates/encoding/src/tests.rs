@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use crate::Encoded;
+use crate::{Encoded, State};
 
 #[derive(Clone, Copy, Debug, PartialEq, Default, Encoded)]
 struct Small {
@@ -63,4 +63,64 @@ proptest! {
 fn a_length_that_is_not_there_reserves_nothing() {
     assert_eq!(Vec::<u64>::from_bytes(&u64::MAX.to_bytes()), None);
     assert_eq!(bool::from_bytes(&[2]), None);
+}
+
+/// Saves a word as its complement.
+mod complement {
+    use crate::Encoded;
+
+    pub(super) fn save(word: &u8, out: &mut Vec<u8>) {
+        (!word).put(out);
+    }
+
+    pub(super) fn restore(word: &mut u8, from: &mut &[u8]) -> Option<()> {
+        *word = !u8::take(from)?;
+        Some(())
+    }
+}
+
+/// Its fields have the names of parameters of the derived functions.
+#[derive(State)]
+#[state(bound = "T: Copy")]
+struct Object<T> {
+    out: T,
+    #[state(constant)]
+    plan: u8,
+    #[state(with = "complement")]
+    word: u8,
+    #[state(records)]
+    from: [u8; 2],
+    #[state(part)]
+    parts: Vec<Part<T>>,
+}
+
+#[derive(Debug, PartialEq, State)]
+struct Part<T>(T, #[state(constant)] u8);
+
+fn object(changing: u8, plan: u8, n_parts: usize) -> Object<u8> {
+    Object {
+        out: changing,
+        plan,
+        word: changing,
+        from: [changing; 2],
+        parts: (0..n_parts).map(|_| Part(changing, plan)).collect(),
+    }
+}
+
+#[test]
+fn state_is_restored_into_an_object_of_the_same_plan() {
+    let mut saved = vec![];
+    object(3, 1, 1).save(&mut saved);
+    let (two, one) = (2u64.to_bytes(), 1u64.to_bytes());
+    assert_eq!(saved, [&[3, 252], &two[..], &[3, 3], &one, &[3]].concat());
+
+    let mut other = object(0, 2, 1);
+    assert_eq!(other.restore(&mut saved.as_slice()), Some(()));
+    assert_eq!((other.out, other.plan, other.word), (3, 2, 3));
+    assert_eq!((other.from, other.parts), ([3, 3], vec![Part(3, 2)]));
+
+    for end in 0..saved.len() {
+        assert_eq!(object(0, 2, 1).restore(&mut &saved[..end]), None);
+    }
+    assert_eq!(object(0, 2, 2).restore(&mut saved.as_slice()), None);
 }
