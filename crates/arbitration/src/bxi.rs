@@ -28,7 +28,10 @@ use netloom_units::Bytes;
 use crate::policy::no_entries;
 use crate::quantum_walk::{Leftover, QuantumWalk, Turn};
 use crate::service_levels::SlRoundRobin;
-use crate::{Arbiter, Fault, Grant, Policy, PortContext, QuantumTable, SlEntry, Speaks, View};
+use crate::{
+    Arbiter, Fault, Grant, Head, MANAGEMENT_VL, N_QUEUES, Policy, PortContext, QuantumTable,
+    SlEntry, Speaks, View,
+};
 
 /// Default flits per unit of weight.
 pub(crate) const DEFAULT_K: u32 = 1024;
@@ -274,6 +277,21 @@ impl Arbiter for BxiArbiter {
             let sl = self.walk.commit([active, steps, flits]);
             self.round_robin.sent(usize::from(sl), grant.queue);
         }
+    }
+
+    #[inline]
+    fn send_alone(&mut self, queue: u8, head: &Head, _heads: &mut [Head; N_QUEUES]) -> bool {
+        if head.vl == MANAGEMENT_VL {
+            return true;
+        }
+        let sl = u32::from(head.sl.0);
+        let flits = in_flits(head.bytes, self.flit);
+        let Some((_, found)) = self.walk.choose(self.sls & 1 << sl, |_| flits) else {
+            return false;
+        };
+        self.walk.commit(found);
+        self.round_robin.sent(head.sl.index(), queue);
+        true
     }
 
     fn save(&self, out: &mut Vec<u64>) {

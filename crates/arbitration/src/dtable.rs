@@ -26,8 +26,8 @@ use netloom_catalog::{Described, params};
 use crate::policy::no_entries;
 use crate::service_levels::SlRoundRobin;
 use crate::{
-    Arbiter, DeficitTable, Fault, Grant, N_SLS, Policy, PortContext, SlEntry, Speaks, View,
-    take_word, weight_units,
+    Arbiter, DeficitTable, Fault, Grant, Head, MANAGEMENT_VL, N_QUEUES, N_SLS, Policy, PortContext,
+    SlEntry, Speaks, View, take_word, weight_units,
 };
 
 params! {
@@ -108,7 +108,11 @@ impl DTableArbiter {
     /// Returns the next entry whose service level is active; there is one.
     fn next(&self, mut at: usize, active: u32) -> usize {
         loop {
-            at = (at + 1) % self.entries.len();
+            at = if at + 1 < self.entries.len() {
+                at + 1
+            } else {
+                0
+            };
             if active >> self.entries[at].sl.0 & 1 == 1 {
                 return at;
             }
@@ -187,6 +191,36 @@ impl Arbiter for DTableArbiter {
         self.accumulator -= size;
         let sl = self.entries[self.at].sl.index();
         self.round_robin.sent(sl, grant.queue);
+    }
+
+    #[inline]
+    fn send_alone(&mut self, queue: u8, head: &Head, _heads: &mut [Head; N_QUEUES]) -> bool {
+        if head.vl == MANAGEMENT_VL {
+            return true;
+        }
+        let (sl, size) = (head.sl.index(), weight_units(head.bytes).max(1));
+        if self.sls >> sl & 1 == 0 {
+            return false;
+        }
+        let is_served = self.is_serving && self.entries[self.at].sl.index() == sl;
+        if !is_served || self.accumulator < size {
+            if self.is_serving {
+                let left = self.entries[self.at].sl.index();
+                self.deficits[left] = if is_served { self.accumulator } else { 0 };
+            }
+            self.accumulator = std::mem::take(&mut self.deficits[sl]);
+            loop {
+                self.at = self.next(self.at, 1 << sl);
+                self.accumulator += u32::from(self.entries[self.at].weight);
+                if size <= self.accumulator {
+                    break;
+                }
+            }
+            self.is_serving = true;
+        }
+        self.accumulator -= size;
+        self.round_robin.sent(sl, queue);
+        true
     }
 
     fn save(&self, out: &mut Vec<u64>) {

@@ -61,13 +61,14 @@ impl QuantumWalk {
     /// of its entries.
     pub(crate) fn choose(&self, active: u32, size: impl Fn(u8) -> u32) -> Option<(u8, Found)> {
         let mut nearest: Option<(u64, u8)> = None;
-        for offset in 0..self.turns.len() {
-            let at = self.entry(offset);
-            let class = self.turns[at].class;
+        let (before, after) = self.turns.split_at(self.current);
+        let from_current = after.iter().chain(before);
+        for (offset, turn) in from_current.enumerate() {
+            let class = turn.class;
             if active >> class & 1 == 0 {
                 continue;
             }
-            let Some(laps) = self.laps(offset, at, u64::from(size(class))) else {
+            let Some(laps) = self.laps(offset, u64::from(size(class))) else {
                 continue;
             };
             let steps = laps * self.turns.len() as u64 + offset as u64;
@@ -105,7 +106,7 @@ impl QuantumWalk {
         self.remaining -= size;
         let class = self.turns[self.current].class;
         if self.remaining == 0 {
-            self.current = self.entry(1 % n);
+            self.current = self.entry(usize::from(n > 1));
             self.activate(false);
         }
         class
@@ -126,8 +127,11 @@ impl QuantumWalk {
         Some(())
     }
 
+    /// Returns the entry at a distance below their number.
+    #[inline]
     fn entry(&self, offset: usize) -> usize {
-        (self.current + offset) % self.turns.len()
+        let (at, n) = (self.current + offset, self.turns.len());
+        if at < n { at } else { at - n }
     }
 
     /// Returns what the entry at this distance may send at its first visit.
@@ -140,11 +144,14 @@ impl QuantumWalk {
     }
 
     /// Returns the number of laps until a packet of this size fits.
-    fn laps(&self, offset: usize, at: usize, size: u64) -> Option<u64> {
+    #[inline]
+    fn laps(&self, offset: usize, size: u64) -> Option<u64> {
         let first = self.first_look(offset);
-        let quantum = u64::from(self.turns[at].quantum);
+        if size <= first {
+            return Some(0);
+        }
+        let quantum = u64::from(self.turns[self.entry(offset)].quantum);
         match self.leftover {
-            _ if size <= first => Some(0),
             // The current entry has its full quantum again after a lap: the extra probe.
             Leftover::Lost => (offset == 0 && size <= quantum).then_some(1),
             _ => Some((size - first).div_ceil(quantum)),

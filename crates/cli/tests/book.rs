@@ -560,3 +560,50 @@ fn blocks_and_steps_are_found() {
     );
     assert_eq!(programs(&steps[1].command), ["netloom", "head"]);
 }
+
+/// Returns the instances of the fabric in the program, by the names of their types.
+fn instances_in_program() -> BTreeSet<String> {
+    let program = std::fs::read(env!("CARGO_BIN_EXE_netloom")).unwrap();
+    let mut found = BTreeSet::new();
+    for prefix in [
+        "crossbar::Crossbars<netloom_fabric::switch::crossbar::shape::",
+        "tiled::Tiles",
+    ] {
+        let prefix = format!("netloom_fabric::switch::{prefix}");
+        let is_start = |at: &usize| program[*at..].starts_with(prefix.as_bytes());
+        for at in (0..program.len()).filter(is_start) {
+            let name: Vec<u8> = match prefix.ends_with("Tiles") {
+                true => b"Tiles".to_vec(),
+                false => {
+                    let rest = program[at + prefix.len()..].iter().copied();
+                    rest.take_while(u8::is_ascii_alphanumeric).collect()
+                }
+            };
+            found.insert(String::from_utf8(name).unwrap());
+        }
+    }
+    found
+}
+
+#[test]
+fn the_book_lists_the_instances_in_the_program() {
+    let page = "book/src/explanation/decisions/one-fabric.md";
+    let text = std::fs::read_to_string(root().join(page)).unwrap();
+    let listed: Vec<String> = netloom_fabric::instances()
+        .map(|(name, fabrics)| format!("| `{name}` | {fabrics} |"))
+        .collect();
+    let rows = text
+        .lines()
+        .skip_while(|line| *line != "| instance | fabrics |");
+    let rows: Vec<&str> = rows
+        .skip(2)
+        .take_while(|line| line.starts_with('|'))
+        .collect();
+    assert_eq!(rows, listed, "{page}");
+    assert!(
+        listed.len() <= 28,
+        "an instance more takes seconds of every build"
+    );
+    let names = netloom_fabric::instances().map(|(name, _)| name.to_owned());
+    assert_eq!(instances_in_program(), names.collect::<BTreeSet<_>>());
+}

@@ -14,6 +14,7 @@
 //! decision with one to another component, 1 to 60 cycles later; there are about 15 per cycle. The
 //! model does as little as possible, so the figures are those of the kernel.
 
+use std::marker::PhantomData;
 use std::time::Instant;
 
 use netloom_engine::{Engine, EventQueue, Heap, Model, Outbox, Wheel};
@@ -123,24 +124,26 @@ impl Cycle {
     }
 }
 
-struct Load {
+struct Load<Q> {
     cycles: [Cycle; 2],
     components: Vec<Component>,
+    queue: PhantomData<Q>,
 }
 
-impl Load {
+impl<Q> Load<Q> {
     #[inline]
     fn edge(&self, component: u32, now: Tick, cycles: u32) -> Tick {
         self.cycles[component as usize & 1].edge(now, cycles)
     }
 }
 
-impl Model for Load {
+impl<Q: EventQueue<Event>> Model for Load<Q> {
     type Event = Event;
     type Parcel = ();
+    type Queue = Q;
 
     #[inline]
-    fn apply<Q: EventQueue<Event>>(&mut self, now: Tick, event: Event, out: &mut Outbox<Self, Q>) {
+    fn apply(&mut self, now: Tick, event: Event, out: &mut Outbox<Self>) {
         let component = &mut self.components[event.component as usize];
         component.heard = component.heard.wrapping_add(event.value);
         if event.is_timer {
@@ -154,7 +157,7 @@ impl Model for Load {
     }
 
     #[inline]
-    fn decide<Q: EventQueue<Event>>(&mut self, i: u32, now: Tick, out: &mut Outbox<Self, Q>) {
+    fn decide(&mut self, i: u32, now: Tick, out: &mut Outbox<Self>) {
         let mut component = self.components[i as usize];
         for _ in 0..std::mem::take(&mut component.n_heard) {
             // A linear congruence: good enough to spread a load, and cheap compared with the
@@ -204,8 +207,9 @@ fn measure<Q: EventQueue<Event>>(case: Case, n_events: u64) -> (f64, f64) {
     let load = Load {
         cycles: case.periods.map(Cycle::new),
         components,
+        queue: PhantomData,
     };
-    let mut engine = Engine::<Load, Q>::new(vec![load], u64::MAX, 1);
+    let mut engine = Engine::<Load<Q>>::new(vec![load], u64::MAX, 1);
     for token in 0..case.n_tokens {
         let draw = stream.draw([token, 1, 0, 0]);
         let component = draw.below(0, N_COMPONENTS);

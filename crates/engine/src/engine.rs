@@ -9,18 +9,18 @@ use crate::mailbox::Mailboxes;
 use crate::partition::Partition;
 use crate::transport::Transport;
 use crate::windows::{Exchange, Run, Window};
-use crate::{EventQueue, Local, Model, Placement, Wheel};
+use crate::{EventQueue, Local, Model, Placement};
 
 /// Runs the partitions of a model. The result does not depend on the number of partitions and
 /// threads.
-pub struct Engine<M: Model, Q: EventQueue<M::Event> = Wheel<<M as Model>::Event>, T = Local> {
-    run: Run<M, Q, T>,
+pub struct Engine<M: Model, T = Local> {
+    run: Run<M, T>,
     placement: Placement,
     n_threads: usize,
     now: Tick,
 }
 
-impl<M: Model, Q: EventQueue<M::Event>> Engine<M, Q> {
+impl<M: Model> Engine<M> {
     /// Creates an engine for all partitions of a run, one model each.
     ///
     /// `lookahead` is the minimum number of ticks between the sending and the effect of a message
@@ -37,7 +37,7 @@ impl<M: Model, Q: EventQueue<M::Event>> Engine<M, Q> {
     }
 }
 
-impl<M: Model, Q: EventQueue<M::Event>, T: Transport<M>> Engine<M, Q, T> {
+impl<M: Model, T: Transport<M>> Engine<M, T> {
     /// Creates an engine for the partitions of this process, one model each.
     ///
     /// # Panics
@@ -163,17 +163,16 @@ impl<M: Model, Q: EventQueue<M::Event>, T: Transport<M>> Engine<M, Q, T> {
             .collect()
     }
 
-    fn partition(&mut self, local: usize) -> &mut Partition<M, Q> {
+    fn partition(&mut self, local: usize) -> &mut Partition<M> {
         self.run.partitions[local]
             .get_mut()
             .expect("no partition outlives a panic")
     }
 }
 
-impl<M, Q, T> Engine<M, Q, T>
+impl<M, T> Engine<M, T>
 where
     M: Model<Event: Encoded + std::fmt::Debug> + State,
-    Q: EventQueue<M::Event>,
     T: Transport<M>,
 {
     /// Returns the partitions of this process, counted over all processes.

@@ -25,6 +25,7 @@ mod outbox;
 mod partition;
 mod queue;
 mod ranks;
+mod scramble;
 mod threads;
 mod threads_as_ranks;
 mod transport;

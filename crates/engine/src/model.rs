@@ -12,14 +12,11 @@ pub trait Model: Sized + Send {
     type Event: Copy + Send + Ord;
     /// Data that crosses a partition by value together with an event (a packet record).
     type Parcel: Copy + Send;
+    /// The queue of pending events: [`Wheel`](crate::Wheel), except in tests of the engine.
+    type Queue: EventQueue<Self::Event>;
 
     /// Phase A: applies an update that commutes with every other update of the same tick.
-    fn apply<Q: EventQueue<Self::Event>>(
-        &mut self,
-        now: Tick,
-        event: Self::Event,
-        out: &mut Outbox<Self, Q>,
-    );
+    fn apply(&mut self, now: Tick, event: Self::Event, out: &mut Outbox<Self>);
 
     /// Whether the state exceeds the caches, so that [`prefetch`](Self::prefetch) and
     /// [`prefetch_decision`](Self::prefetch_decision) are worthwhile.
@@ -31,6 +28,13 @@ pub trait Model: Sized + Send {
     /// speed.
     fn usual_delay(&self) -> u64 {
         0
+    }
+
+    /// Whether the events and the decisions of each tick take place in scrambled order. This is the
+    /// reference mode. Updates of one tick must commute and decisions must not see each other, so
+    /// a model that violates either gives another result in this mode.
+    fn is_scrambled(&self) -> bool {
+        false
     }
 
     /// Prefetches the state that an event will touch. Changes nothing.
@@ -53,12 +57,7 @@ pub trait Model: Sized + Send {
     /// Phase B: lets a marked component decide once, from its own state.
     ///
     /// Its effects on other components come at least one tick later.
-    fn decide<Q: EventQueue<Self::Event>>(
-        &mut self,
-        component: u32,
-        now: Tick,
-        out: &mut Outbox<Self, Q>,
-    );
+    fn decide(&mut self, component: u32, now: Tick, out: &mut Outbox<Self>);
 
     /// Takes an event from another partition with its parcel: stores the parcel and returns the
     /// event in the form used in this partition.

@@ -6,10 +6,10 @@ use crate::transport::{Message, MessageOf};
 use crate::{EventQueue, Model};
 
 /// The interface from a model back to the kernel; one per partition.
-pub struct Outbox<M: Model, Q> {
+pub struct Outbox<M: Model> {
     /// The tick being run.
     pub(crate) now: Tick,
-    pub(crate) queue: Q,
+    pub(crate) queue: M::Queue,
     /// Components that decide in this tick, in the order of marking.
     pub(crate) marked: Vec<u32>,
     /// Messages of the current window, by destination.
@@ -22,10 +22,10 @@ pub struct Outbox<M: Model, Q> {
     pub(crate) horizon: Tick,
 }
 
-impl<M: Model, Q: EventQueue<M::Event>> Outbox<M, Q> {
+impl<M: Model> Outbox<M> {
     /// Creates the outbox of one of `n_partitions` partitions. A single partition has no
     /// destinations, so that sending a message is an error.
-    pub(crate) fn new(queue: Q, n_partitions: usize) -> Self {
+    pub(crate) fn new(queue: M::Queue, n_partitions: usize) -> Self {
         let n_destinations = if n_partitions == 1 { 0 } else { n_partitions };
         Outbox {
             now: Tick::ZERO,

@@ -3,6 +3,7 @@
 use netloom_encoding::{Encoded, Invalid, State, Validity, ensure};
 use netloom_units::Tick;
 
+use crate::scramble::Scramble;
 use crate::transport::MessageOf;
 use crate::windows::Window;
 use crate::{EventQueue, Model, Outbox};
@@ -23,25 +24,29 @@ const MOST_EVENTS: u64 = 1 << 52;
 
 /// A model with its queue, on separate cache lines, since neighbours run on other threads.
 #[repr(align(128))]
-pub(crate) struct Partition<M: Model, Q> {
+pub(crate) struct Partition<M: Model> {
     pub(crate) model: M,
-    pub(crate) outbox: Outbox<M, Q>,
+    pub(crate) outbox: Outbox<M>,
     /// Events applied so far.
     pub(crate) events: u64,
     /// Events of the current tick. Like `deciding`, kept for its capacity.
     batch: Vec<M::Event>,
     deciding: Vec<u32>,
+    /// In the reference mode.
+    scramble: Option<Scramble>,
 }
 
-impl<M: Model, Q: EventQueue<M::Event>> Partition<M, Q> {
+impl<M: Model> Partition<M> {
     pub(crate) fn new(model: M, n_partitions: usize) -> Self {
-        let queue = Q::for_delays(model.usual_delay());
+        let queue = M::Queue::for_delays(model.usual_delay());
+        let scramble = model.is_scrambled().then(Scramble::default);
         Partition {
             model,
             outbox: Outbox::new(queue, n_partitions),
             events: 0,
             batch: Vec::new(),
             deciding: Vec::new(),
+            scramble,
         }
     }
 
@@ -49,20 +54,32 @@ impl<M: Model, Q: EventQueue<M::Event>> Partition<M, Q> {
     pub(crate) fn run(&mut self, window: Window) {
         self.outbox.horizon = window.horizon;
         let prefetches = self.model.outgrows_caches();
-        let at_a_time = if prefetches { AHEAD } else { usize::MAX };
+        let is_scrambled = self.scramble.is_some();
+        // In the reference mode, all events of a tick are shuffled together.
+        let at_a_time = if prefetches && !is_scrambled {
+            AHEAD
+        } else {
+            usize::MAX
+        };
+        let prepares = prefetches || is_scrambled;
         while let Some(now) = self.outbox.queue.take_next(window.last, &mut self.batch) {
             self.outbox.now = now;
             self.events += self.batch.len() as u64;
-            for events in self.batch.chunks(at_a_time) {
-                if prefetches {
+            for events in self.batch.chunks_mut(at_a_time) {
+                if prepares {
+                    if let Some(scramble) = &mut self.scramble {
+                        scramble.shuffle(events);
+                    }
                     events.iter().for_each(|&event| self.model.prefetch(event));
                 }
-                for &event in events {
+                for &event in &*events {
                     self.model.apply(now, event, &mut self.outbox);
                 }
             }
             std::mem::swap(&mut self.deciding, &mut self.outbox.marked);
-            self.outbox.queue.order_decisions(&mut self.deciding);
+            if is_scrambled && let Some(scramble) = &mut self.scramble {
+                scramble.shuffle(&mut self.deciding);
+            }
             for (at, &component) in self.deciding.iter().enumerate() {
                 if M::LOOKS_AHEAD && prefetches {
                     self.look_ahead(at);
@@ -115,10 +132,9 @@ impl<M: Model, Q: EventQueue<M::Event>> Partition<M, Q> {
     }
 }
 
-impl<M, Q> Partition<M, Q>
+impl<M> Partition<M>
 where
     M: Model<Event: Encoded + std::fmt::Debug> + State,
-    Q: EventQueue<M::Event>,
 {
     /// Appends the model and all pending events, between two runs that end and begin at `now`.
     pub(crate) fn save(&mut self, now: Tick, out: &mut Vec<u8>) {
@@ -177,7 +193,7 @@ where
     }
 
     fn refill(&mut self, now: Tick, pending: Vec<(Tick, M::Event)>) {
-        let mut queue = Q::for_delays(self.model.usual_delay());
+        let mut queue = M::Queue::for_delays(self.model.usual_delay());
         if now > Tick::ZERO {
             // Its time begins here.
             queue.take_next(Tick(now.0 - 1), &mut self.batch);

@@ -5,19 +5,19 @@ use std::sync::{Mutex, OnceLock};
 
 use netloom_units::Tick;
 
+use crate::Model;
 use crate::barrier::Barrier;
 use crate::mailbox::{Mailboxes, Parity};
 use crate::partition::Partition;
 use crate::transport::Transport;
 use crate::windows::{Exchange, Run, Window};
-use crate::{EventQueue, Model};
 
 /// A lock fails only after a panic, and a panic ends the run on all threads.
 const UNPOISONED: &str = "no thread works on after a panic";
 
 /// What the threads of a run share.
-struct Crew<'a, M: Model, Q, T> {
-    partitions: &'a [Mutex<Partition<M, Q>>],
+struct Crew<'a, M: Model, T> {
+    partitions: &'a [Mutex<Partition<M>>],
     mailboxes: &'a Mailboxes<M>,
     lookahead: u64,
     /// Used only by the last thread to arrive at the barrier.
@@ -39,7 +39,7 @@ impl Drop for Membership<'_> {
     }
 }
 
-impl<M: Model, Q: EventQueue<M::Event>, T: Transport<M>> Run<M, Q, T> {
+impl<M: Model, T: Transport<M>> Run<M, T> {
     /// Runs every tick before `end` on this and `n_threads - 1` other threads, or as many as the
     /// system starts. The number of threads does not affect results.
     pub(crate) fn together(&mut self, end: Tick, n_threads: usize) {
@@ -50,7 +50,7 @@ impl<M: Model, Q: EventQueue<M::Event>, T: Transport<M>> Run<M, Q, T> {
         // Set once the number of started threads is known.
         let crew = OnceLock::new();
         std::thread::scope(|scope| {
-            let crew: &OnceLock<Crew<'_, M, Q, T>> = &crew;
+            let crew: &OnceLock<Crew<'_, M, T>> = &crew;
             let starts = |_: &usize| {
                 let thread = std::thread::Builder::new();
                 let started = thread.spawn_scoped(scope, || crew.wait().work(start, end));
@@ -71,7 +71,7 @@ impl<M: Model, Q: EventQueue<M::Event>, T: Transport<M>> Run<M, Q, T> {
     }
 }
 
-impl<M: Model, Q: EventQueue<M::Event>, T: Transport<M>> Crew<'_, M, Q, T> {
+impl<M: Model, T: Transport<M>> Crew<'_, M, T> {
     /// Does the work of one thread.
     fn work(&self, mut start: Tick, end: Tick) {
         let _membership = Membership(&self.barrier);

@@ -9,10 +9,10 @@ use std::sync::Mutex;
 
 use netloom_units::Tick;
 
+use crate::Model;
 use crate::mailbox::{Mailboxes, Parity};
 use crate::partition::Partition;
 use crate::transport::{MessageOf, Transport};
-use crate::{EventQueue, Model};
 
 /// The ticks that all partitions run before they exchange messages again.
 #[derive(Clone, Copy)]
@@ -38,9 +38,9 @@ impl Window {
 }
 
 /// The state of a run of several partitions.
-pub(crate) struct Run<M: Model, Q, T> {
+pub(crate) struct Run<M: Model, T> {
     /// Locked only if several threads work.
-    pub(crate) partitions: Vec<Mutex<Partition<M, Q>>>,
+    pub(crate) partitions: Vec<Mutex<Partition<M>>>,
     pub(crate) mailboxes: Mailboxes<M>,
     pub(crate) lookahead: u64,
     pub(crate) exchange: Exchange<M, T>,
@@ -78,9 +78,9 @@ impl<M: Model, T: Transport<M>> Exchange<M, T> {
     }
 }
 
-impl<M: Model, Q: EventQueue<M::Event>, T: Transport<M>> Run<M, Q, T> {
+impl<M: Model, T: Transport<M>> Run<M, T> {
     /// Returns the partitions without locking, with exclusive access to the run.
-    pub(crate) fn partitions(&mut self) -> impl Iterator<Item = &mut Partition<M, Q>> {
+    pub(crate) fn partitions(&mut self) -> impl Iterator<Item = &mut Partition<M>> {
         self.partitions
             .iter_mut()
             .map(|p| p.get_mut().expect("no partition outlives a panic"))

@@ -1,7 +1,7 @@
 //! Violations of the rules for models are detected where they happen, also on another thread.
 #![cfg(debug_assertions)]
 
-use netloom_engine::{Engine, EventQueue, Model, Outbox};
+use netloom_engine::{Engine, Model, Outbox, Wheel};
 use netloom_units::Tick;
 
 const LOOKAHEAD: u64 = 10;
@@ -22,8 +22,9 @@ struct Breaker;
 impl Model for Breaker {
     type Event = Act;
     type Parcel = ();
+    type Queue = Wheel<Act>;
 
-    fn apply<Q: EventQueue<Act>>(&mut self, now: Tick, act: Act, out: &mut Outbox<Self, Q>) {
+    fn apply(&mut self, now: Tick, act: Act, out: &mut Outbox<Self>) {
         match act {
             Act::Nothing => {}
             Act::Behave => {
@@ -37,7 +38,7 @@ impl Model for Breaker {
         }
     }
 
-    fn decide<Q: EventQueue<Act>>(&mut self, component: u32, _: Tick, out: &mut Outbox<Self, Q>) {
+    fn decide(&mut self, component: u32, _: Tick, out: &mut Outbox<Self>) {
         if component == 1 {
             out.mark(2);
         }

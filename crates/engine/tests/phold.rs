@@ -1,5 +1,5 @@
-//! The toy model gives the same result for any number of partitions and threads, and for either
-//! queue.
+//! The toy model gives the same result for any number of partitions and threads, for either
+//! queue, and for any order within a tick.
 
 mod toy;
 
@@ -31,7 +31,15 @@ fn check(shape: Shape) -> Outcome {
                     "{place}"
                 );
             }
-            assert_eq!(outcome::<Heap<Event>>(shape, threads, u64::MAX), reference);
+            let scrambled = Shape {
+                is_scrambled: true,
+                ..shape
+            };
+            assert_eq!(
+                outcome::<Heap<Event>>(scrambled, threads, u64::MAX),
+                reference
+            );
+            assert_eq!(outcome::<Wheel<Event>>(scrambled, threads, 777), reference);
         }
     }
     reference
@@ -43,6 +51,7 @@ const SHAPE: Shape = Shape {
     periods: &[1],
     life: 200,
     far: 0,
+    is_scrambled: false,
 };
 
 #[test]

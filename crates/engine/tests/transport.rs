@@ -57,8 +57,7 @@ fn pair(total: usize, cut: usize) -> [Peer; 2] {
 fn process(peer: Peer, shape: Shape, threads: usize) -> Outcome {
     let here = peer.placement.here.clone();
     let models = here.clone().map(|_| Toy::new(shape)).collect();
-    let mut engine =
-        Engine::<Toy, Wheel<Event>, Peer>::with_transport(models, LOOKAHEAD, threads, peer);
+    let mut engine = Engine::<Toy, Peer>::with_transport(models, LOOKAHEAD, threads, peer);
     seed(&mut engine, shape, here.start as u32..here.end as u32);
     // The same ends on both sides; the last one is after everything.
     for end in [Tick(500), Tick(501), Tick(3000), Tick::NEVER] {
@@ -82,6 +81,7 @@ fn two_processes_give_the_result_of_one() {
         periods: &[13, 10],
         life: 100,
         far: 8,
+        is_scrambled: false,
     };
     let reference = outcome::<Wheel<Event>>(shape, 1, u64::MAX);
     for (total, cut) in [(2, 1), (5, 1), (5, 3)] {

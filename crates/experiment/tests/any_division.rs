@@ -267,7 +267,7 @@ fn drawn_experiments_do_not_depend_on_how_they_are_divided() {
             *kinds.borrow_mut().entry(line.to_owned()).or_default() += 1;
         }
         let fabric = loaded.experiment.as_ref().map(|native| &native.fabric);
-        if fabric.is_some_and(|plan| plan.is_plain()) {
+        if fabric.is_some_and(|plan| plan.has_plain_switches() && plan.has_plain_endpoints()) {
             *kinds.borrow_mut().entry("plain".to_owned()).or_default() += 1;
         }
         keep(&text);

@@ -1,7 +1,7 @@
 //! The part of a fabric in one partition: endpoints around one kind of switch.
 
 use netloom_encoding::{State, Validity};
-use netloom_engine::{EventQueue, Model, Outbox};
+use netloom_engine::{Model, Outbox, Wheel};
 use netloom_units::Tick;
 
 use crate::endpoint::Endpoints;
@@ -9,7 +9,7 @@ use crate::parcel::Parcel;
 use crate::plan::FabricPlan;
 use crate::shared::Shared;
 use crate::switch::Switches;
-use crate::validation::{Bounds, Ways};
+use crate::validation::{Bounds, NicLanes, Ways};
 
 /// One partition. Its parts are independent of each other and borrow the shared state.
 #[derive(State)]
@@ -17,7 +17,7 @@ pub(crate) struct Fabric<S: Switches> {
     #[state(part)]
     pub(crate) shared: Shared,
     #[state(part)]
-    pub(crate) endpoints: Endpoints<S>,
+    pub(crate) endpoints: Endpoints<S::Credit>,
     #[state(part)]
     pub(crate) switches: S,
 }
@@ -31,9 +31,13 @@ impl<S: Switches> Fabric<S> {
         now: Tick,
         pending: &[(Tick, S::Event)],
     ) -> Validity {
-        let (bounds, mut ways) = (Bounds::new(plan, now), Ways::new(plan));
+        let lanes = NicLanes {
+            data: S::data_lane,
+            answer: S::answer_lane,
+        };
+        let (bounds, mut ways) = (Bounds::new(plan, now, lanes), Ways::new(plan));
         self.shared.validate(&bounds)?;
-        self.validate_endpoints(&bounds, &mut ways)?;
+        self.endpoints.validate(&self.shared, &bounds, &mut ways)?;
         S::validate(self, &bounds, &mut ways, pending)
     }
 
@@ -47,19 +51,19 @@ impl<S: Switches> Fabric<S> {
 impl<S: Switches> Model for Fabric<S> {
     type Event = S::Event;
     type Parcel = Parcel;
+    type Queue = Wheel<S::Event>;
 
     #[inline(always)]
-    fn apply<Q: EventQueue<S::Event>>(
-        &mut self,
-        now: Tick,
-        event: S::Event,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    fn apply(&mut self, now: Tick, event: S::Event, out: &mut Outbox<Self>) {
         S::apply(self, now, event, out);
     }
 
     fn outgrows_caches(&self) -> bool {
         self.switches.outgrow_caches()
+    }
+
+    fn is_scrambled(&self) -> bool {
+        self.shared.is_reference
     }
 
     fn usual_delay(&self) -> u64 {
@@ -88,12 +92,7 @@ impl<S: Switches> Model for Fabric<S> {
     }
 
     #[inline(always)]
-    fn decide<Q: EventQueue<S::Event>>(
-        &mut self,
-        component: u32,
-        now: Tick,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    fn decide(&mut self, component: u32, now: Tick, out: &mut Outbox<Self>) {
         match (component as usize).checked_sub(self.switches.len()) {
             None => S::decide(self, component, now, out),
             Some(nic) => self.decide_nic(nic as u32, now, out),

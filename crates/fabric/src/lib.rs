@@ -75,6 +75,7 @@ pub use queue_scheme::QueueMap;
 pub use recorder::{Counters, PortUse, Protocol, Row};
 pub use sharing::{Share, Sharing};
 pub use simulation::{
-    LARGEST_RADIX, MOST_QUEUES, MOST_RECORDS, Options, Simulation, Waiting, build, build_over, rows,
+    LARGEST_RADIX, MOST_QUEUES, MOST_RECORDS, Options, Simulation, Waiting, build, build_over,
+    instances, rows,
 };
 pub use trace::{Followed, MOST_FOLLOWED, Stage, Step, Watch};

@@ -1,6 +1,10 @@
 //! The arbiter of an output: the InfiniBand tables are stored inline, all others behind a pointer.
 
 use netloom_arbitration::{Arbiter, Grant, Head, N_QUEUES, TwoTable, View};
+use netloom_topology::Egress;
+
+/// Creates the arbiter of an output.
+pub(crate) type MakeArbiter<'a> = dyn Fn(Egress) -> PortArbiter + 'a;
 
 /// The arbiter of one output. The most common one needs no pointer, which saves a memory access per
 /// decision.

@@ -10,7 +10,7 @@ use netloom_units::Tick;
 use crate::channels::Channels;
 use crate::plan::FabricPlan;
 use crate::recorder::{Counters, Protocol, Row};
-use crate::simulation::rows;
+use crate::simulation::{Options, rows};
 use crate::trace::{Stage, Step, Watch};
 use crate::validation::Bounds;
 
@@ -30,13 +30,16 @@ pub(crate) struct Shared {
     /// Ticks within which most events take place after their cause.
     #[state(constant)]
     pub(crate) usual_delay: u64,
+    /// Whether each tick runs in scrambled order.
+    #[state(constant)]
+    pub(crate) is_reference: bool,
     #[state(constant)]
     pub(crate) watch: Option<Watch>,
     pub(crate) steps: Vec<Step>,
 }
 
 impl Shared {
-    pub(crate) fn new(plan: &FabricPlan, watch: Option<Watch>) -> Self {
+    pub(crate) fn new(plan: &FabricPlan, options: Options) -> Self {
         let n_rows = rows(plan).len();
         assert!(
             n_rows <= 256,
@@ -50,7 +53,8 @@ impl Shared {
             counters: Counters::default(),
             protocol: Protocol::default(),
             usual_delay: plan.usual_delay(),
-            watch,
+            is_reference: options.reference,
+            watch: options.watch,
             steps: Vec::new(),
         }
     }

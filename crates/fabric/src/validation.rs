@@ -30,9 +30,17 @@ pub(crate) fn ensure_each(place: &str, expected: &[u32], found: &[u32]) -> Valid
     Ok(())
 }
 
+/// The lanes of a NIC's packets to its switch, from the lane of their channel.
+#[derive(Clone, Copy)]
+pub(crate) struct NicLanes {
+    pub(crate) data: fn(u8) -> u8,
+    pub(crate) answer: fn(u8) -> u8,
+}
+
 /// The limits that follow from the plan.
 pub(crate) struct Bounds<'a> {
     pub(crate) plan: &'a FabricPlan,
+    pub(crate) lanes: NicLanes,
     /// Every tick before this one has been run.
     pub(crate) now: Tick,
     /// Flits of the largest packet.
@@ -43,7 +51,7 @@ pub(crate) struct Bounds<'a> {
 }
 
 impl<'a> Bounds<'a> {
-    pub(crate) fn new(plan: &'a FabricPlan, now: Tick) -> Self {
+    pub(crate) fn new(plan: &'a FabricPlan, now: Tick, lanes: NicLanes) -> Self {
         let rows = rows(plan);
         let row_of = |class: u8| rows.iter().position(|&(at, _)| at == usize::from(class));
         let end = |connection: &crate::ConnectionPlan| {
@@ -57,6 +65,7 @@ impl<'a> Bounds<'a> {
             connections: plan.connections.iter().filter_map(end).collect(),
             rows,
             plan,
+            lanes,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Pending events by tick.
 //!
-//! Runs use [`Wheel`]; [`Heap`] is the reference implementation for tests.
+//! Runs use [`Wheel`]. Tests compare it with [`Heap`].
 
 mod chunks;
 mod far;
@@ -32,11 +32,6 @@ pub trait EventQueue<E>: Send + Default {
     ///
     /// The order within the batch is unspecified.
     fn take_next(&mut self, limit: Tick, batch: &mut Vec<E>) -> Option<Tick>;
-
-    /// Reorders the components that decide in a tick. Decisions do not see each other, so any order
-    /// is allowed. The reference scrambles them; the wheel keeps the order of marking.
-    #[inline(always)]
-    fn order_decisions(&mut self, _components: &mut [u32]) {}
 
     /// Returns the earliest pending tick. Time does not move.
     fn next(&mut self) -> Option<Tick>;

@@ -5,7 +5,9 @@
 // Each test file uses its own part of the toy.
 #![allow(dead_code, unreachable_pub)]
 
-use netloom_engine::{Engine, EventQueue, Model, Outbox, Transport};
+use std::marker::PhantomData;
+
+use netloom_engine::{Engine, EventQueue, Model, Outbox, Transport, Wheel};
 use netloom_random::{Purpose, Stream};
 use netloom_units::{Clock, Tick};
 
@@ -23,6 +25,8 @@ pub struct Shape {
     pub life: u32,
     /// One answer in `far` waits up to 2^44 ticks.
     pub far: u32,
+    /// Whether each tick runs in scrambled order.
+    pub is_scrambled: bool,
 }
 
 impl Shape {
@@ -60,12 +64,13 @@ struct Component {
 }
 
 /// One partition of the toy. It has a place for every component and uses those of its own.
-pub struct Toy {
+pub struct Toy<Q = Wheel<Event>> {
     shape: Shape,
     stream: Stream,
     components: Vec<Component>,
     store: Vec<Token>,
     free: Vec<u32>,
+    queue: PhantomData<Q>,
 }
 
 fn mix(a: u64, b: u64) -> u64 {
@@ -73,7 +78,7 @@ fn mix(a: u64, b: u64) -> u64 {
     (x ^ (x >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) ^ (x >> 32)
 }
 
-impl Toy {
+impl<Q> Toy<Q> {
     pub fn new(shape: Shape) -> Self {
         let component = |i: u32| Component {
             state: u64::from(i),
@@ -89,6 +94,7 @@ impl Toy {
             components: (0..shape.n_components).map(component).collect(),
             store: Vec::new(),
             free: Vec::new(),
+            queue: PhantomData,
         }
     }
 
@@ -110,11 +116,16 @@ impl Toy {
     }
 }
 
-impl Model for Toy {
+impl<Q: EventQueue<Event>> Model for Toy<Q> {
     type Event = Event;
     type Parcel = Token;
+    type Queue = Q;
 
-    fn apply<Q: EventQueue<Event>>(&mut self, now: Tick, event: Event, out: &mut Outbox<Self, Q>) {
+    fn is_scrambled(&self) -> bool {
+        self.shape.is_scrambled
+    }
+
+    fn apply(&mut self, now: Tick, event: Event, out: &mut Outbox<Self>) {
         let component = match event {
             Event::Edge { component } => {
                 out.mark(component);
@@ -142,12 +153,7 @@ impl Model for Toy {
         }
     }
 
-    fn decide<Q: EventQueue<Event>>(
-        &mut self,
-        component: u32,
-        now: Tick,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    fn decide(&mut self, component: u32, now: Tick, out: &mut Outbox<Self>) {
         let shape = self.shape;
         let c = &mut self.components[component as usize];
         assert_eq!(c.clock.edge_at_or_after(now), now, "decisions are on edges");
@@ -212,8 +218,8 @@ impl Model for Toy {
 }
 
 /// Schedules one token for each component of this engine.
-pub fn seed<Q: EventQueue<Event>, T: Transport<Toy>>(
-    engine: &mut Engine<Toy, Q, T>,
+pub fn seed<Q: EventQueue<Event>, T: Transport<Toy<Q>>>(
+    engine: &mut Engine<Toy<Q>, T>,
     shape: Shape,
     here: std::ops::Range<u32>,
 ) {
@@ -237,7 +243,7 @@ pub type Outcome = (u64, u64);
 /// Returns the outcome of a run to its very end, in steps of any length.
 pub fn outcome<Q: EventQueue<Event>>(shape: Shape, threads: usize, step: u64) -> Outcome {
     let models = (0..shape.n_partitions).map(|_| Toy::new(shape)).collect();
-    let mut engine = Engine::<Toy, Q>::new(models, LOOKAHEAD, threads);
+    let mut engine = Engine::<Toy<Q>>::new(models, LOOKAHEAD, threads);
     seed(&mut engine, shape, 0..shape.n_partitions);
     while let Some(next) = engine.next_event() {
         assert!(next >= engine.now());

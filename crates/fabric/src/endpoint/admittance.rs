@@ -9,7 +9,7 @@
 
 use netloom_arbitration::Head;
 use netloom_encoding::{Encoded, Invalid, State, Validity, ensure, ensure_below, ensure_equal};
-use netloom_engine::{EventQueue, Outbox};
+use netloom_engine::Outbox;
 use netloom_packet::{Label, Packet};
 use netloom_units::{NicId, Sc, Sl, Tick, Vl};
 
@@ -406,12 +406,7 @@ impl<S: Switches> Fabric<S> {
     }
 
     /// Decides for a NIC with injection queues.
-    pub(super) fn decide_admitted<Q: EventQueue<S::Event>>(
-        &mut self,
-        nic: u32,
-        now: Tick,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(super) fn decide_admitted(&mut self, nic: u32, now: Tick, out: &mut Outbox<Self>) {
         let mut eligible = 0u32;
         let mut wake = Tick::NEVER;
         let mut found = [0u32; 32];
@@ -460,13 +455,13 @@ impl<S: Switches> Fabric<S> {
     }
 
     /// Sends the first packet of an injection queue.
-    fn send_admitted<Q: EventQueue<S::Event>>(
+    fn send_admitted(
         &mut self,
         now: Tick,
         nic: u32,
         slot: usize,
         queue: u32,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let channel = nic as usize * self.endpoints.n_slots + slot;
         let shape = self.endpoints.queues[nic * self.endpoints.n_slots as u32 + slot as u32];

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use netloom_encoding::{Encoded, Invalid};
-use netloom_engine::{EventQueue, Outbox};
+use netloom_engine::Outbox;
 use netloom_packet::{Label, Packet};
 use netloom_units::{NicId, Sc, Sl, Tick};
 
@@ -82,12 +82,7 @@ impl<S: Switches> Fabric<S> {
     }
 
     /// Sends the first acknowledgement of a NIC if it fits; nothing else is sent before it.
-    pub(super) fn send_answer<Q: EventQueue<S::Event>>(
-        &mut self,
-        now: Tick,
-        nic: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(super) fn send_answer(&mut self, now: Tick, nic: u32, out: &mut Outbox<Self>) {
         let endpoints = &mut self.endpoints;
         let flits = endpoints
             .acknowledgement
@@ -97,7 +92,7 @@ impl<S: Switches> Fabric<S> {
         };
         let state = &endpoints.nics[nic];
         let data_lane = self.shared.channels.at_nic(state.id, answer.sc);
-        let vl = self.switches.answer_lane(data_lane);
+        let vl = S::answer_lane(data_lane);
         let candidate = state.candidate(answer.destination, vl);
         let class = self.switches.class_at_first(&self.shared, candidate);
         let may_send = self
@@ -145,12 +140,12 @@ impl<S: Switches> Fabric<S> {
     }
 
     /// Passes an acknowledgement to its flow, which may then send more.
-    pub(super) fn answer_arrives<Q: EventQueue<S::Event>>(
+    pub(super) fn answer_arrives(
         &mut self,
         now: Tick,
         nic: u32,
         parcel: &Parcel,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         if parcel.flags.has(Flags::CORRUPT) {
             self.shared.protocol.discarded += 1;

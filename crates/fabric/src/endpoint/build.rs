@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use netloom_encoding::State;
 use netloom_packet::{Cursor, N_SCS};
 use netloom_topology::Egress;
 use netloom_units::{NicId, Sc, Sl, Tick};
@@ -11,10 +12,11 @@ use crate::endpoint::connections::Meters;
 use crate::endpoint::{Admittance, Buffers, Endpoints, Flows, Nic, NicQueue, Programs, Receiver};
 use crate::plan::tiles::Tiled;
 use crate::plan::{FabricPlan, FlowControl, NicQueues, ReceiveOrder};
+use crate::port_arbiter::PortArbiter;
 use crate::rows::Rows;
 use crate::simulation::{Atlas, rows};
 use crate::slab::Slab;
-use crate::switch::{NIL, Switches};
+use crate::switch::NIL;
 
 /// Returns the service channels that classes use, with their levels. A NIC has a queue for each.
 fn channels_in_use(plan: &FabricPlan) -> Vec<(Sc, Sl)> {
@@ -31,15 +33,15 @@ fn row_of(plan: &FabricPlan) -> Vec<[u8; 16]> {
     row_of
 }
 
-impl<S: Switches> Endpoints<S> {
+impl<C: Send + State> Endpoints<C> {
     /// Builds the endpoints of a partition. A NIC's arbiter and its view of the first switch are
     /// created separately.
     pub(crate) fn new(
         plan: &FabricPlan,
         atlas: &Atlas,
         partition: u16,
-        arbiter: &dyn Fn(Egress) -> S::Arbiter,
-        credit: &dyn Fn(u8) -> S::Credit,
+        arbiter: &dyn Fn(Egress) -> PortArbiter,
+        credit: &dyn Fn(u8) -> C,
     ) -> Self {
         let topology = &plan.topology;
         let nic = |&id: &NicId| {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use netloom_arbitration::Head;
 use netloom_encoding::{Encoded, Invalid, State, Validity, ensure, ensure_below, ensure_equal};
-use netloom_engine::{EventQueue, Outbox};
+use netloom_engine::Outbox;
 use netloom_packet::{Cut, Label, Packet};
 use netloom_units::{Clock, NicId, Sc, Sl, Tick, Vl};
 use rustc_hash::FxHashMap;
@@ -328,12 +328,12 @@ impl<S: Switches> Fabric<S> {
     }
 
     /// Wakes a parked flow, unless an acknowledgement was earlier.
-    pub(crate) fn flow_wakes<Q: EventQueue<S::Event>>(
+    pub(crate) fn flow_wakes(
         &mut self,
         nic: u32,
         destination: NicId,
         slot: u8,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let flows = self.flows();
         let sender = &mut flows.senders[nic];
@@ -350,12 +350,7 @@ impl<S: Switches> Fabric<S> {
     /// Adds flows that may send again, or have new messages, to their rings in order of
     /// destination.
     #[inline]
-    pub(super) fn join_rings<Q: EventQueue<S::Event>>(
-        &mut self,
-        now: Tick,
-        nic: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(super) fn join_rings(&mut self, now: Tick, nic: u32, out: &mut Outbox<Self>) {
         let Some(flows) = &mut self.endpoints.flows else {
             return;
         };
@@ -395,14 +390,7 @@ impl<S: Switches> Fabric<S> {
     }
 
     /// Removes a flow from its ring until its control admits it.
-    fn park<Q: EventQueue<S::Event>>(
-        &mut self,
-        now: Tick,
-        nic: u32,
-        at: u32,
-        when: Tick,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    fn park(&mut self, now: Tick, nic: u32, at: u32, when: Tick, out: &mut Outbox<Self>) {
         let period = self.switches.nic_cycle(self.endpoints.nics[nic].wire);
         let flow = &mut self.flows().flows[at];
         flow.standing = Standing::Parked;
@@ -419,12 +407,12 @@ impl<S: Switches> Fabric<S> {
 
     /// Returns the first flow of a ring that its control admits, and parks those before it.
     #[inline(always)]
-    fn first_admitted<Q: EventQueue<S::Event>>(
+    fn first_admitted(
         &mut self,
         now: Tick,
         nic: u32,
         slot: usize,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) -> Option<u32> {
         loop {
             let at = self.flows().senders[nic].rings[slot].0;
@@ -444,12 +432,7 @@ impl<S: Switches> Fabric<S> {
 
     /// Sends a packet of a NIC with flows: each channel offers its next flow, and the arbiter
     /// chooses.
-    pub(super) fn decide_flows<Q: EventQueue<S::Event>>(
-        &mut self,
-        nic: u32,
-        now: Tick,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(super) fn decide_flows(&mut self, nic: u32, now: Tick, out: &mut Outbox<Self>) {
         if !self.endpoints.has_arbiter {
             if let Some(at) = self.first_admitted(now, nic, 0, out)
                 && let Some(offer) = self.offer(now, nic, at, out)
@@ -491,13 +474,7 @@ impl<S: Switches> Fabric<S> {
     /// Returns the next packet of a flow, if it fits into the first switch. Otherwise the NIC waits
     /// for space.
     #[inline(always)]
-    fn offer<Q: EventQueue<S::Event>>(
-        &mut self,
-        now: Tick,
-        nic: u32,
-        at: u32,
-        out: &mut Outbox<Self, Q>,
-    ) -> Option<Offer> {
+    fn offer(&mut self, now: Tick, nic: u32, at: u32, out: &mut Outbox<Self>) -> Option<Offer> {
         let endpoints = &mut self.endpoints;
         let flows = endpoints.flows.as_mut().expect("endpoints with flows");
         let flow = &flows.flows[at];
@@ -506,9 +483,7 @@ impl<S: Switches> Fabric<S> {
         let cut = segmentation.cut(message.left);
         let state = &endpoints.nics[nic];
         // Flows of one ring may be of several channels.
-        let vl = self
-            .switches
-            .data_lane(self.shared.channels.at_nic(state.id, Sc(message.sc)));
+        let vl = S::data_lane(self.shared.channels.at_nic(state.id, Sc(message.sc)));
         let class = if S::MAY_LOOK_AHEAD {
             let candidate = state.candidate(flow.destination, vl);
             self.switches.class_at_first(&self.shared, candidate)
@@ -530,13 +505,13 @@ impl<S: Switches> Fabric<S> {
 
     /// Sends the next packet of the first flow of a ring.
     #[inline(always)]
-    fn inject_from_flow<Q: EventQueue<S::Event>>(
+    fn inject_from_flow(
         &mut self,
         now: Tick,
         nic: u32,
         slot: usize,
         Offer { cut, vl, class }: Offer,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let endpoints = &mut self.endpoints;
         let flows = endpoints.flows.as_mut().expect("endpoints with flows");
@@ -594,12 +569,12 @@ impl<S: Switches> Fabric<S> {
     }
 
     /// Records the acknowledgement of a packet of a flow.
-    pub(super) fn flow_acknowledged<Q: EventQueue<S::Event>>(
+    pub(super) fn flow_acknowledged(
         &mut self,
         now: Tick,
         nic: u32,
         parcel: &Parcel,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let packet = &parcel.packet;
         let endpoints = &mut self.endpoints;

@@ -29,15 +29,17 @@ mod send;
 mod source;
 mod validate;
 
-use netloom_arbitration::{Arbiter, Head};
+use netloom_arbitration::Head;
 use netloom_encoding::{Encoded, State};
 use netloom_packet::{Cursor, N_SCS};
 use netloom_units::{NicId, Sl, Tick, Vl};
 use rustc_hash::FxHashMap;
 
 use crate::arbiter_state;
-use crate::endpoint::connections::Meters;
+pub(crate) use crate::endpoint::connections::Meters;
+use crate::fabric::Fabric;
 use crate::plan::ClassPlan;
+use crate::port_arbiter::PortArbiter;
 use crate::rows::Rows;
 use crate::slab::Slab;
 use crate::switch::{Candidate, Switches};
@@ -113,8 +115,7 @@ impl NicQueue {
 }
 
 #[derive(State)]
-#[state(bound = "A: Arbiter")]
-pub(crate) struct Nic<A, C> {
+pub(crate) struct Nic<C> {
     #[state(constant)]
     pub(crate) id: NicId,
     /// The switch port at the other end of its link, always in this partition.
@@ -127,7 +128,7 @@ pub(crate) struct Nic<A, C> {
     #[state(part)]
     pub(crate) credit: C,
     #[state(with = "arbiter_state")]
-    pub(crate) arbiter: A,
+    pub(crate) arbiter: PortArbiter,
     /// When the link is checked again.
     pub(crate) link_wake: Tick,
     /// When the last header sent may be allocated at the first switch.
@@ -144,7 +145,7 @@ pub(crate) struct Nic<A, C> {
     pub(crate) credits_coming: u16,
 }
 
-impl<A, C> Nic<A, C> {
+impl<C> Nic<C> {
     /// Returns its next packet, as far as the first switch depends on it.
     #[inline(always)]
     pub(crate) fn candidate(&self, destination: NicId, vl: u8) -> Candidate {
@@ -167,25 +168,25 @@ impl<A, C> Nic<A, C> {
 }
 
 /// Plain endpoints skip these checks at compile time.
-impl<S: Switches> Endpoints<S> {
+impl<S: Switches> Fabric<S> {
     /// Whether there is work before a NIC sends.
     #[inline(always)]
     pub(crate) fn has_duties(&self) -> bool {
-        !S::IS_PLAIN && self.has_duties
+        !S::HAS_PLAIN_ENDPOINTS && self.endpoints.has_duties
     }
 
     /// Whether there are queues per destination in front of the NICs' own.
     #[inline(always)]
     fn has_admittance(&self) -> bool {
-        !S::IS_PLAIN && self.admittance.is_some()
+        !S::HAS_PLAIN_ENDPOINTS && self.endpoints.admittance.is_some()
     }
 }
 
 /// The endpoints of a partition.
 #[derive(State)]
-pub(crate) struct Endpoints<S: Switches> {
+pub(crate) struct Endpoints<C> {
     #[state(part)]
-    pub(crate) nics: Rows<Nic<S::Arbiter, S::Credit>>,
+    pub(crate) nics: Rows<Nic<C>>,
     #[state(part)]
     pub(crate) queues: Rows<NicQueue>,
     /// Queues per NIC.

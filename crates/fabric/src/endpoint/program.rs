@@ -1,7 +1,7 @@
 //! Programs: ranks that send, receive and wait, step by step.
 
 use netloom_encoding::{Invalid, State, Validity, ensure, ensure_below};
-use netloom_engine::{EventQueue, Outbox};
+use netloom_engine::Outbox;
 use netloom_packet::{Op, Packet};
 use netloom_units::{Clock, NicId, Tick};
 use rustc_hash::FxHashSet;
@@ -138,11 +138,7 @@ impl<S: Switches> Fabric<S> {
     }
 
     /// Starts the programs of a NIC, or continues after a rank has computed.
-    pub(crate) fn programs_begin<Q: EventQueue<S::Event>>(
-        &mut self,
-        nic: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(crate) fn programs_begin(&mut self, nic: u32, out: &mut Outbox<Self>) {
         if let Some(programs) = &mut self.endpoints.programs {
             programs.make_due(nic);
             self.mark_nic(nic, out);
@@ -156,12 +152,7 @@ impl<S: Switches> Fabric<S> {
     }
 
     /// Runs the programs of a NIC as far as they can.
-    pub(super) fn run_programs<Q: EventQueue<S::Event>>(
-        &mut self,
-        now: Tick,
-        nic: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(super) fn run_programs(&mut self, now: Tick, nic: u32, out: &mut Outbox<Self>) {
         let Some(mut programs) = self.endpoints.programs.take() else {
             return;
         };
@@ -173,13 +164,13 @@ impl<S: Switches> Fabric<S> {
         self.endpoints.programs = Some(programs);
     }
 
-    fn run_program<Q: EventQueue<S::Event>>(
+    fn run_program(
         &mut self,
         programs: &mut Programs,
         now: Tick,
         nic: u32,
         class: usize,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let id = self.endpoints.nics[nic].id;
         let plan = &self.endpoints.classes[class];

@@ -1,6 +1,6 @@
 //! Reception: packets end here, are acknowledged, and complete messages.
 
-use netloom_engine::{EventQueue, Outbox};
+use netloom_engine::Outbox;
 use netloom_packet::Packet;
 use netloom_units::Tick;
 
@@ -12,19 +12,13 @@ use crate::trace::Stage;
 impl<S: Switches> Fabric<S> {
     /// Delivers a packet whose last flit has arrived.
     #[inline]
-    pub(crate) fn deliver<Q: EventQueue<S::Event>>(
-        &mut self,
-        now: Tick,
-        nic: u32,
-        id: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(crate) fn deliver(&mut self, now: Tick, nic: u32, id: u32, out: &mut Outbox<Self>) {
         let parcel = self.switches.remove(id);
         assert_eq!(
             parcel.packet.destination, self.endpoints.nics[nic].id,
             "a packet reaches the NIC it was sent to"
         );
-        if !self.endpoints.has_duties() {
+        if !self.has_duties() {
             self.data_arrives(now, nic, &parcel);
             return;
         }
@@ -46,7 +40,7 @@ impl<S: Switches> Fabric<S> {
     fn data_arrives(&mut self, now: Tick, nic: u32, parcel: &Parcel) {
         let packet = &parcel.packet;
         let (shared, endpoints) = (&mut self.shared, &mut self.endpoints);
-        if S::IS_PLAIN {
+        if S::HAS_PLAIN_ENDPOINTS {
             self.hand_over(now, nic, packet);
             return;
         }
@@ -90,7 +84,7 @@ impl<S: Switches> Fabric<S> {
         shared.counters.deliver(packet, now);
         let row = &mut shared.rows[usize::from(packet.class)];
         let is_complete = endpoints.receiver.receive(nic, packet, now, row);
-        if S::IS_PLAIN {
+        if S::HAS_PLAIN_ENDPOINTS {
             return;
         }
         if is_complete && let Some(programs) = &mut endpoints.programs {

@@ -1,7 +1,7 @@
 //! Sending: the arbiter of a NIC chooses a queue, and its next packet takes the link.
 
 use netloom_arbitration::{Arbiter, View};
-use netloom_engine::{EventQueue, Outbox};
+use netloom_engine::Outbox;
 use netloom_packet::{Label, Packet};
 use netloom_units::{Clock, Sc, Sl, Tick, Vl};
 
@@ -13,11 +13,7 @@ use crate::trace::Stage;
 
 impl<S: Switches> Fabric<S> {
     #[inline]
-    pub(crate) fn mark_nic<Q: EventQueue<S::Event>>(
-        &mut self,
-        nic: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(crate) fn mark_nic(&mut self, nic: u32, out: &mut Outbox<Self>) {
         let marked = &mut self.endpoints.nics[nic].is_marked;
         if !*marked {
             *marked = true;
@@ -27,12 +23,7 @@ impl<S: Switches> Fabric<S> {
 
     /// Schedules a check of a NIC's link, unless an earlier one is scheduled.
     #[inline(always)]
-    pub(super) fn look_at_nic<Q: EventQueue<S::Event>>(
-        &mut self,
-        nic: u32,
-        when: Tick,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(super) fn look_at_nic(&mut self, nic: u32, when: Tick, out: &mut Outbox<Self>) {
         let state = &mut self.endpoints.nics[nic];
         if when < state.link_wake {
             state.link_wake = when;
@@ -43,12 +34,12 @@ impl<S: Switches> Fabric<S> {
     /// Schedules the next check of a NIC without space at the first switch, as far as the time is
     /// known.
     #[inline(always)]
-    pub(super) fn look_for_room<Q: EventQueue<S::Event>>(
+    pub(super) fn look_for_room(
         &mut self,
         nic: u32,
         when: Tick,
         now: Tick,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         if when != Tick::NEVER {
             let clock = Clock::new(self.switches.nic_cycle(self.endpoints.nics[nic].wire));
@@ -58,13 +49,8 @@ impl<S: Switches> Fabric<S> {
 
     /// Checks a NIC with messages now if its link is available, otherwise when it will be.
     #[inline]
-    pub(crate) fn nic_link_wakes<Q: EventQueue<S::Event>>(
-        &mut self,
-        now: Tick,
-        nic: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
-        let has_duties = self.endpoints.has_duties();
+    pub(crate) fn nic_link_wakes(&mut self, now: Tick, nic: u32, out: &mut Outbox<Self>) {
+        let has_duties = self.has_duties();
         let state = &mut self.endpoints.nics[nic];
         if state.link_wake <= now {
             state.link_wake = Tick::NEVER;
@@ -86,13 +72,8 @@ impl<S: Switches> Fabric<S> {
 
     /// Records that space has been freed at the first switch.
     #[inline(always)]
-    pub(crate) fn nic_has_room<Q: EventQueue<S::Event>>(
-        &mut self,
-        now: Tick,
-        nic: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
-        if !S::IS_PLAIN
+    pub(crate) fn nic_has_room(&mut self, now: Tick, nic: u32, out: &mut Outbox<Self>) {
+        if !S::HAS_PLAIN_ENDPOINTS
             && let Some(flows) = &mut self.endpoints.flows
         {
             if flows.unblock(nic) {
@@ -101,28 +82,23 @@ impl<S: Switches> Fabric<S> {
             return;
         }
         let state = &self.endpoints.nics[nic];
-        if self.endpoints.has_duties() || (state.present != 0 && state.link_until <= now) {
+        if self.has_duties() || (state.present != 0 && state.link_until <= now) {
             self.mark_nic(nic, out);
         }
     }
 
     /// Runs everything that a NIC does in a tick.
     #[inline]
-    pub(crate) fn decide_nic<Q: EventQueue<S::Event>>(
-        &mut self,
-        nic: u32,
-        now: Tick,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(crate) fn decide_nic(&mut self, nic: u32, now: Tick, out: &mut Outbox<Self>) {
         self.endpoints.nics[nic].is_marked = false;
-        if self.endpoints.has_duties() && !self.may_send_after_duties(nic, now, out) {
+        if self.has_duties() && !self.may_send_after_duties(nic, now, out) {
             return;
         }
         let state = &self.endpoints.nics[nic];
         if state.present == 0 || state.link_until > now {
             return;
         }
-        if self.endpoints.has_admittance() {
+        if self.has_admittance() {
             self.decide_admitted(nic, now, out);
             return;
         }
@@ -182,12 +158,7 @@ impl<S: Switches> Fabric<S> {
     /// Does the work before sending: programs continue, messages join in order, flows take their
     /// turns and send. Returns whether the queues of the NIC may send now.
     #[inline(never)]
-    fn may_send_after_duties<Q: EventQueue<S::Event>>(
-        &mut self,
-        nic: u32,
-        now: Tick,
-        out: &mut Outbox<Self, Q>,
-    ) -> bool {
+    fn may_send_after_duties(&mut self, nic: u32, now: Tick, out: &mut Outbox<Self>) -> bool {
         if self.endpoints.programs.is_some() {
             self.run_programs(now, nic, out);
         }
@@ -226,13 +197,13 @@ impl<S: Switches> Fabric<S> {
     /// Lets the arbiter choose one of the queues that may send. If it chooses none, the NIC checks
     /// again at `wake`.
     #[inline(always)]
-    pub(super) fn choose_slot<Q: EventQueue<S::Event>>(
+    pub(super) fn choose_slot(
         &mut self,
         nic: u32,
         eligible: u32,
         wake: Tick,
         now: Tick,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) -> Option<usize> {
         let state = &mut self.endpoints.nics[nic];
         if eligible.is_power_of_two() {
@@ -265,13 +236,7 @@ impl<S: Switches> Fabric<S> {
 
     /// Sends the next packet of a queue.
     #[inline]
-    fn inject<Q: EventQueue<S::Event>>(
-        &mut self,
-        now: Tick,
-        nic: u32,
-        slot: usize,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    fn inject(&mut self, now: Tick, nic: u32, slot: usize, out: &mut Outbox<Self>) {
         let endpoints = &mut self.endpoints;
         let queue = &mut endpoints.queues[nic * endpoints.n_slots as u32 + slot as u32];
         let NicQueue {
@@ -286,7 +251,7 @@ impl<S: Switches> Fabric<S> {
         } = *queue;
         let message = &mut endpoints.messages[head];
         let state = &mut endpoints.nics[nic];
-        if message.index == 0 && (S::IS_PLAIN || endpoints.numbers.is_none()) {
+        if message.index == 0 && (S::HAS_PLAIN_ENDPOINTS || endpoints.numbers.is_none()) {
             message.number = state.next_message();
         }
         message.left -= payload;
@@ -349,15 +314,15 @@ impl<S: Switches> Fabric<S> {
 
     /// Sends a data packet.
     #[inline(always)]
-    pub(super) fn launch_data<Q: EventQueue<S::Event>>(
+    pub(super) fn launch_data(
         &mut self,
         now: Tick,
         nic: u32,
         mut packet: Packet,
         class: u16,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
-        if !S::IS_PLAIN && self.endpoints.follows_packets {
+        if !S::HAS_PLAIN_ENDPOINTS && self.endpoints.follows_packets {
             self.follow(now, nic, &mut packet);
         }
         let row = usize::from(packet.class);
@@ -377,13 +342,13 @@ impl<S: Switches> Fabric<S> {
 
     /// Puts a packet on the link of its NIC, which is checked again when it is free.
     #[inline(always)]
-    pub(super) fn launch<Q: EventQueue<S::Event>>(
+    pub(super) fn launch(
         &mut self,
         now: Tick,
         nic: u32,
         parcel: Parcel,
         class: u16,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let flits = u64::from(parcel.packet.flits);
         let state = &mut self.endpoints.nics[nic];

@@ -1,6 +1,6 @@
 //! The entry of messages: workloads create them, and they join their queues.
 
-use netloom_engine::{EventQueue, Outbox};
+use netloom_engine::Outbox;
 use netloom_units::{Sl, Tick};
 
 use crate::endpoint::{Created, Message};
@@ -26,7 +26,10 @@ impl<S: Switches> Fabric<S> {
     fn next_arrival(&mut self, nic: u32, class: u8) -> Option<(Tick, Created)> {
         let endpoints = &mut self.endpoints;
         let plan = &endpoints.classes[usize::from(class)];
-        if !S::IS_PLAIN && endpoints.programs.is_some() && plan.source.program().is_some() {
+        if !S::HAS_PLAIN_ENDPOINTS
+            && endpoints.programs.is_some()
+            && plan.source.program().is_some()
+        {
             return None;
         }
         let at = nic as usize * endpoints.classes.len() + usize::from(class);
@@ -45,12 +48,12 @@ impl<S: Switches> Fabric<S> {
 
     /// Takes a message from a workload, and possibly more at the same instant.
     #[inline]
-    pub(crate) fn message_arrives<Q: EventQueue<S::Event>>(
+    pub(crate) fn message_arrives(
         &mut self,
         now: Tick,
         nic: u32,
         created: Created,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let class = created.class;
         self.take_message(now, nic, created);
@@ -61,7 +64,7 @@ impl<S: Switches> Fabric<S> {
             }
             self.take_message(now, nic, created);
         }
-        if !S::IS_PLAIN && self.endpoints.created.is_some() {
+        if !S::HAS_PLAIN_ENDPOINTS && self.endpoints.created.is_some() {
             self.mark_nic(nic, out);
         } else {
             self.nic_link_wakes(now, nic, out);
@@ -72,7 +75,7 @@ impl<S: Switches> Fabric<S> {
     #[inline(always)]
     fn take_message(&mut self, now: Tick, nic: u32, created: Created) {
         match &mut self.endpoints.created {
-            Some(waiting) if !S::IS_PLAIN => waiting[nic].push(created),
+            Some(waiting) if !S::HAS_PLAIN_ENDPOINTS => waiting[nic].push(created),
             _ => self.enqueue(now, nic, created),
         }
     }
@@ -102,7 +105,7 @@ impl<S: Switches> Fabric<S> {
             destination,
             bytes,
         } = created;
-        let has_admittance = self.endpoints.has_admittance();
+        let has_admittance = self.has_admittance();
         let endpoints = &mut self.endpoints;
         let row = endpoints.row_of[usize::from(class)][usize::from(sl & 15)];
         let recorded = &mut self.shared.rows[usize::from(row)];
@@ -117,7 +120,7 @@ impl<S: Switches> Fabric<S> {
         };
         let state = &mut endpoints.nics[nic];
         let number = match &mut endpoints.numbers {
-            Some(numbers) if !S::IS_PLAIN => {
+            Some(numbers) if !S::HAS_PLAIN_ENDPOINTS => {
                 let next = &mut numbers[nic as usize * self.shared.rows.len() + usize::from(row)];
                 *next += 1;
                 *next - 1
@@ -139,7 +142,7 @@ impl<S: Switches> Fabric<S> {
         };
         let id = endpoints.messages.insert(message);
         let slot = usize::from(endpoints.slot_of[sc.index()]);
-        if !S::IS_PLAIN && endpoints.flows.is_some() {
+        if !S::HAS_PLAIN_ENDPOINTS && endpoints.flows.is_some() {
             self.join_flow(now, nic, slot, id);
             return;
         }

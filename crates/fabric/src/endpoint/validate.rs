@@ -3,13 +3,13 @@
 use netloom_encoding::{Invalid, Validity, ensure, ensure_below, ensure_equal};
 use netloom_units::{NicId, Sc, Sl};
 
-use crate::endpoint::{Created, Message, Nic};
-use crate::fabric::Fabric;
+use crate::endpoint::{Created, Endpoints, Message, Nic};
+use crate::shared::Shared;
 use crate::slab::Claims;
-use crate::switch::{NIL, Switches};
+use crate::switch::NIL;
 use crate::validation::{Bounds, Ways};
 
-impl<S: Switches> Fabric<S> {
+impl<C> Endpoints<C> {
     /// Validates a message that a workload is about to create.
     pub(crate) fn validate_created(
         &self,
@@ -26,7 +26,7 @@ impl<S: Switches> Fabric<S> {
         ensure(plan.sls.contains(&sl), || {
             Invalid::new("service level", "a level of its class", created.sl)
         })?;
-        let row = self.endpoints.row_of[class][usize::from(created.sl & 15)];
+        let row = self.row_of[class][usize::from(created.sl & 15)];
         self.validate_message(
             bounds,
             ways,
@@ -54,7 +54,7 @@ impl<S: Switches> Fabric<S> {
         destination: NicId,
     ) -> Result<Sc, Invalid> {
         bounds.nic("destination", destination)?;
-        let source = self.endpoints.nics[nic].id;
+        let source = self.nics[nic].id;
         Ok(bounds.plan.channels.choose(sl, source, destination))
     }
 
@@ -72,7 +72,7 @@ impl<S: Switches> Fabric<S> {
             flow,
             ..
         } = *message;
-        let (source, sl) = (self.endpoints.nics[nic].id, Sl(message.sl));
+        let (source, sl) = (self.nics[nic].id, Sl(message.sl));
         bounds.past("creation time of a message", message.generation)?;
         bounds.row("row of a message", row, sl)?;
         bounds.message("message", sl, message.left)?;
@@ -86,44 +86,46 @@ impl<S: Switches> Fabric<S> {
             destination,
         )?;
         ensure_below("packets of a message", message.index, 1u64 << 31)?;
-        let vl = self
-            .switches
-            .data_lane(bounds.plan.channels.at_nic(source, sc));
+        let vl = (bounds.lanes.data)(bounds.plan.channels.at_nic(source, sc));
         ways.leave_nic(source, vl, sc, destination)
     }
 
     /// Validates the state of all endpoints.
-    pub(crate) fn validate_endpoints(&self, bounds: &Bounds<'_>, ways: &mut Ways<'_>) -> Validity {
-        let endpoints = &self.endpoints;
-        let n_slots = endpoints.n_slots;
+    pub(crate) fn validate(
+        &self,
+        shared: &Shared,
+        bounds: &Bounds<'_>,
+        ways: &mut Ways<'_>,
+    ) -> Validity {
+        let n_slots = self.n_slots;
         let mut sent = 0u64;
-        for nic in &endpoints.nics {
+        for nic in &self.nics {
             validate_nic(nic, bounds, n_slots).map_err(|why| why.within(nic.id))?;
             sent += u64::from(nic.sequence);
         }
-        ensure_equal("packets sent by NICs", self.shared.counters.injected, sent)?;
-        for flits in &endpoints.nic_flits {
+        ensure_equal("packets sent by NICs", shared.counters.injected, sent)?;
+        for flits in &self.nic_flits {
             bounds.count("flits sent by a NIC", *flits)?;
         }
-        for numbers in endpoints.numbers.iter().flatten() {
+        for numbers in self.numbers.iter().flatten() {
             ensure_below("messages of a NIC", *numbers, 1u64 << 31)?;
         }
-        for cursor in &endpoints.cursors {
+        for cursor in &self.cursors {
             ensure_below("messages of a workload", cursor.number, 1u64 << 31)?;
         }
-        if let Some(meters) = &endpoints.meters {
+        if let Some(meters) = &self.meters {
             meters.validate(bounds.now)?;
         }
-        self.validate_queues(bounds, ways)?;
-        for (nic, answers) in endpoints.nics.iter().zip(&endpoints.answers) {
+        self.validate_queues(shared, bounds, ways)?;
+        for (nic, answers) in self.nics.iter().zip(&self.answers) {
             for answer in answers {
                 let (sc, destination) = answer.validate(bounds, nic.id)?;
                 let data = bounds.plan.channels.at_nic(nic.id, sc);
-                ways.leave_nic(nic.id, self.switches.answer_lane(data), sc, destination)?;
+                ways.leave_nic(nic.id, (bounds.lanes.answer)(data), sc, destination)?;
             }
         }
-        endpoints.receiver.validate(bounds)?;
-        match &endpoints.programs {
+        self.receiver.validate(bounds)?;
+        match &self.programs {
             Some(programs) => programs.validate(bounds),
             None => Ok(()),
         }
@@ -131,23 +133,23 @@ impl<S: Switches> Fabric<S> {
 
     /// Validates that each message is in one queue of its NIC, and that the cached data of the
     /// first one of a queue match it.
-    fn validate_queues(&self, bounds: &Bounds<'_>, ways: &mut Ways<'_>) -> Validity {
-        let endpoints = &self.endpoints;
-        let n_slots = endpoints.n_slots;
-        let mut messages = Claims::new(&endpoints.messages, "message");
+    fn validate_queues(
+        &self,
+        shared: &Shared,
+        bounds: &Bounds<'_>,
+        ways: &mut Ways<'_>,
+    ) -> Validity {
+        let n_slots = self.n_slots;
+        let mut messages = Claims::new(&self.messages, "message");
         let mut own = |nic: u32, slot: usize, message: &Message| {
             self.validate_message(bounds, ways, nic, message)?;
-            let sc = usize::from(message.sc) % endpoints.slot_of.len();
-            ensure_equal(
-                "queue of a message",
-                usize::from(endpoints.slot_of[sc]),
-                slot,
-            )
+            let sc = usize::from(message.sc) % self.slot_of.len();
+            ensure_equal("queue of a message", usize::from(self.slot_of[sc]), slot)
         };
-        let present = |nic: u32, slot: usize| endpoints.nics[nic].present >> slot & 1 == 1;
-        for (at, queue) in endpoints.queues.iter().enumerate() {
+        let present = |nic: u32, slot: usize| self.nics[nic].present >> slot & 1 == 1;
+        for (at, queue) in self.queues.iter().enumerate() {
             let (nic, slot) = ((at / n_slots) as u32, at % n_slots);
-            if endpoints.flows.is_some() || endpoints.admittance.is_some() {
+            if self.flows.is_some() || self.admittance.is_some() {
                 ensure_equal(
                     "queue of a NIC with queues per destination",
                     NIL,
@@ -164,19 +166,19 @@ impl<S: Switches> Fabric<S> {
                     if id != queue.head {
                         return Ok(());
                     }
-                    let cut = self.shared.segmentation.of(Sl(queue.sl)).cut(message.left);
+                    let cut = shared.segmentation.of(Sl(queue.sl)).cut(message.left);
                     let known = (queue.payload, queue.bytes, queue.flits);
                     ensure_equal("next packet", (cut.payload, cut.bytes, cut.flits), known)
                 },
             )?;
         }
-        if let Some(flows) = &endpoints.flows {
+        if let Some(flows) = &self.flows {
             flows.validate(bounds, n_slots, &mut messages, &mut own)?;
         }
-        if let Some(admittance) = &endpoints.admittance {
+        if let Some(admittance) = &self.admittance {
             let own_cut = |nic: u32, slot: usize, (row, flow, destination): (u8, u8, NicId)| {
-                let source = endpoints.nics[nic].id;
-                let queue = &endpoints.queues[nic * n_slots as u32 + slot as u32];
+                let source = self.nics[nic].id;
+                let queue = &self.queues[nic * n_slots as u32 + slot as u32];
                 bounds.row("row of a cut packet", row, Sl(queue.sl))?;
                 let sc = self.channel_of(bounds, nic, Sl(queue.sl), destination)?;
                 ensure_equal("channel of a cut packet", sc, Sc(queue.sc))?;
@@ -191,13 +193,13 @@ impl<S: Switches> Fabric<S> {
             admittance.validate(bounds, n_slots, &mut messages, &mut own, own_cut, present)?;
         }
         messages.finish()?;
-        let Some(buffers) = &endpoints.buffers else {
+        let Some(buffers) = &self.buffers else {
             return Ok(());
         };
-        buffers.validate(&self.shared.segmentation, &endpoints.queues, |queue| {
+        buffers.validate(&shared.segmentation, &self.queues, |queue| {
             let (mut list, mut at) = (Vec::new(), queue.head);
             while at != NIL {
-                let message = &endpoints.messages[at];
+                let message = &self.messages[at];
                 list.push((at, message.left));
                 at = message.next;
             }
@@ -207,7 +209,7 @@ impl<S: Switches> Fabric<S> {
 }
 
 /// Validates the state of a NIC other than its queues.
-fn validate_nic<A, C>(nic: &Nic<A, C>, bounds: &Bounds<'_>, n_slots: usize) -> Validity {
+fn validate_nic<C>(nic: &Nic<C>, bounds: &Bounds<'_>, n_slots: usize) -> Validity {
     let present = u64::from(nic.present) >> n_slots;
     ensure_equal("queues with messages beyond the last", 0, present)?;
     ensure_equal("NIC that decides in a past tick", false, nic.is_marked)?;

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::plan::{
-    Architecture, FabricPlan, InputPorts, NicQueues, QueueScheme, ReceiveOrder, SwitchPlan,
-};
+use crate::plan::{Architecture, FabricPlan, NicQueues, QueueScheme, ReceiveOrder, SwitchPlan};
 use crate::simulation::rows;
 
 /// What is known of the time that a flit takes on links, over crossbars, and in the clock.
@@ -19,11 +17,10 @@ pub(crate) enum FlitTime {
 }
 
 impl FabricPlan {
-    /// Whether this fabric has no rare feature. Switches are crossbars, with a queue for each lane
-    /// if outputs have buffers. Endpoints only send and receive, and each class has its own levels.
-    /// Routing is by destination, on one lane of each level, with the same lanes at all ports.
-    /// There are no marks and no counts per flow.
-    pub fn is_plain(&self) -> bool {
+    /// Whether switches have no rare feature. They are crossbars, with a queue for each lane if
+    /// outputs have buffers. Routing is by destination, on one lane of each level, with the same
+    /// lanes at all ports.
+    pub fn has_plain_switches(&self) -> bool {
         let SwitchPlan::Crossbar(switch) = &self.switch else {
             return false;
         };
@@ -31,25 +28,26 @@ impl FabricPlan {
             switch.architecture == Architecture::InputQueued || switch.queues == QueueScheme::PerVl;
         let routing = &self.forwarding;
         is_queue_a_lane
-            && switch.input_ports == InputPorts::One
-            && self.has_plain_endpoints()
             && !routing.is_adaptive()
             && !routing.bubble()
             && routing.lanes() <= 1
-            && routing.keeps_order()
             && self.channels.own.is_none()
-            && self.marks_above.iter().all(Option::is_none)
-            && self.connections.is_empty()
-            && !self.count_reordering
     }
 
-    fn has_plain_endpoints(&self) -> bool {
+    /// Whether endpoints have no rare feature. They only send and receive, each class has its own
+    /// levels, and nothing is counted per flow. Packets of a flow arrive in order, and no switch
+    /// marks them.
+    pub fn has_plain_endpoints(&self) -> bool {
         let endpoints = &self.endpoints;
         endpoints.queues == NicQueues::PerChannel
             && endpoints.buffer.is_none()
             && endpoints.acknowledgement.is_none()
             && endpoints.control.is_none()
             && endpoints.order == ReceiveOrder::Message
+            && self.forwarding.keeps_order()
+            && self.marks_above.iter().all(Option::is_none)
+            && self.connections.is_empty()
+            && !self.count_reordering
             && !self.classes_share_a_level()
             && (self.classes.iter()).all(|class| class.source.program().is_none())
     }

@@ -3,20 +3,33 @@
 
 use std::collections::BTreeMap;
 
-use netloom_arbitration::{Arbiter, TwoTable};
-use netloom_engine::{EventQueue, Heap, SharedRanks, Wheel};
+use netloom_arbitration::TwoTable;
+use netloom_engine::SharedRanks;
 use netloom_topology::Egress;
 
 use crate::plan::{Architecture, FabricPlan, FlitTime, FlowControl, InputPorts};
-use crate::port_arbiter::PortArbiter;
-use crate::simulation::running::{Running, Setting};
+use crate::port_arbiter::{MakeArbiter, PortArbiter};
+use crate::simulation::running::{Setting, start};
 use crate::simulation::{Atlas, Options, Simulation};
-use crate::switch::crossbar::shape::{
-    Cioq, CioqLanes, CioqPause, CioqQueues, Hierarchical, HierarchicalLanes, HierarchicalPause, Iq,
-    IqPause, Plain, Shape,
-};
-use crate::switch::crossbar::{self, MakeArbiter, n_records};
+use crate::switch::crossbar::shape::{self, Shape};
+use crate::switch::crossbar::{self, n_records};
 use crate::switch::tiled;
+
+/// Maximum number of ports of a switch.
+pub const LARGEST_RADIX: u16 = 512;
+
+/// Maximum number of records of a switch whose lanes cross independently.
+pub const MOST_RECORDS: u32 = 2048;
+
+/// Maximum number of queues of an input.
+pub const MOST_QUEUES: u32 = 8192;
+
+/// Returns the name of every instance of the fabric, and the fabrics that need it.
+pub fn instances() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let crossbars = shape::INSTANCES.iter();
+    let crossbars = crossbars.map(|(name, fabrics)| (*name, fabrics.trim()));
+    crossbars.chain([("Tiles", "Tiled switches.")])
+}
 
 /// Builds a plan and schedules the first messages of every NIC.
 pub fn build(plan: &FabricPlan, options: Options) -> Box<dyn Simulation> {
@@ -34,166 +47,27 @@ pub fn build_over(
     ranks: Option<&SharedRanks>,
 ) -> Box<dyn Simulation> {
     let setting = Setting { options, ranks };
-    if plan.switch.tiled().is_some() {
-        return tiled(plan, setting);
-    }
-    let radix = plan.topology.radix();
-    let n_queues = plan.queue_map().n_queues();
     let tables = Tables::of(plan);
-    let is_apart = plan.switch.crossbar().input_ports == InputPorts::PerLane;
-    if options.reference {
-        let arbiter = |output| -> Box<dyn Arbiter> { plan.policy_of(output).build() };
-        return match is_apart {
-            true => reference_with_lanes_apart(plan, setting, &arbiter),
-            false => reference(plan, setting, &arbiter),
-        };
-    }
     let arbiter = |output| match tables.find(output) {
-        Some(table) => PortArbiter::Tables(table.clone()),
-        None => PortArbiter::Other(plan.policy_of(output).build()),
+        Some(table) if !options.reference => PortArbiter::Tables(table.clone()),
+        _ => PortArbiter::Other(plan.policy_of(output).build()),
     };
-    if is_apart {
-        return with_lanes_apart(plan, setting, &arbiter);
+    if plan.switch.tiled().is_some() {
+        return tiled(plan, setting, &arbiter);
     }
-    if plan.is_plain()
-        && options.watch.is_none()
-        && let Some(simulation) = plain(plan, setting, &arbiter)
-    {
-        return simulation;
-    }
-    match (&plan.switch.crossbar().architecture, &plan.flow_control) {
-        (Architecture::Cioq, FlowControl::Credits) => match (n_queues, radix) {
-            (..=64, ..=64) => with_wheel::<Cioq, 1, 1>(plan, setting, &arbiter),
-            (..=64, ..=128) => with_wheel::<Cioq, 2, 1>(plan, setting, &arbiter),
-            (..=64, _) => with_wheel::<Cioq, 8, 1>(plan, setting, &arbiter),
-            (..=1024, ..=64) => with_wheel::<Cioq, 1, 16>(plan, setting, &arbiter),
-            (_, _) => with_wheel::<Cioq, 8, 128>(plan, setting, &arbiter),
-        },
-        (Architecture::Cioq, FlowControl::QueueCredits) => match (n_queues, radix) {
-            (..=64, ..=64) => with_wheel::<CioqQueues, 1, 1>(plan, setting, &arbiter),
-            (_, _) => with_wheel::<CioqQueues, 8, 128>(plan, setting, &arbiter),
-        },
-        (Architecture::Cioq, FlowControl::Pfc(_) | FlowControl::Pause(_)) => {
-            match (n_queues, radix) {
-                (..=64, ..=64) => with_wheel::<CioqPause, 1, 1>(plan, setting, &arbiter),
-                (..=512, ..=64) => with_wheel::<CioqPause, 1, 8>(plan, setting, &arbiter),
-                (_, _) => with_wheel::<CioqPause, 8, 128>(plan, setting, &arbiter),
-            }
-        }
-        (Architecture::InputQueued, FlowControl::Pfc(_) | FlowControl::Pause(_)) => {
-            match (n_queues, radix) {
-                (..=64, ..=64) => with_wheel::<IqPause, 1, 1>(plan, setting, &arbiter),
-                (..=512, ..=64) => with_wheel::<IqPause, 1, 8>(plan, setting, &arbiter),
-                (_, _) => with_wheel::<IqPause, 8, 128>(plan, setting, &arbiter),
-            }
-        }
-        (Architecture::InputQueued, _) => match (n_queues, radix) {
-            (..=64, ..=64) => with_wheel::<Iq, 1, 1>(plan, setting, &arbiter),
-            (..=2048, ..=64) => with_wheel::<Iq, 1, 32>(plan, setting, &arbiter),
-            (_, _) => with_wheel::<Iq, 8, 128>(plan, setting, &arbiter),
-        },
-        (Architecture::Hierarchical(_), FlowControl::Pfc(_) | FlowControl::Pause(_)) => {
-            match n_records(plan, radix) {
-                ..=64 => with_wheel::<HierarchicalPause, 1, 1>(plan, setting, &arbiter),
-                _ => with_wheel::<HierarchicalPause, 32, 1>(plan, setting, &arbiter),
-            }
-        }
-        (Architecture::Hierarchical(_), _) => match n_records(plan, radix) {
-            ..=64 => with_wheel::<Hierarchical, 1, 1>(plan, setting, &arbiter),
-            65..=128 => with_wheel::<Hierarchical, 2, 1>(plan, setting, &arbiter),
-            _ => with_wheel::<Hierarchical, 32, 1>(plan, setting, &arbiter),
-        },
-    }
-}
-
-/// Builds a plain fabric, the most common case, in a specialised instance; `None` if none fits.
-fn plain(
-    plan: &FabricPlan,
-    setting: Setting<'_>,
-    arbiter: &MakeArbiter<'_, PortArbiter>,
-) -> Option<Box<dyn Simulation>> {
-    let (radix, n_queues) = (plan.topology.radix(), plan.queue_map().n_queues());
-    let records = n_records(plan, radix);
-    let architecture = &plan.switch.crossbar().architecture;
-    if n_queues > 64 {
-        return None;
-    }
-    let simulation = match (architecture, &plan.flow_control, plan.flit_time(), records) {
-        (Architecture::Cioq, FlowControl::Credits, FlitTime::OneTick, ..=64) => {
-            with_wheel::<Plain<Cioq, true, true>, 1, 1>(plan, setting, arbiter)
-        }
-        (Architecture::Cioq, FlowControl::Credits, FlitTime::OneTick, ..=128) => {
-            with_wheel::<Plain<Cioq, true, true>, 2, 1>(plan, setting, arbiter)
-        }
-        (Architecture::Cioq, FlowControl::Credits, FlitTime::Equal, ..=64) => {
-            with_wheel::<Plain<Cioq, true, false>, 1, 1>(plan, setting, arbiter)
-        }
-        (Architecture::Cioq, FlowControl::Credits, FlitTime::Any, ..=64) => {
-            with_wheel::<Plain<Cioq, false, false>, 1, 1>(plan, setting, arbiter)
-        }
-        (
-            Architecture::Cioq,
-            FlowControl::Pfc(_) | FlowControl::Pause(_),
-            FlitTime::OneTick,
-            ..=64,
-        ) => with_wheel::<Plain<CioqPause, true, true>, 1, 1>(plan, setting, arbiter),
-        (Architecture::Cioq, FlowControl::Pfc(_) | FlowControl::Pause(_), _, ..=64) => {
-            with_wheel::<Plain<CioqPause, false, false>, 1, 1>(plan, setting, arbiter)
-        }
-        (
-            Architecture::InputQueued,
-            FlowControl::Credits | FlowControl::QueueCredits,
-            FlitTime::OneTick,
-            ..=64,
-        ) => with_wheel::<Plain<Iq, true, true>, 1, 1>(plan, setting, arbiter),
-        (Architecture::Hierarchical(_), FlowControl::Credits, _, ..=64) => {
-            with_wheel::<Plain<Hierarchical, false, false>, 1, 1>(plan, setting, arbiter)
-        }
-        (Architecture::Hierarchical(_), FlowControl::Credits, _, ..=128) => {
-            with_wheel::<Plain<Hierarchical, false, false>, 2, 1>(plan, setting, arbiter)
-        }
-        _ => return None,
+    let new = Crossbars {
+        plan,
+        setting,
+        arbiter: &arbiter,
     };
-    Some(simulation)
-}
-
-/// Builds switches whose lanes cross independently. They have a record for every lane of an input,
-/// hence wide sets.
-fn with_lanes_apart(
-    plan: &FabricPlan,
-    setting: Setting<'_>,
-    arbiter: &MakeArbiter<'_, PortArbiter>,
-) -> Box<dyn Simulation> {
-    let n_queues = plan.queue_map().n_queues();
-    let records = n_records(plan, plan.topology.radix());
-    match (&plan.switch.crossbar().architecture, n_queues, records) {
-        (Architecture::Cioq, ..=64, ..=64) => with_wheel::<CioqLanes, 1, 1>(plan, setting, arbiter),
-        (Architecture::Cioq, ..=64, ..=512) => {
-            with_wheel::<CioqLanes, 8, 1>(plan, setting, arbiter)
-        }
-        (Architecture::Cioq, ..) => with_wheel::<CioqLanes, 32, 128>(plan, setting, arbiter),
-        (_, _, ..=128) => with_wheel::<HierarchicalLanes, 2, 1>(plan, setting, arbiter),
-        _ => with_wheel::<HierarchicalLanes, 32, 1>(plan, setting, arbiter),
+    let is_apart = plan.switch.crossbar().input_ports == InputPorts::PerLane;
+    let may_be_plain = plan.has_plain_switches() && !options.reference && options.watch.is_none();
+    match (is_apart, may_be_plain) {
+        (true, _) => new.with_lanes_apart(may_be_plain && plan.has_plain_endpoints()),
+        (false, true) => new.plain().unwrap_or_else(|| new.of_any_kind()),
+        (false, false) => new.of_any_kind(),
     }
 }
-
-/// Builds the reference implementation of such switches.
-fn reference_with_lanes_apart(
-    plan: &FabricPlan,
-    setting: Setting<'_>,
-    arbiter: &MakeArbiter<'_, Box<dyn Arbiter>>,
-) -> Box<dyn Simulation> {
-    match plan.switch.crossbar().architecture {
-        Architecture::Cioq => crossbars::<_, CioqLanes, Heap<_>, 32, 128>(plan, setting, arbiter),
-        _ => crossbars::<_, HierarchicalLanes, Heap<_>, 32, 1>(plan, setting, arbiter),
-    }
-}
-
-/// Maximum number of records of a switch whose lanes cross independently.
-pub const MOST_RECORDS: u32 = 2048;
-
-/// Maximum number of queues of an input.
-pub const MOST_QUEUES: u32 = 8192;
 
 /// The InfiniBand tables of a plan; outputs with the same policy share one.
 struct Tables {
@@ -221,78 +95,120 @@ impl Tables {
     }
 }
 
-/// Maximum number of ports of a switch.
-pub const LARGEST_RADIX: u16 = 512;
+/// A fabric of crossbar switches to be built.
+struct Crossbars<'a> {
+    plan: &'a FabricPlan,
+    setting: Setting<'a>,
+    arbiter: &'a MakeArbiter<'a>,
+}
 
-/// Builds the reference implementation of each kind of switch: the heap, and one width of sets for
-/// all fabrics.
-fn reference(
-    plan: &FabricPlan,
-    setting: Setting<'_>,
-    arbiter: &MakeArbiter<'_, Box<dyn Arbiter>>,
-) -> Box<dyn Simulation> {
-    match (&plan.switch.crossbar().architecture, &plan.flow_control) {
-        (Architecture::Cioq, FlowControl::Credits) => {
-            crossbars::<_, Cioq, Heap<_>, 8, 128>(plan, setting, arbiter)
+impl Crossbars<'_> {
+    fn start<S: Shape>(&self) -> Box<dyn Simulation> {
+        let plan = self.plan;
+        let atlas = Atlas::new(plan, |id| n_records(plan, plan.topology.n_ports(id)));
+        start(plan, self.setting, atlas, |atlas, number| {
+            crossbar::partition::<S>(plan, atlas, number, self.arbiter, self.setting.options)
+        })
+    }
+
+    /// Whether the sets of an instance are wide enough. The reference uses the widest ones.
+    fn fits(&self, most_records: u32, most_queues: u32) -> bool {
+        let plan = self.plan;
+        let records = n_records(plan, plan.topology.radix());
+        let queues = plan.queue_map().n_queues();
+        !self.setting.options.reference && records <= most_records && queues <= most_queues
+    }
+
+    /// Builds a fabric of plain switches, the most common case, in a specialised instance; `None`
+    /// if none fits.
+    fn plain(&self) -> Option<Box<dyn Simulation>> {
+        let plan = self.plan;
+        let architecture = &plan.switch.crossbar().architecture;
+        let (is_narrow, is_wide) = (self.fits(64, 64), self.fits(128, 64));
+        let pauses = plan.flow_control.stops_senders();
+        if !plan.has_plain_endpoints() {
+            return match (architecture, &plan.flow_control) {
+                (Architecture::Cioq, FlowControl::Credits) if is_narrow => {
+                    Some(self.start::<shape::PlainSwitches>())
+                }
+                (Architecture::Cioq, _) if is_narrow && pauses => {
+                    Some(self.start::<shape::PlainPauseSwitches>())
+                }
+                _ => None,
+            };
         }
-        (Architecture::Cioq, FlowControl::QueueCredits) => {
-            crossbars::<_, CioqQueues, Heap<_>, 8, 128>(plan, setting, arbiter)
-        }
-        (Architecture::Cioq, FlowControl::Pfc(_) | FlowControl::Pause(_)) => {
-            crossbars::<_, CioqPause, Heap<_>, 8, 128>(plan, setting, arbiter)
-        }
-        (Architecture::InputQueued, FlowControl::Pfc(_) | FlowControl::Pause(_)) => {
-            crossbars::<_, IqPause, Heap<_>, 8, 128>(plan, setting, arbiter)
-        }
-        (Architecture::InputQueued, _) => {
-            crossbars::<_, Iq, Heap<_>, 8, 128>(plan, setting, arbiter)
-        }
-        (Architecture::Hierarchical(_), FlowControl::Pfc(_) | FlowControl::Pause(_)) => {
-            crossbars::<_, HierarchicalPause, Heap<_>, 32, 1>(plan, setting, arbiter)
-        }
-        (Architecture::Hierarchical(_), _) => {
-            crossbars::<_, Hierarchical, Heap<_>, 32, 1>(plan, setting, arbiter)
+        let simulation = match (architecture, &plan.flow_control, plan.flit_time()) {
+            (Architecture::Cioq, FlowControl::Credits, time) if is_narrow => match time {
+                FlitTime::OneTick => self.start::<shape::PlainTick>(),
+                FlitTime::Equal => self.start::<shape::PlainPace>(),
+                FlitTime::Any => self.start::<shape::Plain>(),
+            },
+            (Architecture::Cioq, FlowControl::Credits, FlitTime::OneTick) if is_wide => {
+                self.start::<shape::PlainTickWide>()
+            }
+            (Architecture::Cioq, _, time) if is_narrow && pauses => match time {
+                FlitTime::OneTick => self.start::<shape::PlainPauseTick>(),
+                _ => self.start::<shape::PlainPause>(),
+            },
+            (Architecture::InputQueued, _, FlitTime::OneTick) if is_narrow && !pauses => {
+                self.start::<shape::PlainInputQueuedTick>()
+            }
+            (Architecture::Hierarchical(_), FlowControl::Credits, _) if is_narrow => {
+                self.start::<shape::PlainHierarchical>()
+            }
+            (Architecture::Hierarchical(_), FlowControl::Credits, _) if is_wide => {
+                self.start::<shape::PlainHierarchicalWide>()
+            }
+            _ => return None,
+        };
+        Some(simulation)
+    }
+
+    fn of_any_kind(&self) -> Box<dyn Simulation> {
+        let is_narrow = self.fits(64, 64);
+        let pauses = self.plan.flow_control.stops_senders();
+        match &self.plan.switch.crossbar().architecture {
+            Architecture::Cioq => match (&self.plan.flow_control, is_narrow) {
+                (FlowControl::Credits, true) => self.start::<shape::Cioq>(),
+                (FlowControl::Credits, false) => self.start::<shape::CioqWide>(),
+                (FlowControl::QueueCredits, _) => self.start::<shape::CioqQueuesWide>(),
+                (_, true) => self.start::<shape::CioqPause>(),
+                (_, false) => self.start::<shape::CioqPauseWide>(),
+            },
+            Architecture::InputQueued if pauses => self.start::<shape::InputQueuedPauseWide>(),
+            Architecture::InputQueued if is_narrow => self.start::<shape::InputQueued>(),
+            Architecture::InputQueued => self.start::<shape::InputQueuedWide>(),
+            Architecture::Hierarchical(_) if pauses => self.start::<shape::HierarchicalPauseWide>(),
+            Architecture::Hierarchical(_) if self.fits(128, 64) => {
+                self.start::<shape::Hierarchical>()
+            }
+            Architecture::Hierarchical(_) => self.start::<shape::HierarchicalWide>(),
         }
     }
-}
 
-/// Builds the usual instance, with the wheel.
-fn with_wheel<S: Shape, const W: usize, const R: usize>(
-    plan: &FabricPlan,
-    setting: Setting<'_>,
-    arbiter: &MakeArbiter<'_, PortArbiter>,
-) -> Box<dyn Simulation> {
-    crossbars::<_, S, Wheel<_>, W, R>(plan, setting, arbiter)
-}
-
-fn crossbars<A, S, Q, const W: usize, const R: usize>(
-    plan: &FabricPlan,
-    setting: Setting<'_>,
-    arbiter: &MakeArbiter<'_, A>,
-) -> Box<dyn Simulation>
-where
-    A: Arbiter + 'static,
-    S: Shape,
-    Q: EventQueue<crossbar::Event> + 'static,
-{
-    let atlas = Atlas::new(plan, |id| {
-        crossbar::n_records(plan, plan.topology.n_ports(id))
-    });
-    let partition = |atlas: &Atlas, number| {
-        crossbar::partition::<A, S, W, R>(plan, atlas, number, arbiter, setting.options.watch)
-    };
-    Box::new(Running::<_, Q>::new(plan, setting, atlas, partition))
+    /// Builds switches whose lanes cross independently. They have a record for every lane of an
+    /// input, hence wide sets.
+    fn with_lanes_apart(&self, is_plain: bool) -> Box<dyn Simulation> {
+        match &self.plan.switch.crossbar().architecture {
+            Architecture::Cioq if is_plain && self.fits(128, 64) => {
+                self.start::<shape::PlainLanes>()
+            }
+            Architecture::Cioq if self.fits(512, 64) => self.start::<shape::CioqLanes>(),
+            Architecture::Cioq => self.start::<shape::CioqLanesWide>(),
+            _ => self.start::<shape::HierarchicalLanesWide>(),
+        }
+    }
 }
 
 /// Builds a fabric of tiled switches.
-fn tiled(plan: &FabricPlan, setting: Setting<'_>) -> Box<dyn Simulation> {
+fn tiled(
+    plan: &FabricPlan,
+    setting: Setting<'_>,
+    arbiter: &MakeArbiter<'_>,
+) -> Box<dyn Simulation> {
     let n_ports = tiled::n_ports(plan);
     let atlas = Atlas::new(plan, |_| n_ports);
-    let partition =
-        |atlas: &Atlas, number| tiled::partition(plan, atlas, number, setting.options.watch);
-    if setting.options.reference {
-        Box::new(Running::<_, Heap<_>>::new(plan, setting, atlas, partition))
-    } else {
-        Box::new(Running::<_, Wheel<_>>::new(plan, setting, atlas, partition))
-    }
+    start(plan, setting, atlas, |atlas, number| {
+        tiled::partition(plan, atlas, number, arbiter, setting.options)
+    })
 }

@@ -3,6 +3,7 @@
 
 mod atlas;
 mod instances;
+mod part;
 mod running;
 mod waiting;
 
@@ -15,7 +16,7 @@ use crate::recorder::{Counters, PortUse, Protocol, Row};
 use crate::trace::{Step, Watch};
 
 pub(crate) use atlas::Atlas;
-pub use instances::{LARGEST_RADIX, MOST_QUEUES, MOST_RECORDS, build, build_over};
+pub use instances::{LARGEST_RADIX, MOST_QUEUES, MOST_RECORDS, build, build_over, instances};
 pub use waiting::Waiting;
 
 /// Returns the rows of the recorder: (class, service level) for every level that a class may use.
@@ -31,8 +32,8 @@ pub fn rows(plan: &FabricPlan) -> Vec<(usize, Sl)> {
 pub struct Options {
     /// Threads that share the partitions.
     pub threads: usize,
-    /// Use the reference implementation of every fast path: a heap that scrambles the order of each
-    /// tick, boxed arbiters, and sets wide enough for any switch.
+    /// Use the reference implementation of every fast path: the order of each tick is scrambled,
+    /// arbiters are boxed, sets are wide enough for any switch, and no feature is left out.
     pub reference: bool,
     /// Packets to follow.
     pub watch: Option<Watch>,
@@ -54,6 +55,8 @@ impl Default for Options {
 /// gets results of the whole fabric, except for ports and NICs: of these there are many, and only
 /// the first process gets them.
 pub trait Simulation {
+    /// Returns the name of the instance of the fabric ([`instances`]).
+    fn instance(&mut self) -> &'static str;
     /// Runs every tick before `end`.
     fn run_until(&mut self, end: Tick);
     /// Returns the number of events processed so far.

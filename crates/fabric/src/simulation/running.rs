@@ -1,7 +1,7 @@
 //! A running fabric: one model for every kind of switch.
 
 use netloom_encoding::{Encoded, Invalid, Validity, ensure, ensure_equal};
-use netloom_engine::{Engine, EventQueue, Local, OverRanks, SharedRanks, Transport, find_cycle};
+use netloom_engine::{Engine, Local, OverRanks, SharedRanks, Transport, find_cycle};
 use netloom_metrics::Punctuality;
 use netloom_units::{NicId, Port, SwitchId, Tick};
 
@@ -10,6 +10,7 @@ use crate::plan::FabricPlan;
 use crate::recorder::{Counters, PortUse, Protocol, Row};
 use crate::sharing::lookahead;
 use crate::simulation::atlas::Atlas;
+use crate::simulation::part::{Part, Parts};
 use crate::simulation::{Options, Simulation, Waiting};
 use crate::switch::Switches;
 use crate::trace::Step;
@@ -25,54 +26,68 @@ pub(crate) struct Setting<'a> {
 /// Called once per window: one instance of a fabric serves one process and several.
 type Way<S> = Box<dyn Transport<Fabric<S>>>;
 
-pub(crate) struct Running<S: Switches, Q: EventQueue<S::Event>> {
-    engine: Engine<Fabric<S>, Q, Way<S>>,
+/// Builds the partitions of this process and schedules the first messages of every NIC. `partition`
+/// builds one part of the fabric.
+pub(crate) fn start<S: Switches + 'static>(
+    plan: &FabricPlan,
+    setting: Setting<'_>,
+    atlas: Atlas,
+    partition: impl Fn(&Atlas, u16) -> Fabric<S>,
+) -> Box<dyn Simulation> {
+    let n = plan.n_partitions();
+    let way: Way<S> = match setting.ranks {
+        Some(ranks) => Box::new(OverRanks::new(ranks.clone(), n, plan.cabled_partitions())),
+        None => Box::new(Local { n_partitions: n }),
+    };
+    let here = way.placement().here;
+    let partitions = here
+        .clone()
+        .map(|number| partition(&atlas, number as u16))
+        .collect();
+    let lookahead = match n {
+        1 => u64::MAX,
+        _ => lookahead(plan),
+    };
+    let mut engine: Engine<Fabric<S>, Way<S>> =
+        Engine::with_transport(partitions, lookahead, setting.options.threads, way);
+    for (local, partition) in here.enumerate() {
+        // One partition at a time: its first events are moved into its queue before the next one.
+        let mut first = Vec::new();
+        let model = engine.model(local);
+        model.first_arrivals(|when, event| first.push((when, event)));
+        for (when, event) in first {
+            engine.schedule(partition, when, event);
+        }
+    }
+    Box::new(Running {
+        engine: Box::new(engine),
+        ranks: setting.ranks.cloned(),
+        atlas,
+        has_protocol: plan.has_protocol(),
+    })
+}
+
+struct Running {
+    engine: Box<dyn Parts>,
     ranks: Option<SharedRanks>,
     atlas: Atlas,
     /// Whether endpoints or switches do more than carry packets.
     has_protocol: bool,
 }
 
-impl<S: Switches + 'static, Q: EventQueue<S::Event>> Running<S, Q> {
-    /// Schedules the first messages of every NIC. `partition` builds one part of the fabric.
-    pub(crate) fn new(
-        plan: &FabricPlan,
-        setting: Setting<'_>,
-        atlas: Atlas,
-        partition: impl Fn(&Atlas, u16) -> Fabric<S>,
-    ) -> Self {
-        let n = plan.n_partitions();
-        let way: Way<S> = match setting.ranks {
-            Some(ranks) => Box::new(OverRanks::new(ranks.clone(), n, plan.cabled_partitions())),
-            None => Box::new(Local { n_partitions: n }),
-        };
-        let here = way.placement().here;
-        let partitions = here
-            .clone()
-            .map(|number| partition(&atlas, number as u16))
-            .collect();
-        let lookahead = match n {
-            1 => u64::MAX,
-            _ => lookahead(plan),
-        };
-        let mut engine: Engine<Fabric<S>, Q, Way<S>> =
-            Engine::with_transport(partitions, lookahead, setting.options.threads, way);
-        for (local, partition) in here.enumerate() {
-            // One partition at a time: its first events are moved into its queue before the next
-            // one.
-            let mut first = Vec::new();
-            let model = engine.model(local);
-            model.first_arrivals(|when, event| first.push((when, event)));
-            for (when, event) in first {
-                engine.schedule(partition, when, event);
-            }
+impl Running {
+    /// Calls a function for each partition of this process.
+    fn each(&mut self, mut with: impl FnMut(&mut dyn Part)) {
+        for i in 0..self.engine.here().len() {
+            with(self.engine.part(i));
         }
-        Running {
-            engine,
-            ranks: setting.ranks.cloned(),
-            atlas,
-            has_protocol: plan.has_protocol(),
-        }
+    }
+
+    /// Concatenates the lists of the partitions of this process.
+    fn lists<T>(&mut self, of: impl Fn(&mut dyn Part) -> Vec<T>) -> Vec<T> {
+        let mut all = Vec::new();
+        self.each(|part| all.append(&mut of(part)));
+        all
     }
 
     /// Returns the values of all processes, in the order of their partitions.
@@ -84,19 +99,18 @@ impl<S: Switches + 'static, Q: EventQueue<S::Event>> Running<S, Q> {
     }
 
     fn take_rows_here(&mut self, into: &mut [Row]) {
-        for fabric in self.engine.models() {
-            for (row, sum) in fabric.shared.rows.iter_mut().zip(into.iter_mut()) {
+        self.each(|part| {
+            for (row, sum) in part.shared().rows.iter_mut().zip(into.iter_mut()) {
                 row.settle();
                 sum.merge(row);
                 row.clear();
             }
-        }
+        });
     }
 
     fn protocol_of_all(&mut self) -> Protocol {
         let mut here = Protocol::default();
-        let models = self.engine.models();
-        models.for_each(|fabric| here.merge(&fabric.shared.protocol));
+        self.each(|part| here.merge(&part.shared().protocol));
         let mut all = Protocol::default();
         self.all(here).iter().for_each(|one| all.merge(one));
         all
@@ -118,13 +132,20 @@ impl<S: Switches + 'static, Q: EventQueue<S::Event>> Running<S, Q> {
         }
     }
 
-    fn sum(&mut self, of: impl Fn(&mut Fabric<S>) -> u64) -> u64 {
-        let here = self.engine.models().map(of).sum();
+    fn sum(&mut self, of: impl Fn(&dyn Part) -> u64) -> u64 {
+        let mut here = 0;
+        self.each(|part| here += of(part));
         self.all::<u64>(here).into_iter().sum()
     }
 }
 
-impl<S: Switches + 'static, Q: EventQueue<S::Event>> Simulation for Running<S, Q> {
+impl Simulation for Running {
+    fn instance(&mut self) -> &'static str {
+        let switches = self.engine.part(0).switches();
+        let shape = switches.trim_end_matches('>').rsplit("::").next();
+        shape.expect("the last part of a name")
+    }
+
     fn run_until(&mut self, end: Tick) {
         self.engine.run_until(end);
     }
@@ -141,8 +162,7 @@ impl<S: Switches + 'static, Q: EventQueue<S::Event>> Simulation for Running<S, Q
 
     fn counters(&mut self) -> Counters {
         let mut here = Counters::default();
-        let models = self.engine.models();
-        models.for_each(|fabric| here.merge(&fabric.shared.counters));
+        self.each(|part| here.merge(&part.shared().counters));
         let mut all = Counters::default();
         self.all(here).iter().for_each(|one| all.merge(one));
         all
@@ -162,9 +182,11 @@ impl<S: Switches + 'static, Q: EventQueue<S::Event>> Simulation for Running<S, Q
 
     fn take_punctuality(&mut self, into: &mut [Punctuality]) {
         let mut here = vec![Punctuality::default(); into.len()];
-        let models = self.engine.models();
-        let meters = models.filter_map(|fabric| fabric.endpoints.meters.as_mut());
-        meters.for_each(|meters| meters.take(&mut here));
+        self.each(|part| {
+            if let Some(meters) = part.meters() {
+                meters.take(&mut here);
+            }
+        });
         for counted in self.all(here) {
             let pairs = into.iter_mut().zip(&counted);
             pairs.for_each(|(sum, one)| sum.merge(one));
@@ -178,22 +200,14 @@ impl<S: Switches + 'static, Q: EventQueue<S::Event>> Simulation for Running<S, Q
 
     fn port_uses(&mut self) -> Vec<(SwitchId, Port, PortUse)> {
         let now = self.engine.now();
-        let models = self.engine.models();
-        let here = models.flat_map(|fabric| fabric.switches.port_uses(now));
-        let here = here.collect();
+        let here = self.lists(|part| part.port_uses(now));
         let mut all: Vec<_> = self.collected(here);
         all.sort_unstable_by_key(|(switch, port, _)| (*switch, *port));
         all
     }
 
     fn nic_flits(&mut self) -> Vec<Vec<u64>> {
-        let mut here: Vec<(NicId, Vec<u64>)> = Vec::new();
-        for fabric in self.engine.models() {
-            let n_rows = fabric.shared.rows.len().max(1);
-            let flits = fabric.endpoints.nic_flits.chunks(n_rows);
-            let nics = fabric.endpoints.nics.iter().zip(flits);
-            here.extend(nics.map(|(nic, flits)| (nic.id, flits.to_vec())));
-        }
+        let here = self.lists(|part| part.nic_flits());
         let mut all = self.collected(here);
         all.sort_unstable_by_key(|(nic, _)| *nic);
         all.into_iter().map(|(_, flits)| flits).collect()
@@ -201,39 +215,30 @@ impl<S: Switches + 'static, Q: EventQueue<S::Event>> Simulation for Running<S, Q
 
     fn in_flight(&mut self) -> u64 {
         let counters = self.counters();
-        let stored = self.sum(|fabric| {
-            let reordering = fabric.endpoints.receiver.reordering.as_ref();
-            S::packets_under_way(fabric) + reordering.map_or(0, |all| all.held())
-        });
+        let stored = self.sum(|part| part.packets());
         stored + (counters.emigrated - counters.immigrated)
     }
 
     fn waiting_messages(&mut self) -> u64 {
-        self.sum(|fabric| fabric.endpoints.messages.len() as u64 + fabric.packets_at_nics())
+        self.sum(|part| part.waiting_messages())
     }
 
     fn waiting_ranks(&mut self) -> Vec<(u8, NicId, NicId)> {
-        let models = self.engine.models();
-        let here = models.flat_map(|fabric| fabric.waiting_ranks());
-        let here = here.collect();
+        let here = self.lists(|part| part.waiting_ranks());
         let mut all = self.collected(here);
         all.sort_unstable();
         all
     }
 
     fn ended_ranks(&mut self) -> Vec<(u8, NicId, Tick)> {
-        let models = self.engine.models();
-        let here = models.flat_map(|fabric| fabric.ended_ranks());
-        let here = here.collect();
+        let here = self.lists(|part| part.ended_ranks());
         let mut all = self.collected(here);
         all.sort_unstable();
         all
     }
 
     fn steps(&mut self) -> Vec<Step> {
-        let models = self.engine.models();
-        let here = models.flat_map(|fabric| fabric.shared.steps.clone());
-        let here = here.collect();
+        let here = self.lists(|part| part.shared().steps.clone());
         let mut all: Vec<Step> = self.joined(here);
         all.sort_by_key(|step| step.at);
         all
@@ -242,10 +247,10 @@ impl<S: Switches + 'static, Q: EventQueue<S::Event>> Simulation for Running<S, Q
     fn deadlock(&mut self, now: Tick, patience: u64) -> Option<Vec<Waiting>> {
         let mut edges = Vec::new();
         let mut is_stalled = false;
-        let atlas = &self.atlas;
-        for fabric in self.engine.models() {
-            let name = |partition, port| atlas.name_of_port(partition, port);
-            is_stalled |= S::waits(fabric, now, patience, &mut edges, &name);
+        let Running { engine, atlas, .. } = self;
+        let named = |partition, port| atlas.name_of_port(partition, port);
+        for i in 0..engine.here().len() {
+            is_stalled |= engine.part(i).waits(now, patience, &mut edges, &named);
         }
         let is_stalled = self.all(is_stalled).contains(&true);
         if !is_stalled {
@@ -256,9 +261,7 @@ impl<S: Switches + 'static, Q: EventQueue<S::Event>> Simulation for Running<S, Q
     }
 
     fn check_laws(&mut self) {
-        self.engine
-            .models()
-            .for_each(|fabric| S::check_laws(fabric));
+        self.each(|part| part.check_laws());
         if let Err(why) = self.check_balance() {
             panic!("{why}");
         }
@@ -283,11 +286,8 @@ impl<S: Switches + 'static, Q: EventQueue<S::Event>> Simulation for Running<S, Q
     }
 
     fn is_idle(&mut self) -> bool {
-        let is_idle = self.engine.models().all(|fabric| {
-            let switches = &mut fabric.switches;
-            let mut nics = fabric.endpoints.nics.iter();
-            switches.is_idle() && nics.all(|nic| switches.is_credit_idle(&nic.credit, nic.wire))
-        });
+        let mut is_idle = true;
+        self.each(|part| is_idle &= part.is_idle());
         !self.all(is_idle).contains(&false)
     }
 
@@ -325,14 +325,11 @@ impl<S: Switches + 'static, Q: EventQueue<S::Event>> Simulation for Running<S, Q
         saved: &[u8],
     ) -> Validity {
         let local = partition - self.engine.here().start;
-        let check = |fabric: &Fabric<S>, pending: &_| fabric.validate(plan, now, pending);
-        self.engine.restore(local, now, saved, check)
+        self.engine.restore(plan, local, now, saved)
     }
 
     fn stash_flits(&mut self) -> Vec<u32> {
-        let models = self.engine.models();
-        let here = models.flat_map(|fabric| fabric.switches.stash_flits());
-        let here = here.collect();
+        let here = self.lists(|part| part.stash_flits());
         let mut all: Vec<_> = self.joined(here);
         all.sort_unstable_by_key(|(switch, _)| *switch);
         all.into_iter().map(|(_, flits)| flits).collect()

@@ -8,7 +8,7 @@
 //! with the next header.
 
 use netloom_encoding::{Invalid, State, Validity, ensure, ensure_below};
-use netloom_engine::{EventQueue, Outbox};
+use netloom_engine::Outbox;
 use netloom_units::{Port as PortNumber, SwitchId, Tick};
 
 use crate::fabric::Fabric;
@@ -101,11 +101,7 @@ impl Announcing {
 
 impl<S: Switches> Fabric<S> {
     /// Handles the time of a check.
-    pub(crate) fn announcement_due<Q: EventQueue<S::Event>>(
-        &mut self,
-        switch: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(crate) fn announcement_due(&mut self, switch: u32, out: &mut Outbox<Self>) {
         if let Some(announcing) = self.switches.announcing_mut() {
             announcing.tellers[switch].is_due = true;
             S::wake(self, switch, out);
@@ -124,12 +120,7 @@ impl<S: Switches> Fabric<S> {
     /// time.
     #[cold]
     #[inline(never)]
-    pub(crate) fn announce<Q: EventQueue<S::Event>>(
-        &mut self,
-        now: Tick,
-        switch: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(crate) fn announce(&mut self, now: Tick, switch: u32, out: &mut Outbox<Self>) {
         let Some(announcing) = self.switches.announcing_mut() else {
             return;
         };
@@ -171,12 +162,7 @@ impl<S: Switches> Fabric<S> {
     /// nothing waited for its announced outputs.
     #[cold]
     #[inline(never)]
-    pub(crate) fn await_announcement<Q: EventQueue<S::Event>>(
-        &mut self,
-        now: Tick,
-        switch: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(crate) fn await_announcement(&mut self, now: Tick, switch: u32, out: &mut Outbox<Self>) {
         let Some(announcing) = self.switches.announcing() else {
             return;
         };
@@ -188,12 +174,7 @@ impl<S: Switches> Fabric<S> {
     }
 
     /// Schedules a check on the next edge on which switches announce.
-    fn look_at_announced<Q: EventQueue<S::Event>>(
-        &mut self,
-        now: Tick,
-        switch: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    fn look_at_announced(&mut self, now: Tick, switch: u32, out: &mut Outbox<Self>) {
         if let Some(announcing) = self.switches.announcing_mut() {
             announcing.tellers[switch].is_awaited = true;
             let next = now.0 / announcing.period + 1;

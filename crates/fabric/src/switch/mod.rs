@@ -10,9 +10,8 @@ pub(crate) mod crossbar;
 mod header;
 pub(crate) mod tiled;
 
-use netloom_arbitration::Arbiter;
 use netloom_encoding::{Encoded, State, Validity};
-use netloom_engine::{EventQueue, Outbox};
+use netloom_engine::Outbox;
 use netloom_routing::Occupancy;
 use netloom_units::{NicId, Port, SwitchId, Tick};
 
@@ -123,22 +122,23 @@ pub(crate) struct Candidate {
 /// All switches of a partition, of one kind.
 pub(crate) trait Switches: Sized + Send + State {
     type Event: Events;
-    /// The arbiter at NICs.
-    type Arbiter: Arbiter;
     /// A NIC's view of the buffer at the other end of its link.
     type Credit: Send + State;
-    /// Whether no rare feature is checked for
-    /// ([`FabricPlan::is_plain`](crate::FabricPlan::is_plain)).
+    /// Whether switches are not checked for rare features
+    /// ([`FabricPlan::has_plain_switches`](crate::FabricPlan::has_plain_switches)).
     const IS_PLAIN: bool = false;
+    /// Whether endpoints are not checked for rare features
+    /// ([`FabricPlan::has_plain_endpoints`](crate::FabricPlan::has_plain_endpoints)).
+    const HAS_PLAIN_ENDPOINTS: bool = false;
     /// Whether the class of a packet at the first switch may differ from its lane.
     const MAY_LOOK_AHEAD: bool = false;
 
     /// Applies an event.
-    fn apply<Q: EventQueue<Self::Event>>(
+    fn apply(
         fabric: &mut Fabric<Self>,
         now: Tick,
         event: Self::Event,
-        out: &mut Outbox<Fabric<Self>, Q>,
+        out: &mut Outbox<Fabric<Self>>,
     );
 
     /// Whether the switches exceed the caches.
@@ -168,12 +168,7 @@ pub(crate) trait Switches: Sized + Send + State {
     }
 
     /// Runs all decisions of a switch in a tick.
-    fn decide<Q: EventQueue<Self::Event>>(
-        fabric: &mut Fabric<Self>,
-        switch: u32,
-        now: Tick,
-        out: &mut Outbox<Fabric<Self>, Q>,
-    );
+    fn decide(fabric: &mut Fabric<Self>, switch: u32, now: Tick, out: &mut Outbox<Fabric<Self>>);
 
     /// Takes an event with a packet from another partition, and returns the event in the form used
     /// here.
@@ -211,23 +206,23 @@ pub(crate) trait Switches: Sized + Send + State {
     }
 
     /// Returns the lane of data of a flow whose channel has the lane `vl`.
-    fn data_lane(&self, vl: u8) -> u8 {
+    fn data_lane(vl: u8) -> u8 {
         vl
     }
 
     /// Returns the lane of an acknowledgement of data on a lane.
-    fn answer_lane(&self, vl: u8) -> u8 {
+    fn answer_lane(vl: u8) -> u8 {
         vl
     }
 
     /// Puts a packet on the link of its NIC.
-    fn launch<Q: EventQueue<Self::Event>>(
+    fn launch(
         fabric: &mut Fabric<Self>,
         now: Tick,
         nic: u32,
         parcel: Parcel,
         class: u16,
-        out: &mut Outbox<Fabric<Self>, Q>,
+        out: &mut Outbox<Fabric<Self>>,
     );
 
     /// Returns the flits that wait in a switch for an output, and beyond as far as its credits
@@ -256,11 +251,7 @@ pub(crate) trait Switches: Sized + Send + State {
     fn cable(&self, port: u32) -> (Peer, u64);
 
     /// Makes a switch decide in this tick and check its announcements.
-    fn wake<Q: EventQueue<Self::Event>>(
-        fabric: &mut Fabric<Self>,
-        switch: u32,
-        out: &mut Outbox<Fabric<Self>, Q>,
-    );
+    fn wake(fabric: &mut Fabric<Self>, switch: u32, out: &mut Outbox<Fabric<Self>>);
 
     /// Returns the counts of every port, in any order.
     fn port_uses(&self, now: Tick) -> Vec<(SwitchId, Port, PortUse)>;

@@ -1,6 +1,5 @@
 //! Looking one hop ahead: the queue that a packet will join at the other end of a link.
 
-use netloom_arbitration::Arbiter;
 use netloom_packet::Packet;
 use netloom_routing::Occasion;
 use netloom_units::{NicId, Port, SwitchId};
@@ -19,7 +18,7 @@ pub(crate) struct Beyond {
     pub(crate) is_switch: bool,
 }
 
-impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
+impl<S: Shape> Fabric<Crossbars<S>> {
     /// Returns the class of a packet after an output: its lane, or the queue that it will join
     /// there.
     #[inline]
@@ -44,7 +43,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
     }
 }
 
-impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Crossbars<A, S, W, R> {
+impl<S: Shape> Crossbars<S> {
     /// Returns the queue that a packet joins at an input of a switch.
     pub(super) fn queue_at(
         &self,

@@ -1,7 +1,6 @@
 //! Allocation of crossbar inputs to outputs, once per clock edge.
 
-use netloom_arbitration::Arbiter;
-use netloom_engine::{EventQueue, Outbox};
+use netloom_engine::Outbox;
 use netloom_units::Tick;
 
 use crate::fabric::Fabric;
@@ -9,20 +8,15 @@ use crate::link::flow::Flow;
 use crate::plan::Allocation;
 use crate::switch::crossbar::Crossbars;
 use crate::switch::crossbar::event::Event;
-use crate::switch::crossbar::mask::Mask;
+use crate::switch::crossbar::mask::{Ports, Set};
 use crate::switch::crossbar::port::InputQueue;
 use crate::switch::crossbar::shape::Shape;
 
-impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
+impl<S: Shape> Fabric<Crossbars<S>> {
     /// Runs all decisions of a switch on one edge. Allocation and output scheduling do not see each
     /// other's effects, which come at least one cycle later.
     #[inline]
-    pub(crate) fn decide_switch<Q: EventQueue<Event>>(
-        &mut self,
-        switch: u32,
-        now: Tick,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(crate) fn decide_switch(&mut self, switch: u32, now: Tick, out: &mut Outbox<Self>) {
         if !S::IS_PLAIN && self.switches.sight.is_some() {
             // The switch is still marked, so inputs woken here are handled below.
             self.route_headers(now, switch, out);
@@ -56,12 +50,12 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
     /// Allocates in one round: each input requests with one queue and each output grants one input,
     /// both round robin. Pointers move past the winner only; losers try again on the next edge.
     #[inline]
-    fn allocate_separable<Q: EventQueue<Event>>(
+    fn allocate_separable(
         &mut self,
         switch: u32,
-        woken: Mask<W>,
+        woken: S::Ports,
         now: Tick,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let base = self.switches.states[switch].base;
         if let Some(input) = woken.only() {
@@ -70,7 +64,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             }
             return;
         }
-        let mut wanted = Mask::<W>::default();
+        let mut wanted = S::Ports::default();
         for input in woken.iter() {
             if let Some((queue, output)) = self.request(switch, input, now, out) {
                 wanted.set(output);
@@ -110,13 +104,13 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
     /// Retries an input that lost on the next edge. With a single queue it would only find the
     /// output busy, so it waits for the output instead.
     #[inline]
-    fn lose<Q: EventQueue<Event>>(
+    fn lose(
         &mut self,
         switch: u32,
         input: usize,
         output: usize,
         now: Tick,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let base = self.switches.states[switch].base;
         if self.switches.ports[base + input as u32]
@@ -132,12 +126,12 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
 
     /// Retries an input on the next edge.
     #[inline]
-    pub(super) fn try_again<Q: EventQueue<Event>>(
+    pub(super) fn try_again(
         &mut self,
         switch: u32,
         input: usize,
         now: Tick,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let state = &mut self.switches.states[switch];
         state.losers.set(input);
@@ -153,12 +147,12 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
     /// Returns the queue with which an input requests, and the requested output. Every queue that
     /// is skipped registers its wake-up.
     #[inline(always)]
-    pub(super) fn request<Q: EventQueue<Event>>(
+    pub(super) fn request(
         &mut self,
         switch: u32,
         input: usize,
         now: Tick,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) -> Option<(usize, usize)> {
         let base = self.switches.states[switch].base;
         let port = &self.switches.ports[base + input as u32];
@@ -171,7 +165,11 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
                 .may_cross(switch, input, head, now, out)
                 .then_some((queue, usize::from(head.output)));
         }
-        for queue in port.ready.iter_from(usize::from(port.next_queue)) {
+        let mut turn = port.ready.turn(usize::from(port.next_queue));
+        while let Some(queue) = self.switches.ports[base + input as u32]
+            .ready
+            .next_in(&mut turn)
+        {
             let head = self.head_of(base, input, queue);
             if self.may_cross(switch, input, head, now, out) {
                 return Some((queue, usize::from(head.output)));
@@ -190,13 +188,13 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
     /// Whether the packet at the head of a queue could be granted now. If not, its input is
     /// registered with the output that it waits for.
     #[inline(always)]
-    pub(super) fn may_cross<Q: EventQueue<Event>>(
+    pub(super) fn may_cross(
         &mut self,
         switch: u32,
         input: usize,
         head: InputQueue,
         now: Tick,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) -> bool {
         let base = self.switches.states[switch].base;
         let port = base + u32::from(head.output);
@@ -237,14 +235,14 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
 
     /// Whether the buffer of a record has space for a lane. If not, an input waits for it.
     #[inline(always)]
-    pub(super) fn has_room<Q: EventQueue<Event>>(
+    pub(super) fn has_room(
         &mut self,
         record: u32,
         input: usize,
         vl: u8,
         need: u32,
         now: Tick,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) -> bool {
         let output = &self.switches.ports[record];
         let limits = self.limits_of(record);
@@ -267,12 +265,12 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
 
     /// Wakes the inputs that wait for space in an output when there is enough for one of them.
     #[inline]
-    pub(super) fn wake_for_room<Q: EventQueue<Event>>(
+    pub(super) fn wake_for_room(
         &mut self,
         port: u32,
         when: Tick,
         now: Tick,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let when = self.switches.stages.edge::<S>(when.max(now + 1));
         let output = &mut self.switches.ports[port];

@@ -1,6 +1,5 @@
 //! Construction of the partitions of a fabric from a plan.
 
-use netloom_arbitration::Arbiter;
 use netloom_topology::{Egress, Peer as Wired};
 use netloom_units::{Port as PortNumber, SwitchId};
 
@@ -9,35 +8,32 @@ use crate::fabric::Fabric;
 use crate::link::flow::Flow;
 use crate::link::room::{Limits, Sizes};
 use crate::plan::{Allocation, Architecture, FabricPlan, FlowControl};
+use crate::port_arbiter::MakeArbiter;
 use crate::rows::Rows;
 use crate::shared::Shared;
-use crate::simulation::Atlas;
+use crate::simulation::{Atlas, Options};
 use crate::slab::Slab;
 use crate::switch::announcing::Announcing;
 use crate::switch::crossbar::ahead::Beyond;
 use crate::switch::crossbar::hierarchy::{first_lane, lanes_apart};
-use crate::switch::crossbar::mask::Mask;
+use crate::switch::crossbar::mask::Set;
 use crate::switch::crossbar::port::{InputQueue, OutputQueue, Place, Port};
 use crate::switch::crossbar::prefetch;
-use crate::switch::crossbar::shape::Shape;
+use crate::switch::crossbar::shape::{Layout, Shape};
 use crate::switch::crossbar::sight::{Marks, Sight};
 use crate::switch::crossbar::wire::{Stages, Wire};
 use crate::switch::crossbar::{Buffer, Crossbars, Requests, Switch, n_records};
 use crate::switch::{NIL, Peer};
-use crate::trace::Watch;
-
-/// Creates the arbiter of an output.
-pub(crate) type MakeArbiter<'a, A> = dyn Fn(Egress) -> A + 'a;
 
 /// The switches of a partition under construction: their ports, and the other ends if senders look
 /// ahead.
-struct Made<A, F, P, const W: usize, const R: usize> {
-    switches: Vec<Switch<W>>,
-    ports: Vec<Port<A, F, P, W, R>>,
+struct Made<L: Layout> {
+    switches: Vec<Switch<L::Ports>>,
+    ports: Vec<Port<L>>,
     beyond: Vec<Beyond>,
 }
 
-impl<A, F: Flow, P: Flow, const W: usize, const R: usize> Made<A, F, P, W, R> {
+impl<L: Layout> Made<L> {
     /// Adds a switch with its ports and, with a centre, its other records.
     fn add(
         &mut self,
@@ -46,9 +42,10 @@ impl<A, F: Flow, P: Flow, const W: usize, const R: usize> Made<A, F, P, W, R> {
         partition: u16,
         id: SwitchId,
         central_wire: u8,
-        arbiter: &MakeArbiter<'_, A>,
+        arbiter: &MakeArbiter<'_>,
     ) {
         let (topology, centre) = (&plan.topology, plan.switch.centre());
+        let n_queues = plan.queue_map().n_queues() as usize;
         let n_ports = topology.n_ports(id);
         let index = self.switches.len() as u32;
         self.switches.push(Switch {
@@ -59,9 +56,9 @@ impl<A, F: Flow, P: Flow, const W: usize, const R: usize> Made<A, F, P, W, R> {
             first_lane: first_lane(centre, n_ports) as u16,
             is_marked: false,
             again: false,
-            woken: Mask::default(),
-            sending: Mask::default(),
-            losers: Mask::default(),
+            woken: L::Ports::default(),
+            sending: L::Ports::default(),
+            losers: L::Ports::default(),
         });
         for port in (0..n_ports).map(PortNumber) {
             let ring = |id: u8| if plan.forwarding.bubble() { id } else { 0 };
@@ -73,10 +70,11 @@ impl<A, F: Flow, P: Flow, const W: usize, const R: usize> Made<A, F, P, W, R> {
                 ring_out: ring(plan.forwarding.ring_of_output(id, port)),
                 ring_in: ring(plan.forwarding.ring_of_input(id, port)),
             };
-            let flow = F::new(plan, place.wire);
+            let flow = L::Flow::new(plan, place.wire);
             let arbiter = arbiter(Egress::Switch(id, port));
-            let space = P::new(plan, place.wire);
-            self.ports.push(Port::new(place, arbiter, flow, space));
+            let space = L::Space::new(plan, place.wire);
+            self.ports
+                .push(Port::new(place, arbiter, flow, space, n_queues));
             if plan.flow_control == FlowControl::QueueCredits {
                 let (switch, port, is_switch) = match topology.peer(id, port) {
                     Wired::Switch(switch, port) => (switch, port, true),
@@ -108,20 +106,21 @@ impl<A, F: Flow, P: Flow, const W: usize, const R: usize> Made<A, F, P, W, R> {
             };
             // The arbiter of a record without a link is never called.
             let idle = arbiter(Egress::Switch(id, PortNumber(0)));
-            let (flow, space) = (F::new(plan, 0), P::new(plan, 0));
-            self.ports.push(Port::new(place, idle, flow, space));
+            let (flow, space) = (L::Flow::new(plan, 0), L::Space::new(plan, 0));
+            self.ports
+                .push(Port::new(place, idle, flow, space, n_queues));
         }
     }
 }
 
 /// Builds one partition of a plan.
-pub(crate) fn partition<A: Arbiter, S: Shape, const W: usize, const R: usize>(
+pub(crate) fn partition<S: Shape>(
     plan: &FabricPlan,
     atlas: &Atlas,
     number: u16,
-    arbiter: &MakeArbiter<'_, A>,
-    watch: Option<Watch>,
-) -> Fabric<Crossbars<A, S, W, R>> {
+    arbiter: &MakeArbiter<'_>,
+    options: Options,
+) -> Fabric<Crossbars<S>> {
     let topology = &plan.topology;
     let switch_ids = atlas.switches(number);
     let centre = plan.switch.centre();
@@ -130,8 +129,8 @@ pub(crate) fn partition<A: Arbiter, S: Shape, const W: usize, const R: usize>(
     let queue_map = plan.queue_map();
     let n_queues = queue_map.n_queues() as usize;
     assert!(
-        radix <= Mask::<W>::CAPACITY && n_queues <= Mask::<R>::CAPACITY,
-        "masks wide enough"
+        radix <= S::Ports::CAPACITY && n_queues <= S::Queues::CAPACITY,
+        "sets wide enough"
     );
     let stages = Stages::new(plan);
     let links = plan.links.iter();
@@ -142,7 +141,7 @@ pub(crate) fn partition<A: Arbiter, S: Shape, const W: usize, const R: usize>(
     let looks_ahead = plan.flow_control == FlowControl::QueueCredits;
     // This is most of the memory of a large fabric; a growing vector would copy it repeatedly.
     let records = |&id: &SwitchId| n_records(plan, topology.n_ports(id)) as usize;
-    let mut made = Made {
+    let mut made = Made::<S::Layout> {
         switches: Vec::with_capacity(switch_ids.len()),
         ports: Vec::with_capacity(switch_ids.iter().map(records).sum()),
         beyond: Vec::new(),
@@ -213,7 +212,7 @@ pub(crate) fn partition<A: Arbiter, S: Shape, const W: usize, const R: usize>(
         ports: ports.into(),
     };
     Fabric {
-        shared: Shared::new(plan, watch),
+        shared: Shared::new(plan, options),
         endpoints: Endpoints::new(plan, atlas, number, arbiter, &|class| {
             S::Flow::new(plan, class)
         }),

@@ -11,7 +11,6 @@
 //!  flits through..       as they come over the link
 //! ```
 
-use netloom_arbitration::Arbiter;
 use netloom_encoding::{Encoded, Validity, ensure_below};
 use netloom_units::Tick;
 
@@ -253,7 +252,7 @@ impl Course {
     }
 }
 
-impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
+impl<S: Shape> Fabric<Crossbars<S>> {
     /// Returns the course of a packet granted now; `None` if all flits pass at the pace of the
     /// crossbar.
     #[inline(always)]

@@ -6,8 +6,7 @@
 //! an input of the second, so it has a record like a port, after the ports of the switch. So has
 //! the central writer of each output buffer, which works in addition to the local one.
 
-use netloom_arbitration::Arbiter;
-use netloom_engine::{EventQueue, Outbox};
+use netloom_engine::Outbox;
 use netloom_routing::deadlock::Centre;
 use netloom_units::{Port, Tick};
 
@@ -18,7 +17,7 @@ use crate::link::room::Limits;
 use crate::plan::{FabricPlan, InputPorts};
 use crate::switch::crossbar::Crossbars;
 use crate::switch::crossbar::course::Course;
-use crate::switch::crossbar::event::Event;
+use crate::switch::crossbar::mask::Set;
 use crate::switch::crossbar::port::InputQueue;
 use crate::switch::crossbar::shape::Shape;
 use crate::switch::crossbar::wire::Passage;
@@ -51,7 +50,7 @@ pub(super) fn lanes_apart(plan: &FabricPlan) -> u32 {
     }
 }
 
-impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
+impl<S: Shape> Fabric<Crossbars<S>> {
     /// Returns the crossbar output that a packet takes from an input record towards an output port.
     #[inline(always)]
     pub(super) fn crossbar_output(&self, switch: u32, input: u16, output: u16) -> u16 {
@@ -156,13 +155,13 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
     }
 
     /// Whether there is space for a packet. If not, its input waits for it.
-    pub(super) fn has_room_in_hierarchy<Q: EventQueue<Event>>(
+    pub(super) fn has_room_in_hierarchy(
         &mut self,
         switch: u32,
         input: usize,
         head: InputQueue,
         now: Tick,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) -> bool {
         for (record, need) in self.needs(switch, input, head).into_iter().flatten() {
             if !self.has_room(record, input, head.vl, need, now, out) {
@@ -190,14 +189,14 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
     }
 
     /// Records that a packet leaves a central buffer, flit by flit from `freed` on.
-    pub(super) fn leave_centre<Q: EventQueue<Event>>(
+    pub(super) fn leave_centre(
         &mut self,
         now: Tick,
         record: u32,
         vl: u8,
         flits: u16,
         course: Option<&Course>,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let record = self.owner(record);
         let stages = &self.switches.stages;
@@ -232,13 +231,13 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
     }
 
     /// Frees space in a central buffer from `freed` on.
-    fn free_centre<Q: EventQueue<Event>>(
+    fn free_centre(
         &mut self,
         now: Tick,
         record: u32,
         ramp: Ramp,
         freed: Tick,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         if !self.switches.ports[record].free(ramp, now) {
             Self::drain_later(self.switches.stages.clock, record, ramp, freed, out);

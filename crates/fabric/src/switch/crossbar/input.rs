@@ -1,7 +1,6 @@
 //! Input side: headers join queues, inputs are woken.
 
-use netloom_arbitration::Arbiter;
-use netloom_engine::{EventQueue, Outbox};
+use netloom_engine::Outbox;
 use netloom_routing::Occasion;
 use netloom_units::{NicId, Port, Tick};
 
@@ -12,13 +11,14 @@ use crate::parcel::Flags;
 use crate::switch::NIL;
 use crate::switch::crossbar::Crossbars;
 use crate::switch::crossbar::event::Event;
+use crate::switch::crossbar::mask::{Ports, Set};
 use crate::switch::crossbar::shape::Shape;
 
-impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
+impl<S: Shape> Fabric<Crossbars<S>> {
     /// Handles a header that has passed the input and routing stages.
     #[allow(clippy::too_many_arguments)]
     #[inline]
-    pub(crate) fn header_arrives<Q: EventQueue<Event>>(
+    pub(crate) fn header_arrives(
         &mut self,
         now: Tick,
         port: u32,
@@ -26,16 +26,16 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         vl: u8,
         flits: u16,
         destination: NicId,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
-        if !S::IS_PLAIN {
-            if let Some(marks) = &mut self.switches.marks {
-                marks.enter(port, flits);
-            }
-            if self.switches.sight.is_some() {
-                self.await_routing(port, id, out);
-                return;
-            }
+        if S::MAY_MARK
+            && let Some(marks) = &mut self.switches.marks
+        {
+            marks.enter(port, flits);
+        }
+        if !S::IS_PLAIN && self.switches.sight.is_some() {
+            self.await_routing(port, id, out);
+            return;
         }
         let input = &self.switches.ports[port];
         let (switch, number) = (input.switch, Port(input.number));
@@ -66,14 +66,14 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
 
     /// Adds a packet with known output and lane to its queue.
     #[inline(always)]
-    pub(super) fn header_routed<Q: EventQueue<Event>>(
+    pub(super) fn header_routed(
         &mut self,
         now: Tick,
         port: u32,
         id: u32,
         vl: u8,
         flits: u16,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let stored = &mut self.switches.packets[id];
         stored.next = NIL;
@@ -109,13 +109,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
 
     /// Adds a packet that had to wait for its feed, or that has crossed to the centre, to its
     /// queue.
-    pub(crate) fn packet_joins<Q: EventQueue<Event>>(
-        &mut self,
-        now: Tick,
-        port: u32,
-        id: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(crate) fn packet_joins(&mut self, now: Tick, port: u32, id: u32, out: &mut Outbox<Self>) {
         let input = &self.switches.ports[port];
         let stored = &self.switches.packets[id];
         let (output, vl, flits) = (stored.output, stored.vl, stored.packet.flits);
@@ -131,7 +125,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
 
     #[allow(clippy::too_many_arguments)]
     #[inline(always)]
-    fn join<Q: EventQueue<Event>>(
+    fn join(
         &mut self,
         now: Tick,
         port: u32,
@@ -140,7 +134,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         output: u16,
         vl: u8,
         flits: u16,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let input = &self.switches.ports[port];
         let (switch, number) = (input.switch, input.number);
@@ -187,11 +181,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
 
     /// Handles the release of an input by the crossbar.
     #[inline]
-    pub(crate) fn input_released<Q: EventQueue<Event>>(
-        &mut self,
-        port: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(crate) fn input_released(&mut self, port: u32, out: &mut Outbox<Self>) {
         let input = &mut self.switches.ports[port];
         input.input_watched = false;
         if !input.ready.is_empty() {
@@ -203,22 +193,13 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
 
     /// Handles the release of an output by the crossbar.
     #[inline]
-    pub(crate) fn output_released<Q: EventQueue<Event>>(
-        &mut self,
-        port: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(crate) fn output_released(&mut self, port: u32, out: &mut Outbox<Self>) {
         self.switches.ports[port].output_watched = false;
         self.wake_waiters(port, out);
     }
 
     /// Handles the time at which space may have been freed in an output buffer.
-    pub(crate) fn room_wakes<Q: EventQueue<Event>>(
-        &mut self,
-        now: Tick,
-        port: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(crate) fn room_wakes(&mut self, now: Tick, port: u32, out: &mut Outbox<Self>) {
         let output = &mut self.switches.ports[port];
         if output.room_wake <= now {
             output.room_wake = Tick::NEVER;
@@ -228,11 +209,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
 
     /// Wakes the inputs that wait for an output. Those that still cannot proceed register again.
     #[inline]
-    pub(super) fn wake_waiters<Q: EventQueue<Event>>(
-        &mut self,
-        port: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(super) fn wake_waiters(&mut self, port: u32, out: &mut Outbox<Self>) {
         let output = &mut self.switches.ports[port];
         if output.short != 0 {
             output.short = 0;
@@ -247,11 +224,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
     }
 
     /// Wakes the inputs that lost an allocation.
-    pub(crate) fn losers_return<Q: EventQueue<Event>>(
-        &mut self,
-        switch: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(crate) fn losers_return(&mut self, switch: u32, out: &mut Outbox<Self>) {
         let state = &mut self.switches.states[switch];
         state.again = false;
         let losers = std::mem::take(&mut state.losers);
@@ -260,14 +233,14 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
     }
 
     /// Handles the start of a release that was not foreseen.
-    pub(crate) fn drain_begins<Q: EventQueue<Event>>(
+    pub(crate) fn drain_begins(
         &mut self,
         now: Tick,
         port: u32,
         (vl, units): (u8, u16),
         (pace, phase): (u8, u16),
         from: Tick,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let output = &mut self.switches.ports[port];
         output.drains -= 1;

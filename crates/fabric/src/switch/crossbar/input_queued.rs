@@ -6,27 +6,26 @@
 //! round of it in which an input requests with a single queue.
 
 use netloom_arbitration::{Arbiter, View};
-use netloom_engine::{EventQueue, Outbox};
+use netloom_engine::Outbox;
 use netloom_units::Tick;
 
 use crate::fabric::Fabric;
 use crate::link::flow::Flow;
-use crate::switch::crossbar::event::Event;
-use crate::switch::crossbar::mask::Mask;
+use crate::switch::crossbar::mask::Set;
 use crate::switch::crossbar::port::InputQueue;
 use crate::switch::crossbar::shape::Shape;
 use crate::switch::crossbar::{Crossbars, head};
 
-impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
+impl<S: Shape> Fabric<Crossbars<S>> {
     /// Whether the link of a free output accepts a packet now. If not, its input waits for it.
     #[inline]
-    pub(super) fn link_takes<Q: EventQueue<Event>>(
+    pub(super) fn link_takes(
         &mut self,
         port: u32,
         input: usize,
         head: InputQueue,
         now: Tick,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) -> bool {
         let output = &self.switches.ports[port];
         if S::is_sink(output.receiver) {
@@ -51,12 +50,13 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         &mut self,
         base: u32,
         output: usize,
-        asking: Mask<W>,
+        asking: S::Ports,
     ) -> Option<usize> {
         let first = usize::from(self.switches.ports[base + output as u32].next_input);
         let mut eligible = 0u32;
         let mut inputs = [0u16; 32];
-        for input in asking.iter_from(first) {
+        let mut turn = asking.turn(first);
+        while let Some(input) = asking.next_in(&mut turn) {
             let mut lanes = self.switches.requests.lanes
                 [input * self.switches.requests.radix + output]
                 & !eligible;
@@ -101,7 +101,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
                 .send_alone(lane, &head, &mut self.switches.heads);
             return is_sent.then_some(lane);
         }
-        let mut asking = Mask::<W>::default();
+        let mut asking = S::Ports::default();
         asking.set(input);
         self.choose_lane(base, output, asking)?;
         Some(self.commit_lane(base, output))

@@ -1,30 +1,28 @@
 //! iSLIP (McKeown, IEEE/ACM ToN 1999): iterated request, grant and accept with round-robin pointers
 //! that move only past accepted grants of the first round.
 
-use netloom_arbitration::Arbiter;
-use netloom_engine::{EventQueue, Outbox};
+use netloom_engine::Outbox;
 use netloom_units::Tick;
 
 use crate::fabric::Fabric;
 use crate::plan::Allocation;
 use crate::switch::crossbar::Crossbars;
-use crate::switch::crossbar::event::Event;
-use crate::switch::crossbar::mask::Mask;
+use crate::switch::crossbar::mask::{Ports, Set};
 use crate::switch::crossbar::shape::Shape;
 
-impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
+impl<S: Shape> Fabric<Crossbars<S>> {
     /// Runs all rounds of one edge.
-    pub(super) fn allocate_islip<Q: EventQueue<Event>>(
+    pub(super) fn allocate_islip(
         &mut self,
         switch: u32,
-        woken: Mask<W>,
+        woken: S::Ports,
         iterations: u8,
         now: Tick,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let base = self.switches.states[switch].base;
-        let mut free_outputs = Mask::<W>::default();
-        let mut asking = Mask::<W>::default();
+        let mut free_outputs = S::Ports::default();
+        let mut asking = S::Ports::default();
         let is_lone = woken.only().is_some();
         for input in woken.iter() {
             let outputs = match self.switches.allocation {
@@ -73,13 +71,13 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
     /// Matches a single request of one input for one output without rounds, if the output's arbiter
     /// accepts it.
     #[inline(always)]
-    fn match_lone<Q: EventQueue<Event>>(
+    fn match_lone(
         &mut self,
         now: Tick,
         switch: u32,
         input: usize,
         output: usize,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let base = self.switches.states[switch].base;
         let sent = match S::HAS_OUTPUT_BUFFER {
@@ -111,14 +109,14 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
     }
 
     /// Separable: an input requests with one queue.
-    fn ask_once<Q: EventQueue<Event>>(
+    fn ask_once(
         &mut self,
         switch: u32,
         input: usize,
         now: Tick,
-        out: &mut Outbox<Self, Q>,
-    ) -> Mask<W> {
-        let mut outputs = Mask::<W>::default();
+        out: &mut Outbox<Self>,
+    ) -> S::Ports {
+        let mut outputs = S::Ports::default();
         if let Some((queue, output)) = self.request(switch, input, now, out) {
             let base = self.switches.states[switch].base;
             let lane = Self::lane_that_asks(self.head_of(base, input, queue).vl);
@@ -132,20 +130,24 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
 
     /// iSLIP: every queue that could cross requests; of those for one output and lane, the next
     /// one.
-    fn ask_for_all<Q: EventQueue<Event>>(
+    fn ask_for_all(
         &mut self,
         switch: u32,
         input: usize,
         now: Tick,
-        out: &mut Outbox<Self, Q>,
-    ) -> Mask<W> {
+        out: &mut Outbox<Self>,
+    ) -> S::Ports {
         let base = self.switches.states[switch].base;
-        let mut outputs = Mask::<W>::default();
+        let mut outputs = S::Ports::default();
         let port = &self.switches.ports[base + input as u32];
         if port.input_until > now {
             return outputs;
         }
-        for queue in port.ready.iter_from(usize::from(port.next_queue)) {
+        let mut turn = port.ready.turn(usize::from(port.next_queue));
+        while let Some(queue) = self.switches.ports[base + input as u32]
+            .ready
+            .next_in(&mut turn)
+        {
             let head = self.head_of(base, input, queue);
             let output = usize::from(head.output);
             let pair = input * self.switches.requests.radix + output;
@@ -171,13 +173,13 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
     fn islip_round(
         &mut self,
         base: u32,
-        free_inputs: &mut Mask<W>,
-        free_outputs: &mut Mask<W>,
+        free_inputs: &mut S::Ports,
+        free_outputs: &mut S::Ports,
         is_first: bool,
     ) -> bool {
         // Grant: each free output picks one requesting input, round robin. `granted[i]` collects
         // them.
-        let mut granted_inputs = Mask::<W>::default();
+        let mut granted_inputs = S::Ports::default();
         let outputs = *free_outputs;
         for output in outputs.iter() {
             let Some(winner) = self.islip_grant(base, output) else {
@@ -187,7 +189,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
             // Accept: of the outputs that grant it, an input takes the first in its own round
             // robin.
             let turn = |o: usize, next: u16| {
-                (o + Mask::<W>::CAPACITY - usize::from(next)) % Mask::<W>::CAPACITY
+                (o + S::Ports::CAPACITY - usize::from(next)) % S::Ports::CAPACITY
             };
             let next = self.switches.ports[base + winner as u32].next_output;
             let better = !granted_inputs.has(winner)
@@ -215,7 +217,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
     /// If packets cross directly onto the link, the output's arbiter has chosen the lane before.
     #[inline]
     fn islip_grant(&mut self, base: u32, output: usize) -> Option<usize> {
-        let mut asking = Mask::<W>::default();
+        let mut asking = S::Ports::default();
         for input in self.switches.requests.by_output[output].iter() {
             if self.switches.requests.matched[input].is_none() {
                 asking.set(input);

@@ -43,9 +43,9 @@ mod transfer;
 mod validate;
 mod wire;
 
-use netloom_arbitration::{Arbiter, Grant, Head};
+use netloom_arbitration::{Grant, Head};
 use netloom_encoding::{Encoded, State};
-use netloom_engine::{EventQueue, Outbox};
+use netloom_engine::Outbox;
 use netloom_packet::Packet;
 use netloom_routing::deadlock::Centre;
 use netloom_units::{NicId, SwitchId, Vl};
@@ -61,14 +61,13 @@ use crate::switch::NIL;
 
 use ahead::Beyond;
 use course::Feed;
-use mask::Mask;
+use mask::Ports;
 use port::{InputQueue, OutputQueue, Port};
 use shape::Shape;
 use sight::{Marks, Sight};
 use wire::{Stages, Wire};
 
-pub(crate) use build::{MakeArbiter, partition};
-pub(crate) use event::Event;
+pub(crate) use build::partition;
 pub(crate) use hierarchy::n_records;
 
 /// A packet in a buffer: its record and this switch's decisions about it, in one cache line.
@@ -133,10 +132,9 @@ impl Buffer {
     }
 }
 
-/// The switches of a partition. `A` is the arbiter at every output; `W` words hold a set of ports,
-/// `R` one of queues.
+/// The switches of a partition.
 #[derive(State)]
-pub(crate) struct Crossbars<A, S: Shape, const W: usize, const R: usize> {
+pub(crate) struct Crossbars<S: Shape> {
     // Constants.
     #[state(constant)]
     stages: Stages,
@@ -175,9 +173,9 @@ pub(crate) struct Crossbars<A, S: Shape, const W: usize, const R: usize> {
     is_large: bool,
 
     #[state(part)]
-    states: Rows<Switch<W>>,
+    states: Rows<Switch<S::Ports>>,
     #[state(part)]
-    ports: Rows<Port<A, S::Flow, S::Space, W, R>>,
+    ports: Rows<Port<S::Layout>>,
     #[state(records)]
     input_queues: Rows<InputQueue>,
     #[state(records)]
@@ -187,7 +185,7 @@ pub(crate) struct Crossbars<A, S: Shape, const W: usize, const R: usize> {
     #[state(records)]
     arriving: Rows<[u32; 2]>,
     #[state(constant)]
-    requests: Requests<W>,
+    requests: Requests<S::Ports>,
     /// How packets arrive in central buffers, by their record (hierarchical).
     feeds: Vec<Feed>,
     /// The view for an adaptive routing, if there is one.
@@ -201,7 +199,7 @@ pub(crate) struct Crossbars<A, S: Shape, const W: usize, const R: usize> {
     heads: Box<[Head; 32]>,
 }
 
-impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Crossbars<A, S, W, R> {
+impl<S: Shape> Crossbars<S> {
     /// Returns the routing's lane for a lane of a link.
     #[inline(always)]
     fn routing_lane(&self, vl: u8) -> u8 {
@@ -222,9 +220,9 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Crossbars<A, S, W, R>
     }
 }
 
-impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
+impl<S: Shape> Fabric<Crossbars<S>> {
     #[inline]
-    fn mark_switch<Q: EventQueue<Event>>(&mut self, switch: u32, out: &mut Outbox<Self, Q>) {
+    fn mark_switch(&mut self, switch: u32, out: &mut Outbox<Self>) {
         let marked = &mut self.switches.states[switch].is_marked;
         if !*marked {
             *marked = true;
@@ -241,7 +239,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
 /// State of a switch in addition to its ports.
 #[derive(Clone, Debug, State)]
 #[repr(align(64))]
-pub(crate) struct Switch<const W: usize> {
+#[state(bound = "P: Ports")]
+pub(crate) struct Switch<P> {
     #[state(constant)]
     pub(crate) id: SwitchId,
     /// Index of its first port.
@@ -260,22 +259,22 @@ pub(crate) struct Switch<const W: usize> {
     /// Whether losers return on the next edge.
     pub(crate) again: bool,
     /// Inputs to be processed.
-    pub(crate) woken: Mask<W>,
+    pub(crate) woken: P,
     /// Outputs to be processed.
-    pub(crate) sending: Mask<W>,
+    pub(crate) sending: P,
     /// Inputs that lost an allocation.
-    pub(crate) losers: Mask<W>,
+    pub(crate) losers: P,
 }
 
 /// Scratch space of an allocation, reused by all switches.
 #[derive(Clone, Debug)]
-pub(crate) struct Requests<const W: usize> {
+pub(crate) struct Requests<P> {
     /// Inputs that request each output.
-    pub(crate) by_output: Vec<Mask<W>>,
+    pub(crate) by_output: Vec<P>,
     /// The queue with which an input requests.
     pub(crate) queue: Vec<u16>,
     /// Outputs that each input requests (iSLIP).
-    pub(crate) by_input: Vec<Mask<W>>,
+    pub(crate) by_input: Vec<P>,
     /// The output matched to each input (iSLIP).
     pub(crate) matched: Vec<Option<u16>>,
     /// The proposal of the arbiter of each output (input-queued).
@@ -292,15 +291,15 @@ pub(crate) struct Requests<const W: usize> {
     pub(crate) radix: usize,
 }
 
-impl<const W: usize> Requests<W> {
+impl<P: Ports> Requests<P> {
     /// Creates scratch space for switches of `radix` records, with `n_lanes` separate lanes for
     /// iSLIP.
     pub(crate) fn new(radix: usize, n_lanes: usize) -> Self {
         let pairs = if n_lanes == 0 { 0 } else { radix * radix };
         Requests {
-            by_output: vec![Mask::default(); radix],
+            by_output: vec![P::default(); radix],
             queue: vec![0; radix],
-            by_input: vec![Mask::default(); radix],
+            by_input: vec![P::default(); radix],
             matched: vec![None; radix],
             grants: vec![None; radix],
             had_choice: vec![false; radix],

@@ -1,7 +1,6 @@
 //! The first switch as seen by a NIC: space for its packets, and their entry.
 
-use netloom_arbitration::Arbiter;
-use netloom_engine::{EventQueue, Outbox};
+use netloom_engine::Outbox;
 use netloom_routing::Occasion;
 use netloom_units::{Clock, Port, Tick};
 
@@ -15,7 +14,7 @@ use crate::switch::crossbar::shape::Shape;
 use crate::switch::crossbar::wire::ramp;
 use crate::switch::crossbar::{Crossbars, Stored};
 
-impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Crossbars<A, S, W, R> {
+impl<S: Shape> Crossbars<S> {
     /// Returns the queue that the next packet of a NIC joins at the first switch.
     pub(super) fn queue_from_nic(&self, shared: &Shared, candidate: Candidate) -> u32 {
         let occasion = Occasion {
@@ -30,11 +29,11 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Crossbars<A, S, W, R>
     }
 }
 
-impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
+impl<S: Shape> Fabric<Crossbars<S>> {
     /// Handles credits that return from the first switch, the first of them at `from`.
     #[allow(clippy::too_many_arguments)]
     #[inline]
-    pub(super) fn nic_credits_arrive<Q: EventQueue<Event>>(
+    pub(super) fn nic_credits_arrive(
         &mut self,
         now: Tick,
         nic: u32,
@@ -42,7 +41,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         units: u16,
         pace: u8,
         from: Tick,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let state = &mut self.endpoints.nics[nic];
         let wires = &self.switches.wires;
@@ -56,13 +55,13 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
 
     /// Puts a packet on the link of its NIC and schedules its arrival at the first switch.
     #[inline(always)]
-    pub(super) fn launch_from_nic<Q: EventQueue<Event>>(
+    pub(super) fn launch_from_nic(
         &mut self,
         now: Tick,
         nic: u32,
         mut parcel: Parcel,
         class: u16,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let state = &mut self.endpoints.nics[nic];
         let wire = &self.switches.wires[u32::from(state.wire)];

@@ -1,7 +1,7 @@
 //! Output side: the scheduler chooses a lane, the packet leaves on the link.
 
 use netloom_arbitration::{Arbiter, View};
-use netloom_engine::{EventQueue, Outbox};
+use netloom_engine::Outbox;
 use netloom_units::{Clock, Port, Tick, Vl};
 
 use crate::fabric::Fabric;
@@ -9,6 +9,7 @@ use crate::link::flow::Flow;
 use crate::link::ramp::Ramp;
 use crate::parcel::Flags;
 use crate::switch::crossbar::event::Event;
+use crate::switch::crossbar::mask::Set;
 use crate::switch::crossbar::shape::Shape;
 use crate::switch::crossbar::transfer::Credits;
 use crate::switch::crossbar::wire::ramp;
@@ -16,16 +17,16 @@ use crate::switch::crossbar::{Crossbars, head};
 use crate::switch::{NIL, Peer};
 use crate::trace::Stage;
 
-impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
+impl<S: Shape> Fabric<Crossbars<S>> {
     /// Handles a packet in an output buffer that can be scheduled.
-    pub(crate) fn output_arrives<Q: EventQueue<Event>>(
+    pub(crate) fn output_arrives(
         &mut self,
         now: Tick,
         port: u32,
         id: u32,
         vl: u8,
         flits: u16,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         if S::IS_HIERARCHICAL {
             // Two writers may bring a packet in the same tick; the decision orders them.
@@ -48,12 +49,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
 
     /// Adds the packets that writers have brought in this tick to their queues, the local one's
     /// first.
-    pub(super) fn take_in_arrivals<Q: EventQueue<Event>>(
-        &mut self,
-        now: Tick,
-        port: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(super) fn take_in_arrivals(&mut self, now: Tick, port: u32, out: &mut Outbox<Self>) {
         let arrived = std::mem::replace(&mut self.switches.arriving[port], [NIL; 2]);
         for id in arrived.into_iter().filter(|&id| id != NIL) {
             let stored = &self.switches.packets[id];
@@ -102,12 +98,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
     /// Checks an output with packets on this edge if its link is available, otherwise when it will
     /// be.
     #[inline]
-    pub(crate) fn link_wakes<Q: EventQueue<Event>>(
-        &mut self,
-        now: Tick,
-        port: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(crate) fn link_wakes(&mut self, now: Tick, port: u32, out: &mut Outbox<Self>) {
         let output = &mut self.switches.ports[port];
         if output.link_wake <= now {
             output.link_wake = Tick::NEVER;
@@ -124,7 +115,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
 
     /// Marks an output to be checked on this edge.
     #[inline]
-    fn look_at_output<Q: EventQueue<Event>>(&mut self, port: u32, out: &mut Outbox<Self, Q>) {
+    fn look_at_output(&mut self, port: u32, out: &mut Outbox<Self>) {
         let output = &self.switches.ports[port];
         let (switch, number) = (output.switch, output.number);
         self.switches.states[switch]
@@ -135,12 +126,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
 
     /// Schedules a check of the output on the first edge on which its link is available.
     #[inline]
-    fn watch_link<Q: EventQueue<Event>>(
-        &mut self,
-        now: Tick,
-        port: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    fn watch_link(&mut self, now: Tick, port: u32, out: &mut Outbox<Self>) {
         let output = &mut self.switches.ports[port];
         let free = Tick(
             output
@@ -164,7 +150,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
     /// Handles credits that return over a link, the first of them at `from`.
     #[allow(clippy::too_many_arguments)]
     #[inline]
-    pub(crate) fn credits_arrive<Q: EventQueue<Event>>(
+    pub(crate) fn credits_arrive(
         &mut self,
         now: Tick,
         port: u32,
@@ -172,7 +158,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         units: u16,
         pace: u8,
         from: Tick,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let output = &mut self.switches.ports[port];
         let ramp = {
@@ -196,12 +182,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
     /// Schedules the link of an output: the arbiter takes one of the lanes whose first packet fits
     /// into the buffer at the other end.
     #[inline]
-    pub(super) fn schedule_link<Q: EventQueue<Event>>(
-        &mut self,
-        now: Tick,
-        port: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(super) fn schedule_link(&mut self, now: Tick, port: u32, out: &mut Outbox<Self>) {
         let output = &mut self.switches.ports[port];
         if output.present == 0 || output.link_until.0 >= now.0 + self.switches.stages.ahead {
             return;
@@ -281,7 +262,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
     /// Sends a packet on a link from `start` on; all consequences are computed now.
     #[allow(clippy::too_many_arguments)]
     #[inline(always)]
-    pub(super) fn transmit<Q: EventQueue<Event>>(
+    pub(super) fn transmit(
         &mut self,
         now: Tick,
         port: u32,
@@ -290,7 +271,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         class: u16,
         flits: u16,
         start: Tick,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let output = &mut self.switches.ports[port];
         let wire = &self.switches.wires[u32::from(output.wire_out)];
@@ -412,12 +393,12 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
 
     /// Schedules an event that frees space from `freed` on.
     #[cold]
-    pub(super) fn drain_later<Q: EventQueue<Event>>(
+    pub(super) fn drain_later(
         clock: Clock,
         port: u32,
         ramp: Ramp,
         freed: Tick,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let when = clock.edge_at_or_after(freed);
         let lag = (when - freed) as u32;
@@ -436,12 +417,12 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
 
     /// Wakes inputs that wait for space when it comes.
     #[cold]
-    pub(super) fn promise_room<Q: EventQueue<Event>>(
+    pub(super) fn promise_room(
         &mut self,
         now: Tick,
         port: u32,
         short: u32,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let output = &self.switches.ports[port];
         let paces = &self.switches.wires[u32::from(output.wire_out)].drain;

@@ -1,6 +1,5 @@
 //! A port of a switch: the crossbar input of one direction, the crossbar output of the other.
 
-use netloom_arbitration::Arbiter;
 use netloom_encoding::{Encoded, State};
 use netloom_units::Tick;
 
@@ -11,8 +10,9 @@ use crate::switch::{NIL, Peer};
 
 use crate::link::flow::Flow;
 use crate::link::ramp::{Paces, Ramp};
-use crate::link::room::Room;
-use crate::switch::crossbar::mask::Mask;
+use crate::port_arbiter::PortArbiter;
+use crate::switch::crossbar::mask::Set;
+use crate::switch::crossbar::shape::{Layout, PlainTick, Shape};
 use crate::switch::crossbar::wire::Wire;
 
 /// Starts a cache line. Fields that are used together share a line, since a large fabric waits for
@@ -21,8 +21,7 @@ use crate::switch::crossbar::wire::Wire;
 #[derive(Clone, Copy, Debug)]
 struct Line;
 
-/// State of a port. `A` arbitrates its link, `F` is its flow control, `P` the space in its output
-/// buffer. `W` words hold a set of ports, `R` words a set of queues.
+/// State of a port.
 ///
 /// A hierarchical switch has more records than ports. There is one for each central link, which is
 /// an output of an MPort crossbar and an input of the central one, and one for each central writer
@@ -35,12 +34,11 @@ struct Line;
 /// the first line; a grant the first of its input and the others of its output; a credit the second
 /// and fourth.
 #[derive(State)]
-#[state(bound = "A: Arbiter")]
 #[repr(C, align(64))]
-pub(crate) struct Port<A, F, P, const W: usize, const R: usize> {
+pub(crate) struct Port<L: Layout> {
     // As an input of the crossbar.
     /// Queues with a header that may be allocated.
-    pub(crate) ready: Mask<R>,
+    pub(crate) ready: L::Queues,
     /// The crossbar occupies this input until then.
     pub(crate) input_until: Tick,
     /// Flits times ticks spent in its input buffer.
@@ -76,7 +74,7 @@ pub(crate) struct Port<A, F, P, const W: usize, const R: usize> {
     /// The link is busy until then.
     pub(crate) link_until: Tick,
     /// Inputs that found this output busy or full and are to be woken.
-    pub(crate) waiters: Mask<W>,
+    pub(crate) waiters: L::Ports,
     /// When the link is checked again.
     pub(crate) link_wake: Tick,
     /// The other end of its link, duplicated for the sender.
@@ -106,16 +104,16 @@ pub(crate) struct Port<A, F, P, const W: usize, const R: usize> {
 
     /// Space in the output buffer.
     #[state(part)]
-    pub(crate) space: P,
+    pub(crate) space: L::Space,
 
     /// Space in the buffer at the other end.
     #[state(part)]
-    pub(crate) credit: F,
+    pub(crate) credit: L::Flow,
 
     #[state(constant)]
     counter_line: [Line; 0],
     #[state(with = "arbiter_state")]
-    pub(crate) arbiter: A,
+    pub(crate) arbiter: PortArbiter,
     /// Flits sent over its link.
     pub(crate) flits: u64,
     /// Flits times ticks spent in its output buffer.
@@ -130,11 +128,17 @@ pub(crate) struct Port<A, F, P, const W: usize, const R: usize> {
     pub(crate) output_peak: u16,
 }
 
-impl<A, F, P: Flow, const W: usize, const R: usize> Port<A, F, P, W, R> {
+impl<L: Layout> Port<L> {
     /// Creates a port in its initial state.
-    pub(crate) fn new(place: Place, arbiter: A, credit: F, space: P) -> Self {
+    pub(crate) fn new(
+        place: Place,
+        arbiter: PortArbiter,
+        credit: L::Flow,
+        space: L::Space,
+        n_queues: usize,
+    ) -> Self {
         Port {
-            ready: Mask::default(),
+            ready: L::Queues::below(n_queues),
             input_until: Tick::ZERO,
             input_residence: 0,
             last_header: Tick::ZERO,
@@ -151,7 +155,7 @@ impl<A, F, P: Flow, const W: usize, const R: usize> Port<A, F, P, W, R> {
             output_line: [],
             output_until: Tick::ZERO,
             link_until: Tick::ZERO,
-            waiters: Mask::default(),
+            waiters: L::Ports::default(),
             link_wake: Tick::NEVER,
             receiver: place.peer,
             present: 0,
@@ -219,7 +223,7 @@ pub(crate) struct Place {
     pub(crate) ring_in: u8,
 }
 
-const _: () = assert!(size_of::<Port<[u64; 4], Room, Room, 1, 1>>() == 5 * 64);
+const _: () = assert!(size_of::<Port<<PlainTick as Shape>::Layout>>() == 5 * 64);
 
 /// The queue of one lane (or lane and output) at an input: a list of packets, and a copy of what
 /// the allocator needs of the first one.

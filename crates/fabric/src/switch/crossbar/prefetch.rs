@@ -4,8 +4,6 @@
 //! The lines of a port are those of [`Port`](super::port::Port): 0 is its input side, 1 its output
 //! side, 2 the space in its buffer, 3 the space at the other end, 4 arbiter and counters.
 
-use netloom_arbitration::Arbiter;
-
 use crate::fabric::Fabric;
 use crate::switch::Peer;
 use crate::switch::crossbar::Crossbars;
@@ -16,7 +14,7 @@ use crate::switch::crossbar::shape::Shape;
 /// else. Tests always prefetch, so that every access of it is checked.
 pub(super) const MOST_IN_CACHE: usize = if cfg!(debug_assertions) { 0 } else { 1000 };
 
-impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
+impl<S: Shape> Fabric<Crossbars<S>> {
     /// Prefetches the state that an event touches first.
     #[inline(always)]
     pub(super) fn ask_for(&self, event: Event) {

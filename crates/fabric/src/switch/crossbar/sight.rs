@@ -7,9 +7,8 @@
 
 use std::borrow::Cow;
 
-use netloom_arbitration::Arbiter;
 use netloom_encoding::{Encoded, Invalid, State, Validity, ensure, ensure_below, ensure_equal};
-use netloom_engine::{EventQueue, Outbox};
+use netloom_engine::Outbox;
 use netloom_units::{Port, Tick};
 
 use crate::fabric::Fabric;
@@ -20,7 +19,6 @@ use crate::recorder::PortUse;
 use crate::rows::Rows;
 use crate::switch::announcing::Announcing;
 use crate::switch::crossbar::Crossbars;
-use crate::switch::crossbar::event::Event;
 use crate::switch::crossbar::shape::Shape;
 use crate::switch::{Exit, Header, Switches};
 use crate::validation::{Bounds, ensure_each};
@@ -200,7 +198,7 @@ impl Marks {
     }
 }
 
-impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Crossbars<A, S, W, R> {
+impl<S: Shape> Crossbars<S> {
     /// Returns the flits that wait for an output: inside the switch, in its buffer, and beyond as
     /// far as credits show. Flits and credits that are merely in transit on the link are not
     /// counted.
@@ -283,7 +281,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Crossbars<A, S, W, R>
     }
 }
 
-impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
+impl<S: Shape> Fabric<Crossbars<S>> {
     /// Returns the output of an exit.
     pub(super) fn output_of(&self, exit: Exit) -> u32 {
         exit.header.base + u32::from(exit.output.0)
@@ -301,12 +299,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
     /// decides.
     #[cold]
     #[inline(never)]
-    pub(super) fn await_routing<Q: EventQueue<Event>>(
-        &mut self,
-        port: u32,
-        id: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(super) fn await_routing(&mut self, port: u32, id: u32, out: &mut Outbox<Self>) {
         let input = &self.switches.ports[port];
         let (switch, number) = (input.switch, input.number);
         if let Some(sight) = &mut self.switches.sight {
@@ -318,12 +311,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
     /// Routes the headers that have arrived at a switch in this tick.
     #[cold]
     #[inline(never)]
-    pub(super) fn route_headers<Q: EventQueue<Event>>(
-        &mut self,
-        now: Tick,
-        switch: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(super) fn route_headers(&mut self, now: Tick, switch: u32, out: &mut Outbox<Self>) {
         let announces = Switches::announcing(&self.switches).is_some();
         if announces {
             self.announce(now, switch, out);

@@ -4,17 +4,17 @@
 //! of an output queue waits for credits, that is, for the queues of the input buffer at the other
 //! end. A cycle of such waits never ends.
 
-use netloom_arbitration::Arbiter;
 use netloom_units::{Port, SwitchId, Tick, Vl};
 
 use crate::fabric::Fabric;
 use crate::simulation::Waiting;
 use crate::switch::crossbar::Crossbars;
+use crate::switch::crossbar::mask::Set;
 use crate::switch::crossbar::shape::Shape;
 use crate::switch::crossbar::wire::Passage;
 use crate::switch::{NIL, Peer};
 
-impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
+impl<S: Shape> Fabric<Crossbars<S>> {
     /// Adds all waits of this partition as pairs of keys. `patience` is how long a packet must have
     /// waited at an input before the search starts; returns `false` if none has.
     pub(crate) fn waits(
@@ -34,7 +34,8 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
                 towards,
             };
             let base = self.switches.states[port.switch].base;
-            for q in port.ready.iter() {
+            let mut turn = port.ready.turn(0);
+            while let Some(q) = port.ready.next_in(&mut turn) {
                 let queue = &self.switches.input_queues[(at * self.switches.n_queues + q) as u32];
                 let first = &self.switches.packets[queue.head];
                 let waited = now.saturating_since(first.packet.arrival.max(port.input_until));

@@ -1,8 +1,7 @@
 //! The implementation of [`Switches`] for crossbar switches.
 
-use netloom_arbitration::Arbiter;
 use netloom_encoding::Validity;
-use netloom_engine::{EventQueue, Outbox};
+use netloom_engine::Outbox;
 use netloom_routing::Occupancy;
 use netloom_units::{NicId, Port, SwitchId, Tick};
 
@@ -21,20 +20,15 @@ use crate::validation::{Bounds, Ways};
 
 events_beside_every_switch!(Event);
 
-impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Switches for Crossbars<A, S, W, R> {
+impl<S: Shape> Switches for Crossbars<S> {
     type Event = Event;
-    type Arbiter = A;
     type Credit = S::Flow;
     const MAY_LOOK_AHEAD: bool = S::Flow::MAY_LOOK_AHEAD;
     const IS_PLAIN: bool = S::IS_PLAIN;
+    const HAS_PLAIN_ENDPOINTS: bool = S::HAS_PLAIN_ENDPOINTS;
 
     #[inline(always)]
-    fn apply<Q: EventQueue<Event>>(
-        fabric: &mut Fabric<Self>,
-        now: Tick,
-        event: Event,
-        out: &mut Outbox<Fabric<Self>, Q>,
-    ) {
+    fn apply(fabric: &mut Fabric<Self>, now: Tick, event: Event, out: &mut Outbox<Fabric<Self>>) {
         match event {
             Event::Head {
                 vl,
@@ -148,12 +142,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Switches for Crossbar
     }
 
     #[inline(always)]
-    fn decide<Q: EventQueue<Event>>(
-        fabric: &mut Fabric<Self>,
-        switch: u32,
-        now: Tick,
-        out: &mut Outbox<Fabric<Self>, Q>,
-    ) {
+    fn decide(fabric: &mut Fabric<Self>, switch: u32, now: Tick, out: &mut Outbox<Fabric<Self>>) {
         fabric.decide_switch(switch, now, out);
     }
 
@@ -227,13 +216,13 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Switches for Crossbar
     }
 
     #[inline(always)]
-    fn launch<Q: EventQueue<Event>>(
+    fn launch(
         fabric: &mut Fabric<Self>,
         now: Tick,
         nic: u32,
         parcel: Parcel,
         class: u16,
-        out: &mut Outbox<Fabric<Self>, Q>,
+        out: &mut Outbox<Fabric<Self>>,
     ) {
         fabric.launch_from_nic(now, nic, parcel, class, out);
     }
@@ -283,11 +272,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Switches for Crossbar
         (port.receiver, delay)
     }
 
-    fn wake<Q: EventQueue<Event>>(
-        fabric: &mut Fabric<Self>,
-        switch: u32,
-        out: &mut Outbox<Fabric<Self>, Q>,
-    ) {
+    fn wake(fabric: &mut Fabric<Self>, switch: u32, out: &mut Outbox<Fabric<Self>>) {
         fabric.mark_switch(switch, out);
     }
 

@@ -1,7 +1,7 @@
 //! Grants: packets cross the switch.
 
 use netloom_arbitration::Arbiter;
-use netloom_engine::{EventQueue, Outbox};
+use netloom_engine::Outbox;
 use netloom_units::{Clock, Port, Tick};
 
 use crate::fabric::Fabric;
@@ -12,6 +12,7 @@ use crate::plan::Allocation;
 use crate::rows::Rows;
 use crate::switch::crossbar::course::Course;
 use crate::switch::crossbar::event::Event;
+use crate::switch::crossbar::mask::Set;
 use crate::switch::crossbar::port::Port as CrossbarPort;
 use crate::switch::crossbar::shape::Shape;
 use crate::switch::crossbar::sight::may_give_early;
@@ -20,12 +21,12 @@ use crate::switch::crossbar::{Crossbars, head};
 use crate::switch::{NIL, Peer};
 use crate::trace::Stage;
 
-impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
+impl<S: Shape> Fabric<Crossbars<S>> {
     /// Sends the first packet of a queue to a crossbar output, starting now. `may_fuse` is set if
     /// nothing else is granted to the same output buffer on this edge.
     #[allow(clippy::too_many_arguments)]
     #[inline]
-    pub(super) fn grant<Q: EventQueue<Event>>(
+    pub(super) fn grant(
         &mut self,
         now: Tick,
         switch: u32,
@@ -33,7 +34,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         q: usize,
         output: usize,
         may_fuse: bool,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let base = self.switches.states[switch].base;
         let ip = base + input as u32;
@@ -90,24 +91,24 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
 
     /// Does the same as [`Self::cross`] for a packet that waits for its feed.
     #[inline(never)]
-    fn cross_as_it_comes<Q: EventQueue<Event>>(
+    fn cross_as_it_comes(
         &mut self,
         now: Tick,
         transfer: Transfer,
         course: &Course,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         self.cross(now, transfer, Some(course), out);
     }
 
     /// Transfers a packet that has left its queue.
     #[inline(always)]
-    fn cross<Q: EventQueue<Event>>(
+    fn cross(
         &mut self,
         now: Tick,
         transfer: Transfer,
         course: Option<&Course>,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let Transfer {
             switch,
@@ -198,7 +199,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
     /// Drains an input buffer at the pace of the crossbar: the credits of the packet return.
     #[allow(clippy::too_many_arguments)]
     #[inline(always)]
-    fn drain_input<Q: EventQueue<Event>>(
+    fn drain_input(
         &mut self,
         now: Tick,
         ip: u32,
@@ -206,7 +207,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         q: usize,
         passage: Passage,
         course: Option<&Course>,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let stages = &self.switches.stages;
         let in_port = &mut self.switches.ports[ip];
@@ -270,7 +271,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         if S::IS_HIERARCHICAL && passage == Passage::ToCentre {
             self.remember_feed(now, arrival, wire, id, own);
         }
-        if !S::IS_PLAIN
+        if S::MAY_MARK
             && let Some(marks) = &mut self.switches.marks
         {
             let stored = &mut self.switches.packets[id];
@@ -287,7 +288,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
     /// Transfers a packet into the buffer of its output, written by `writer`.
     #[allow(clippy::too_many_arguments)]
     #[inline(always)]
-    fn fill_output<Q: EventQueue<Event>>(
+    fn fill_output(
         &mut self,
         now: Tick,
         switch: u32,
@@ -296,7 +297,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
         passage: Passage,
         course: Option<&Course>,
         may_fuse: bool,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let stored = &self.switches.packets[id];
         let (flits, vl, real_output) = (stored.packet.flits, stored.vl, stored.output);
@@ -421,14 +422,14 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
     }
 
     /// Transfers a packet to the central buffer of a link.
-    fn enter_centre<Q: EventQueue<Event>>(
+    fn enter_centre(
         &mut self,
         now: Tick,
         base: u32,
         link: u32,
         id: u32,
         course: Option<&Course>,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let stored = &self.switches.packets[id];
         let (vl, flits, output) = (u16::from(stored.vl), stored.packet.flits, stored.output);
@@ -483,13 +484,13 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
 
     /// Returns credits over a link of a class.
     #[inline(always)]
-    fn return_credits<Q: EventQueue<Event>>(
+    fn return_credits(
         &mut self,
         now: Tick,
         peer: Peer,
         credits: Credits,
         wire: u8,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         match peer {
             Peer::Port(port) => {
@@ -502,7 +503,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
                 out.send(partition, when, event, Parcel::default());
             }
             Peer::Nic(nic) => {
-                let may = S::MAY_FORESEE && !self.endpoints.has_duties();
+                let may = S::MAY_FORESEE && !self.has_duties();
                 let wire = &self.switches.wires[u32::from(wire)];
                 let sender = &mut self.endpoints.nics[nic];
                 let ramp = || credits.ramp::<S>(&wire.credits);
@@ -541,14 +542,14 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
     /// so do all later ones.
     #[allow(clippy::too_many_arguments)]
     #[inline(always)]
-    pub(super) fn credits_for_port<Q: EventQueue<Event>>(
+    pub(super) fn credits_for_port(
         now: Tick,
         port: u32,
-        sender: &mut CrossbarPort<A, S::Flow, S::Space, W, R>,
+        sender: &mut CrossbarPort<S::Layout>,
         credits: Credits,
         wires: &Rows<Wire>,
         stages: &Stages,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let is_waited_for = if S::HAS_OUTPUT_BUFFER {
             sender.present != 0

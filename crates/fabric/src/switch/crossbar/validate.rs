@@ -4,7 +4,6 @@
 //! buffers, credits and counters from the positions of the packets, and compares them with the
 //! saved state.
 
-use netloom_arbitration::Arbiter;
 use netloom_encoding::{Invalid, Validity, ensure, ensure_below, ensure_equal};
 use netloom_units::{NicId, Port, Tick};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -15,6 +14,7 @@ use crate::link::flow::Flow;
 use crate::link::room::{Limits, RoomBounds};
 use crate::slab::Claims;
 use crate::switch::crossbar::event::Event;
+use crate::switch::crossbar::mask::Set;
 use crate::switch::crossbar::shape::Shape;
 use crate::switch::crossbar::{Crossbars, Stored};
 use crate::switch::{NIL, Peer};
@@ -90,7 +90,7 @@ fn bits_below(place: &str, set: u32, bound: usize) -> Validity {
     })
 }
 
-impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S, W, R>> {
+impl<S: Shape> Fabric<Crossbars<S>> {
     /// Validates the state of the switches and all pending events.
     pub(super) fn validate_switches(
         &self,
@@ -471,7 +471,7 @@ impl<A: Arbiter, S: Shape, const W: usize, const R: usize> Fabric<Crossbars<A, S
                     destination: NicId(destination),
                     bytes,
                 };
-                self.validate_created(bounds, ways, nic, &created)
+                self.endpoints.validate_created(bounds, ways, nic, &created)
             }
             Event::NicLink { nic } | Event::Begin { nic } => self.nic(nic),
             Event::Grown {

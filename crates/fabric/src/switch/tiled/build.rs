@@ -12,9 +12,10 @@ use crate::link::pool::{Pool, Shares};
 use crate::link::room::Sizes;
 use crate::plan::FabricPlan;
 use crate::plan::tiles::{PortBuffers, Priority, StashUse, Tiled};
+use crate::port_arbiter::MakeArbiter;
 use crate::rows::Rows;
 use crate::shared::Shared;
-use crate::simulation::Atlas;
+use crate::simulation::{Atlas, Options};
 use crate::slab::Slab;
 use crate::switch::announcing::Announcing;
 use crate::switch::tiled::faults::Chances;
@@ -24,7 +25,6 @@ use crate::switch::tiled::record::Fifo;
 use crate::switch::tiled::wire::Wire;
 use crate::switch::tiled::{Due, Port, Switch, Tile, TileInput, TileOutput, Tiles};
 use crate::switch::{NIL, Peer};
-use crate::trace::Watch;
 
 /// Returns the tiled switch of a plan.
 pub(crate) fn tiled(plan: &FabricPlan) -> &Tiled {
@@ -144,7 +144,8 @@ pub(crate) fn partition(
     plan: &FabricPlan,
     atlas: &Atlas,
     number: u16,
-    watch: Option<Watch>,
+    arbiter: &MakeArbiter<'_>,
+    options: Options,
 ) -> Fabric<Tiles> {
     let tiled = tiled(plan);
     let topology = &plan.topology;
@@ -237,11 +238,10 @@ pub(crate) fn partition(
         geometry,
         store_columns,
     };
-    let arbiter = |output| plan.policy_of(output).build();
     let credit = |class: u8| Pool::new(&credits[u32::from(class)]);
     Fabric {
-        shared: Shared::new(plan, watch),
-        endpoints: Endpoints::new(plan, atlas, number, &arbiter, &credit),
+        shared: Shared::new(plan, options),
+        endpoints: Endpoints::new(plan, atlas, number, arbiter, &credit),
         switches,
     }
 }

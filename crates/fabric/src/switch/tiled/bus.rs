@@ -2,7 +2,7 @@
 //! simultaneously if needed.
 
 use crate::{StashSelect, StashUse};
-use netloom_engine::{EventQueue, Outbox};
+use netloom_engine::Outbox;
 use netloom_units::Tick;
 
 use crate::fabric::Fabric;
@@ -28,7 +28,7 @@ enum Way {
 impl Fabric<Tiles> {
     /// Handles a bus that was busy, or an input with a new packet.
     #[inline]
-    pub(crate) fn bus_wakes<Q: EventQueue<Event>>(&mut self, port: u32, out: &mut Outbox<Self, Q>) {
+    pub(crate) fn bus_wakes(&mut self, port: u32, out: &mut Outbox<Self>) {
         let input = &mut self.switches.ports[port];
         input.bus_watched = false;
         let (switch, number) = (input.switch, input.number);
@@ -38,12 +38,7 @@ impl Fabric<Tiles> {
     /// Grants the bus to the next packet that may advance, round robin over virtual channels and
     /// the stash.
     #[inline]
-    pub(super) fn decide_bus<Q: EventQueue<Event>>(
-        &mut self,
-        now: Tick,
-        port: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(super) fn decide_bus(&mut self, now: Tick, port: u32, out: &mut Outbox<Self>) {
         let input = &mut self.switches.ports[port];
         if input.ready == 0 {
             return;
@@ -81,7 +76,7 @@ impl Fabric<Tiles> {
 
     /// Schedules a check of a busy bus when it becomes free.
     #[inline]
-    fn watch_bus<Q: EventQueue<Event>>(&mut self, port: u32, out: &mut Outbox<Self, Q>) {
+    fn watch_bus(&mut self, port: u32, out: &mut Outbox<Self>) {
         let input = &mut self.switches.ports[port];
         if !input.bus_watched {
             input.bus_watched = true;
@@ -183,13 +178,7 @@ impl Fabric<Tiles> {
 
     /// Grants the bus to the first packet of an input queue, if it may advance; returns until when.
     #[inline]
-    fn advance<Q: EventQueue<Event>>(
-        &mut self,
-        now: Tick,
-        port: u32,
-        vc: u32,
-        out: &mut Outbox<Self, Q>,
-    ) -> Option<Tick> {
+    fn advance(&mut self, now: Tick, port: u32, vc: u32, out: &mut Outbox<Self>) -> Option<Tick> {
         let at = port * self.switches.geometry.lanes + vc;
         let id = self.switches.input_queues[at].head;
         let record = &self.switches.packets[id];
@@ -234,12 +223,7 @@ impl Fabric<Tiles> {
 
     /// Grants the bus of a port to the first packet that continues from its stash, if there is
     /// space; returns until when.
-    fn retrieve<Q: EventQueue<Event>>(
-        &mut self,
-        now: Tick,
-        port: u32,
-        out: &mut Outbox<Self, Q>,
-    ) -> Option<Tick> {
+    fn retrieve(&mut self, now: Tick, port: u32, out: &mut Outbox<Self>) -> Option<Tick> {
         let id = self.switches.retrievals[port].head;
         let record = &self.switches.packets[id];
         let (output, flits) = (u32::from(record.output), record.packet.flits);
@@ -268,7 +252,7 @@ impl Fabric<Tiles> {
     /// output is chosen later.
     #[allow(clippy::too_many_arguments)]
     #[inline]
-    fn drop_off<Q: EventQueue<Event>>(
+    fn drop_off(
         &mut self,
         now: Tick,
         port: u32,
@@ -276,7 +260,7 @@ impl Fabric<Tiles> {
         output: u32,
         channel: u32,
         flits: u16,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let space = self.row_space(port, output, channel);
         self.switches.row_used[space] += flits;
@@ -292,14 +276,14 @@ impl Fabric<Tiles> {
         );
     }
 
-    fn send_aside<Q: EventQueue<Event>>(
+    fn send_aside(
         &mut self,
         now: Tick,
         port: u32,
         packet: u32,
         column: u32,
         flits: u16,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         self.switches.ports[port].next_stash_column = after(column, self.switches.geometry.columns);
         let switch = self.switches.ports[port].switch;
@@ -311,13 +295,13 @@ impl Fabric<Tiles> {
 
     /// Returns credits to the sender of an input.
     #[inline]
-    pub(super) fn return_credit<Q: EventQueue<Event>>(
+    pub(super) fn return_credit(
         &mut self,
         now: Tick,
         port: u32,
         vc: u8,
         flits: u16,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let input = &self.switches.ports[port];
         let wire = &self.switches.wires[u32::from(input.wire)];

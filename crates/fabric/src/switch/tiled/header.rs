@@ -2,25 +2,19 @@
 //! channel.
 
 use crate::StashUse;
-use netloom_engine::{EventQueue, Outbox};
+use netloom_engine::Outbox;
 use netloom_units::{Port as PortNumber, Tick};
 
 use crate::fabric::Fabric;
 use crate::parcel::Flags;
 use crate::switch::NIL;
 use crate::switch::tiled::Tiles;
-use crate::switch::tiled::event::Event;
 use crate::switch::{Header, Peer};
 
 impl Fabric<Tiles> {
     /// Handles a header that has been written.
     #[inline]
-    pub(crate) fn header_written<Q: EventQueue<Event>>(
-        &mut self,
-        port: u32,
-        id: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(crate) fn header_written(&mut self, port: u32, id: u32, out: &mut Outbox<Self>) {
         let input = &mut self.switches.ports[port];
         debug_assert!(
             input.arriving == NIL,
@@ -32,12 +26,7 @@ impl Fabric<Tiles> {
     }
 
     /// Routes the header at an input, and returns the set of the bus to be checked.
-    pub(super) fn route_header<Q: EventQueue<Event>>(
-        &mut self,
-        now: Tick,
-        port: u32,
-        out: &mut Outbox<Self, Q>,
-    ) -> u64 {
+    pub(super) fn route_header(&mut self, now: Tick, port: u32, out: &mut Outbox<Self>) -> u64 {
         let input = &mut self.switches.ports[port];
         let id = std::mem::replace(&mut input.arriving, NIL);
         let number = input.number;
@@ -119,13 +108,7 @@ impl Fabric<Tiles> {
 
     /// Loses a packet: its space is freed as if it had been granted the bus.
     #[cold]
-    fn lose<Q: EventQueue<Event>>(
-        &mut self,
-        now: Tick,
-        port: u32,
-        id: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    fn lose(&mut self, now: Tick, port: u32, id: u32, out: &mut Outbox<Self>) {
         let record = self.switches.packets.remove(id);
         self.shared.protocol.lost += 1;
         self.return_credit(now, port, record.packet.vl, record.packet.flits, out);

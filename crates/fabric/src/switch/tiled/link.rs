@@ -1,7 +1,7 @@
 //! The link of an output: virtual channels take turns while the other end has space.
 
 use crate::Stage;
-use netloom_engine::{EventQueue, Outbox};
+use netloom_engine::Outbox;
 use netloom_units::{Port as PortNumber, Tick, Vl};
 
 use crate::fabric::Fabric;
@@ -29,12 +29,7 @@ impl Port {
 impl Fabric<Tiles> {
     /// Handles a header in an output buffer.
     #[inline]
-    pub(crate) fn output_reached<Q: EventQueue<Event>>(
-        &mut self,
-        port: u32,
-        id: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(crate) fn output_reached(&mut self, port: u32, id: u32, out: &mut Outbox<Self>) {
         let vc = self.switches.packets[id].vc;
         let queue =
             &mut self.switches.output_queues[port * self.switches.geometry.lanes + u32::from(vc)];
@@ -48,13 +43,7 @@ impl Fabric<Tiles> {
 
     /// Handles returned credits.
     #[inline]
-    pub(crate) fn credit_arrives<Q: EventQueue<Event>>(
-        &mut self,
-        port: u32,
-        vc: u8,
-        flits: u16,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(crate) fn credit_arrives(&mut self, port: u32, vc: u8, flits: u16, out: &mut Outbox<Self>) {
         let output = &mut self.switches.ports[port];
         let shares = &self.switches.input_shares[u32::from(output.wire)];
         output.credit.give(vc, flits, shares);
@@ -66,12 +55,7 @@ impl Fabric<Tiles> {
 
     /// Handles a link that was busy.
     #[inline]
-    pub(crate) fn link_wakes<Q: EventQueue<Event>>(
-        &mut self,
-        now: Tick,
-        port: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(crate) fn link_wakes(&mut self, now: Tick, port: u32, out: &mut Outbox<Self>) {
         let output = &mut self.switches.ports[port];
         if output.link_wake <= now {
             output.link_wake = Tick::NEVER;
@@ -83,12 +67,7 @@ impl Fabric<Tiles> {
     /// Grants the link to the next virtual channel whose packet fits at the other end, early enough
     /// that the link does not pause.
     #[inline]
-    pub(super) fn decide_link<Q: EventQueue<Event>>(
-        &mut self,
-        now: Tick,
-        port: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(super) fn decide_link(&mut self, now: Tick, port: u32, out: &mut Outbox<Self>) {
         let output = &self.switches.ports[port];
         if output.present == 0 {
             return;
@@ -118,7 +97,7 @@ impl Fabric<Tiles> {
 
     /// Schedules a check of a busy link when its next packet may be chosen.
     #[inline]
-    fn look_at_link<Q: EventQueue<Event>>(&mut self, port: u32, out: &mut Outbox<Self, Q>) {
+    fn look_at_link(&mut self, port: u32, out: &mut Outbox<Self>) {
         let ahead = self.switches.cycles(self.switches.stages.output + 1);
         let output = &mut self.switches.ports[port];
         let when = self
@@ -132,14 +111,7 @@ impl Fabric<Tiles> {
     }
 
     /// Sends a packet on the link.
-    fn send<Q: EventQueue<Event>>(
-        &mut self,
-        now: Tick,
-        port: u32,
-        vc: u8,
-        has_choice: bool,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    fn send(&mut self, now: Tick, port: u32, vc: u8, has_choice: bool, out: &mut Outbox<Self>) {
         let queue =
             &mut self.switches.output_queues[port * self.switches.geometry.lanes + u32::from(vc)];
         let flits = queue.flits;

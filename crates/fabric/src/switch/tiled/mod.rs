@@ -41,7 +41,7 @@ mod wire;
 use std::collections::VecDeque;
 
 use netloom_encoding::{Encoded, State};
-use netloom_engine::{EventQueue, Outbox};
+use netloom_engine::Outbox;
 use netloom_random::Stream;
 use netloom_units::{Clock, SwitchId, Tick};
 use rustc_hash::FxHashMap;
@@ -363,11 +363,7 @@ pub(crate) fn first_from(set: u64, pointer: u8) -> u32 {
 impl Fabric<Tiles> {
     /// Makes the switch decide in this tick, which is an edge.
     #[inline]
-    pub(crate) fn mark_switch<Q: EventQueue<Event>>(
-        &mut self,
-        switch: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(crate) fn mark_switch(&mut self, switch: u32, out: &mut Outbox<Self>) {
         let marked = &mut self.switches.states[switch].is_marked;
         if !*marked {
             *marked = true;
@@ -377,21 +373,17 @@ impl Fabric<Tiles> {
 
     /// Records that a switch has work before its packets move.
     #[inline]
-    pub(crate) fn tell_switch<Q: EventQueue<Event>>(
-        &mut self,
-        switch: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(crate) fn tell_switch(&mut self, switch: u32, out: &mut Outbox<Self>) {
         self.switches.states[switch].has_messages = true;
         self.mark_switch(switch, out);
     }
 
     /// Checks everything of a switch that was made due.
     #[inline]
-    pub(crate) fn make_due<Q: EventQueue<Event>>(
+    pub(crate) fn make_due(
         &mut self,
         switch: u32,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
         change: impl FnOnce(&mut Due),
     ) {
         change(&mut self.switches.states[switch].due);
@@ -399,23 +391,14 @@ impl Fabric<Tiles> {
     }
 
     /// Handles the scheduled edge.
-    pub(crate) fn edge_comes<Q: EventQueue<Event>>(
-        &mut self,
-        switch: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(crate) fn edge_comes(&mut self, switch: u32, out: &mut Outbox<Self>) {
         self.switches.states[switch].is_awaited = false;
         self.mark_switch(switch, out);
     }
 
     /// Runs all decisions of a switch on one edge.
     #[inline]
-    pub(crate) fn decide_switch<Q: EventQueue<Event>>(
-        &mut self,
-        switch: u32,
-        now: Tick,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(crate) fn decide_switch(&mut self, switch: u32, now: Tick, out: &mut Outbox<Self>) {
         let state = &mut self.switches.states[switch];
         state.is_marked = false;
         if state.has_messages {
@@ -458,12 +441,7 @@ impl Fabric<Tiles> {
 
     /// Handles the messages of the side band and of neighbours before packets move.
     #[inline(never)]
-    fn take_in_side_band<Q: EventQueue<Event>>(
-        &mut self,
-        now: Tick,
-        switch: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    fn take_in_side_band(&mut self, now: Tick, switch: u32, out: &mut Outbox<Self>) {
         self.switches.states[switch].has_messages = false;
         if self.switches.announcing.is_some() {
             self.announce(now, switch, out);

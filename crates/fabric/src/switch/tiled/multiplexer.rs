@@ -1,7 +1,7 @@
 //! The multiplexer of an output: one packet at a time from the column buffers of all rows into the
 //! output buffer.
 
-use netloom_engine::{EventQueue, Outbox};
+use netloom_engine::Outbox;
 use netloom_units::Tick;
 
 use crate::fabric::Fabric;
@@ -13,13 +13,13 @@ use crate::switch::tiled::{after, first_from, members};
 impl Fabric<Tiles> {
     /// Handles a header in a column buffer.
     #[inline]
-    pub(crate) fn column_reached<Q: EventQueue<Event>>(
+    pub(crate) fn column_reached(
         &mut self,
         port: u32,
         id: u32,
         channel: u32,
         row: u32,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let geometry = &self.switches.geometry;
         let channels = geometry.channels;
@@ -42,12 +42,7 @@ impl Fabric<Tiles> {
     }
 
     /// Handles a multiplexer that was busy, or whose output buffer has space again.
-    pub(crate) fn multiplexer_wakes<Q: EventQueue<Event>>(
-        &mut self,
-        now: Tick,
-        port: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(crate) fn multiplexer_wakes(&mut self, now: Tick, port: u32, out: &mut Outbox<Self>) {
         let output = &mut self.switches.ports[port];
         if output.multiplexer_wake <= now {
             output.multiplexer_wake = Tick::NEVER;
@@ -59,12 +54,7 @@ impl Fabric<Tiles> {
     /// Grants the multiplexer to the next packet that fits into the output buffer, round robin over
     /// rows and channels.
     #[inline]
-    pub(super) fn decide_multiplexer<Q: EventQueue<Event>>(
-        &mut self,
-        now: Tick,
-        port: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(super) fn decide_multiplexer(&mut self, now: Tick, port: u32, out: &mut Outbox<Self>) {
         let (channels, rows) = (self.switches.geometry.channels, self.switches.geometry.rows);
         let output = &mut self.switches.ports[port];
         let mut asking = output.columns & !self.switches.store_columns;
@@ -95,11 +85,7 @@ impl Fabric<Tiles> {
 
     /// Schedules the next check if no packet fits: when sent flits leave enough space for one. If
     /// they are not enough, packets that are still to be sent will trigger the check.
-    pub(super) fn await_room<Q: EventQueue<Event>>(
-        &mut self,
-        port: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(super) fn await_room(&mut self, port: u32, out: &mut Outbox<Self>) {
         let (channels, rows) = (self.switches.geometry.channels, self.switches.geometry.rows);
         let output = &self.switches.ports[port];
         let shares = &self.switches.output_shares[u32::from(output.wire)];
@@ -117,12 +103,7 @@ impl Fabric<Tiles> {
     }
 
     #[inline]
-    pub(super) fn look_at_multiplexer<Q: EventQueue<Event>>(
-        &mut self,
-        port: u32,
-        when: Tick,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(super) fn look_at_multiplexer(&mut self, port: u32, when: Tick, out: &mut Outbox<Self>) {
         let output = &mut self.switches.ports[port];
         if when < output.multiplexer_wake {
             output.multiplexer_wake = when;
@@ -133,14 +114,7 @@ impl Fabric<Tiles> {
     /// Moves a packet to the output buffer, back on its own virtual channel if it came from a
     /// stash.
     #[inline]
-    fn merge<Q: EventQueue<Event>>(
-        &mut self,
-        now: Tick,
-        port: u32,
-        index: u32,
-        vc: u8,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    fn merge(&mut self, now: Tick, port: u32, index: u32, vc: u8, out: &mut Outbox<Self>) {
         let (channels, rows) = (self.switches.geometry.channels, self.switches.geometry.rows);
         let (packet, flits) = self.leave_column(port, index);
         let stage = self.switches.stages.multiplexer;

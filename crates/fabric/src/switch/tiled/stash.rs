@@ -4,7 +4,7 @@
 //! which shares the row bus with the input of the port.
 
 use crate::StashUse;
-use netloom_engine::{EventQueue, Outbox};
+use netloom_engine::Outbox;
 use netloom_units::Tick;
 
 use crate::fabric::Fabric;
@@ -21,11 +21,7 @@ pub(super) fn pages(flits: u16) -> u32 {
 
 impl Fabric<Tiles> {
     /// Handles a multiplexer into a stash that was busy.
-    pub(crate) fn stash_multiplexer_wakes<Q: EventQueue<Event>>(
-        &mut self,
-        port: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(crate) fn stash_multiplexer_wakes(&mut self, port: u32, out: &mut Outbox<Self>) {
         let state = &mut self.switches.ports[port];
         state.stash_watched = false;
         let (switch, number) = (state.switch, state.number);
@@ -33,11 +29,11 @@ impl Fabric<Tiles> {
     }
 
     /// Grants the multiplexer into a stash to the next row, round robin, if the stash has space.
-    pub(super) fn decide_stash_multiplexer<Q: EventQueue<Event>>(
+    pub(super) fn decide_stash_multiplexer(
         &mut self,
         now: Tick,
         port: u32,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let (channels, rows) = (self.switches.geometry.channels, self.switches.geometry.rows);
         let state = &mut self.switches.ports[port];
@@ -109,12 +105,7 @@ impl Fabric<Tiles> {
     }
 
     /// Handles a stashed packet that has arrived, which continues as soon as it can.
-    pub(crate) fn stash_reached<Q: EventQueue<Event>>(
-        &mut self,
-        port: u32,
-        id: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(crate) fn stash_reached(&mut self, port: u32, id: u32, out: &mut Outbox<Self>) {
         if self.switches.retrievals[port].push(id, &mut self.switches.packets) {
             let state = &mut self.switches.ports[port];
             state.ready |= 1 << self.switches.geometry.lanes;

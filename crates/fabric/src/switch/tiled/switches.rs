@@ -1,8 +1,7 @@
 //! The implementation of [`Switches`] for tiled switches.
 
-use netloom_arbitration::Arbiter;
 use netloom_encoding::Validity;
-use netloom_engine::{EventQueue, Outbox};
+use netloom_engine::Outbox;
 use netloom_routing::Occupancy;
 use netloom_units::{NicId, Port as PortNumber, SwitchId, Tick};
 
@@ -30,16 +29,10 @@ events_beside_every_switch!(Event);
 
 impl Switches for Tiles {
     type Event = Event;
-    type Arbiter = Box<dyn Arbiter>;
     type Credit = Pool;
 
     #[inline]
-    fn apply<Q: EventQueue<Event>>(
-        fabric: &mut Fabric<Self>,
-        now: Tick,
-        event: Event,
-        out: &mut Outbox<Fabric<Self>, Q>,
-    ) {
+    fn apply(fabric: &mut Fabric<Self>, now: Tick, event: Event, out: &mut Outbox<Fabric<Self>>) {
         match event {
             Event::Head { port, packet } => fabric.header_written(port, packet, out),
             Event::Row {
@@ -134,12 +127,7 @@ impl Switches for Tiles {
     }
 
     #[inline]
-    fn decide<Q: EventQueue<Event>>(
-        fabric: &mut Fabric<Self>,
-        switch: u32,
-        now: Tick,
-        out: &mut Outbox<Fabric<Self>, Q>,
-    ) {
+    fn decide(fabric: &mut Fabric<Self>, switch: u32, now: Tick, out: &mut Outbox<Fabric<Self>>) {
         fabric.decide_switch(switch, now, out);
     }
 
@@ -186,22 +174,22 @@ impl Switches for Tiles {
         }
     }
 
-    fn data_lane(&self, _: u8) -> u8 {
+    fn data_lane(_: u8) -> u8 {
         DATA
     }
 
-    fn answer_lane(&self, _: u8) -> u8 {
+    fn answer_lane(_: u8) -> u8 {
         ANSWERS
     }
 
     #[inline(always)]
-    fn launch<Q: EventQueue<Event>>(
+    fn launch(
         fabric: &mut Fabric<Self>,
         now: Tick,
         nic: u32,
         mut parcel: Parcel,
         class: u16,
-        out: &mut Outbox<Fabric<Self>, Q>,
+        out: &mut Outbox<Fabric<Self>>,
     ) {
         let state = &mut fabric.endpoints.nics[nic];
         let switches = &mut fabric.switches;
@@ -247,11 +235,7 @@ impl Switches for Tiles {
         (port.peer, self.wires[u32::from(port.wire)].credit)
     }
 
-    fn wake<Q: EventQueue<Event>>(
-        fabric: &mut Fabric<Self>,
-        switch: u32,
-        out: &mut Outbox<Fabric<Self>, Q>,
-    ) {
+    fn wake(fabric: &mut Fabric<Self>, switch: u32, out: &mut Outbox<Fabric<Self>>) {
         fabric.tell_switch(switch, out);
     }
 
@@ -328,13 +312,13 @@ impl Tiles {
 
 impl Fabric<Tiles> {
     /// Handles space that has been freed at the first switch.
-    fn nic_credit_arrives<Q: EventQueue<Event>>(
+    fn nic_credit_arrives(
         &mut self,
         now: Tick,
         nic: u32,
         vc: u8,
         flits: u16,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let state = &mut self.endpoints.nics[nic];
         let shares = &self.switches.input_shares[u32::from(state.wire)];

@@ -1,6 +1,6 @@
 //! A tile: a small crossbar with queues per output in front of it, allocated output first.
 
-use netloom_engine::{EventQueue, Outbox};
+use netloom_engine::Outbox;
 use netloom_units::Tick;
 
 use crate::StashSelect;
@@ -14,13 +14,13 @@ use crate::switch::tiled::{after, first_from, members};
 impl Fabric<Tiles> {
     /// Handles a header in a row buffer.
     #[inline]
-    pub(crate) fn row_reached<Q: EventQueue<Event>>(
+    pub(crate) fn row_reached(
         &mut self,
         port: u32,
         id: u32,
         channel: u32,
         output: u32,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let geometry = &self.switches.geometry;
         let (column, at) = geometry.tile_place(output);
@@ -41,13 +41,7 @@ impl Fabric<Tiles> {
     }
 
     /// Handles the scheduled check of a tile.
-    pub(crate) fn tile_wakes<Q: EventQueue<Event>>(
-        &mut self,
-        now: Tick,
-        switch: u32,
-        tile: u8,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(crate) fn tile_wakes(&mut self, now: Tick, switch: u32, tile: u8, out: &mut Outbox<Self>) {
         let n_tiles = self.switches.geometry.rows * self.switches.geometry.columns;
         let state = &mut self.switches.tiles[switch * n_tiles + u32::from(tile)];
         if state.wake <= now {
@@ -62,12 +56,12 @@ impl Fabric<Tiles> {
     /// input accepts one of the outputs that picked it. It then sends round robin over channels.
     /// Pointers move only past accepted grants.
     #[inline]
-    pub(super) fn decide_tile<Q: EventQueue<Event>>(
+    pub(super) fn decide_tile(
         &mut self,
         now: Tick,
         switch: u32,
         tile: u32,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let place = Place::new(&self.switches.geometry, switch, tile);
         let Place {
@@ -146,12 +140,7 @@ impl Fabric<Tiles> {
     /// Does the same where one input waits with one request that is not for a stash, so that there
     /// is no choice. Returns `false`, and does nothing, if that input has more requests.
     #[inline(always)]
-    fn decide_tile_alone<Q: EventQueue<Event>>(
-        &mut self,
-        now: Tick,
-        place: Place,
-        out: &mut Outbox<Self, Q>,
-    ) -> bool {
+    fn decide_tile_alone(&mut self, now: Tick, place: Place, out: &mut Outbox<Self>) -> bool {
         let geometry = &self.switches.geometry;
         let input = self.switches.tiles[place.at_tile].waiting.trailing_zeros();
         let port_in = place.first_input + input;
@@ -192,12 +181,7 @@ impl Fabric<Tiles> {
 
     /// Schedules the next check of a tile at which packets wait.
     #[inline(always)]
-    fn look_at_tile<Q: EventQueue<Event>>(
-        &mut self,
-        place: Place,
-        when: Tick,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    fn look_at_tile(&mut self, place: Place, when: Tick, out: &mut Outbox<Self>) {
         let state = &mut self.switches.tiles[place.at_tile];
         if state.waiting != 0 && when < state.wake {
             state.wake = when;
@@ -330,7 +314,7 @@ impl Fabric<Tiles> {
     /// Sends a packet across the tile; returns until when. `aside` is the output requested by the
     /// channel to stashes.
     #[allow(clippy::too_many_arguments)]
-    fn cross<Q: EventQueue<Event>>(
+    fn cross(
         &mut self,
         now: Tick,
         tile_input: u32,
@@ -338,7 +322,7 @@ impl Fabric<Tiles> {
         row: u32,
         output: u32,
         aside: u8,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) -> Tick {
         let geometry = &self.switches.geometry;
         let outputs = geometry.outputs;
@@ -361,7 +345,7 @@ impl Fabric<Tiles> {
     /// Does the same on a channel that has been chosen.
     #[allow(clippy::too_many_arguments)]
     #[inline(always)]
-    fn cross_on<Q: EventQueue<Event>>(
+    fn cross_on(
         &mut self,
         now: Tick,
         tile_input: u32,
@@ -369,7 +353,7 @@ impl Fabric<Tiles> {
         row: u32,
         output: u32,
         channel: u32,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) -> Tick {
         let geometry = &self.switches.geometry;
         let (outputs, channels, store) = (geometry.outputs, geometry.channels, geometry.store());

@@ -8,7 +8,7 @@
 
 use crate::StashUse;
 use netloom_encoding::Encoded;
-use netloom_engine::{EventQueue, Outbox};
+use netloom_engine::Outbox;
 use netloom_units::Tick;
 
 use crate::fabric::Fabric;
@@ -53,12 +53,12 @@ enum Verdict {
 impl Fabric<Tiles> {
     /// Creates the copy of a packet that starts to leave the input of an end port, and starts
     /// tracking the packet.
-    pub(super) fn copy_for_stash<Q: EventQueue<Event>>(
+    pub(super) fn copy_for_stash(
         &mut self,
         now: Tick,
         port: u32,
         id: u32,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) -> u32 {
         let original = self.switches.packets[id];
         let entry = Entry {
@@ -87,13 +87,13 @@ impl Fabric<Tiles> {
     }
 
     /// Schedules a retransmission in case no answer arrives.
-    fn await_answer<Q: EventQueue<Event>>(
+    fn await_answer(
         &mut self,
         now: Tick,
         port: u32,
         sequence: u32,
         attempt: u8,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         if let Some(StashUse::Reliability {
             timeout: Some(timeout),
@@ -110,13 +110,7 @@ impl Fabric<Tiles> {
     }
 
     /// Side band: records the location of a copy.
-    pub(crate) fn copy_located<Q: EventQueue<Event>>(
-        &mut self,
-        now: Tick,
-        port: u32,
-        copy: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(crate) fn copy_located(&mut self, now: Tick, port: u32, copy: u32, out: &mut Outbox<Self>) {
         let sequence = self.switches.packets[copy].packet.sequence;
         let entry = self.switches.tracked.get_mut(&(port, sequence));
         let entry = entry.expect("a packet is tracked until its copy is deleted");
@@ -130,12 +124,12 @@ impl Fabric<Tiles> {
 
     /// Handles an acknowledgement that starts on its last link, to the endpoint whose packet it
     /// acknowledges.
-    pub(super) fn acknowledgement_passes<Q: EventQueue<Event>>(
+    pub(super) fn acknowledgement_passes(
         &mut self,
         now: Tick,
         port: u32,
         id: u32,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let Some(StashUse::Reliability { .. }) = self.switches.stash_use else {
             return;
@@ -170,13 +164,7 @@ impl Fabric<Tiles> {
     }
 
     /// Deletes the copy of a packet that has arrived.
-    fn delete_copy<Q: EventQueue<Event>>(
-        &mut self,
-        now: Tick,
-        port: u32,
-        sequence: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    fn delete_copy(&mut self, now: Tick, port: u32, sequence: u32, out: &mut Outbox<Self>) {
         let entry = self.switches.tracked.remove(&(port, sequence));
         let Entry { copy, since, .. } = entry.expect("a copy is deleted once");
         self.shared.protocol.copy_time.record(now - since);
@@ -197,12 +185,7 @@ impl Fabric<Tiles> {
     }
 
     /// Side band: deletes a copy. A copy that is sent again in the same tick is read before.
-    pub(crate) fn copy_deleted<Q: EventQueue<Event>>(
-        &mut self,
-        port: u32,
-        copy: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(crate) fn copy_deleted(&mut self, port: u32, copy: u32, out: &mut Outbox<Self>) {
         let switch = self.switches.ports[port].switch;
         self.switches.states[switch].leaving.push((port, copy));
         self.tell_switch(switch, out);
@@ -221,13 +204,7 @@ impl Fabric<Tiles> {
     }
 
     /// Sends a packet again, by a message on the side band to the port that has its copy.
-    fn retransmit<Q: EventQueue<Event>>(
-        &mut self,
-        now: Tick,
-        port: u32,
-        sequence: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    fn retransmit(&mut self, now: Tick, port: u32, sequence: u32, out: &mut Outbox<Self>) {
         let entry = self.switches.tracked.get_mut(&(port, sequence));
         let entry = entry.expect("a packet is tracked until its copy is deleted");
         entry.attempt = entry.attempt.wrapping_add(1);
@@ -243,12 +220,12 @@ impl Fabric<Tiles> {
     }
 
     /// Side band: sends a copy again. There may be several in one tick, so they are sorted first.
-    pub(crate) fn copy_sent_again<Q: EventQueue<Event>>(
+    pub(crate) fn copy_sent_again(
         &mut self,
         port: u32,
         copy: u32,
         attempt: u8,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let switch = self.switches.ports[port].switch;
         self.switches.states[switch]
@@ -296,13 +273,7 @@ impl Fabric<Tiles> {
     }
 
     /// Handles a copy that is sent again and was granted the bus: from now on an answer is awaited.
-    pub(super) fn attempt_begins<Q: EventQueue<Event>>(
-        &mut self,
-        now: Tick,
-        port: u32,
-        id: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(super) fn attempt_begins(&mut self, now: Tick, port: u32, id: u32, out: &mut Outbox<Self>) {
         let record = self.switches.packets[id];
         let base = port - u32::from(self.switches.ports[port].number);
         let origin = base + u32::from(record.packet.vl);
@@ -314,12 +285,12 @@ impl Fabric<Tiles> {
     }
 
     /// Handles a timeout after all other messages of the tick.
-    pub(crate) fn timeout<Q: EventQueue<Event>>(
+    pub(crate) fn timeout(
         &mut self,
         port: u32,
         sequence: u32,
         attempt: u8,
-        out: &mut Outbox<Self, Q>,
+        out: &mut Outbox<Self>,
     ) {
         let switch = self.switches.ports[port].switch;
         self.switches.states[switch]
@@ -330,12 +301,7 @@ impl Fabric<Tiles> {
 
     /// Sends packets again whose answers have timed out.
     #[cold]
-    pub(super) fn send_expired<Q: EventQueue<Event>>(
-        &mut self,
-        now: Tick,
-        switch: u32,
-        out: &mut Outbox<Self, Q>,
-    ) {
+    pub(super) fn send_expired(&mut self, now: Tick, switch: u32, out: &mut Outbox<Self>) {
         let mut expired = std::mem::take(&mut self.switches.states[switch].expired);
         expired.sort_unstable();
         for (port, sequence, attempt) in expired.drain(..) {

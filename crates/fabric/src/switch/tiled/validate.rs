@@ -583,7 +583,7 @@ impl Fabric<Tiles> {
                     destination: NicId(destination),
                     bytes,
                 };
-                self.validate_created(bounds, ways, nic, &created)
+                self.endpoints.validate_created(bounds, ways, nic, &created)
             }
             Event::NicLink { nic } | Event::Begin { nic } => self.nic(nic),
             Event::Grown {
