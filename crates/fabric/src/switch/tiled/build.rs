@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use netloom_random::{Purpose, Stream};
-use netloom_units::{Clock, Port as PortNumber, SwitchId, Tick};
+use netloom_units::{Port as PortNumber, SwitchId, Tick};
 use rustc_hash::FxHashMap;
 
 use crate::endpoint::Endpoints;
@@ -18,6 +18,7 @@ use crate::shared::Shared;
 use crate::simulation::{Atlas, Options};
 use crate::slab::Slab;
 use crate::switch::announcing::Announcing;
+use crate::switch::tiled::edges::Edges;
 use crate::switch::tiled::faults::Chances;
 use crate::switch::tiled::geometry::Geometry;
 use crate::switch::tiled::prefetch;
@@ -158,7 +159,7 @@ pub(crate) fn partition(
         plan.n_vls > 1 || plan.endpoints.acknowledgement.is_none(),
         "acknowledgements have a channel of their own to the first switch"
     );
-    let clock = Clock::new(plan.switch.period());
+    let clock = Edges::new(plan.switch.period());
     let before_bus = tiled.stages.before_bus;
     let wires = plan
         .links

@@ -93,16 +93,9 @@ impl Fabric<Tiles> {
     /// Returns the free flits in front of the tile that leads to an output.
     #[inline]
     fn row_room(&self, port: u32, output: u32, channel: u32) -> u16 {
-        let used = self.switches.row_used[self.row_space(port, output, channel)];
+        let space = self.switches.geometry.space_towards(port, output, channel);
+        let used = self.switches.row_used[space];
         self.switches.row_buffer - used
-    }
-
-    /// Returns the space in front of a tile that a packet for an output takes.
-    #[inline]
-    fn row_space(&self, port: u32, output: u32, channel: u32) -> u32 {
-        let geometry = &self.switches.geometry;
-        let (column, at) = geometry.tile_place(output);
-        geometry.row_space(geometry.tile_input(port, column), at, channel)
     }
 
     /// Returns the column with the most space among those that a packet can go to (join the
@@ -148,11 +141,11 @@ impl Fabric<Tiles> {
         free - self.switches.states[switch].promised[column as usize]
     }
 
-    /// Returns how the first packet of an input queue may advance, if it may.
-    #[inline]
-    fn way(&self, port: u32, record: &Record) -> Option<Way> {
+    /// Returns how the first packet of an input queue may advance, if it may. `has_room` tells
+    /// whether there is space in front of its tile.
+    #[inline(never)]
+    fn way(&self, port: u32, record: &Record, has_room: bool) -> Option<Way> {
         let (output, flits) = (u32::from(record.output), record.packet.flits);
-        let has_room = self.row_has_room(port, output, u32::from(record.vc), flits);
         let Some(usage) = self.switches.stash_use else {
             return has_room.then_some(Way::Own);
         };
@@ -182,8 +175,16 @@ impl Fabric<Tiles> {
         let at = port * self.switches.geometry.lanes + vc;
         let id = self.switches.input_queues[at].head;
         let record = &self.switches.packets[id];
-        let way = self.way(port, record)?;
         let (output, own, flits) = (u32::from(record.output), record.vc, record.packet.flits);
+        let geometry = &self.switches.geometry;
+        let space = geometry.space_towards(port, output, u32::from(own));
+        let has_room = flits <= self.switches.row_buffer - self.switches.row_used[space];
+        // Most packets advance on their own channel; stashes for congestion are a last resort.
+        let makes_copies = matches!(self.switches.stash_use, Some(StashUse::Reliability { .. }));
+        let way = match has_room && !makes_copies {
+            true => Way::Own,
+            false => self.way(port, record, has_room)?,
+        };
         let is_data = record.is_data();
 
         let queue = &mut self.switches.input_queues[at];
@@ -207,10 +208,10 @@ impl Fabric<Tiles> {
         self.return_credit(now, port, vc as u8, flits, out);
 
         match way {
-            Way::Own => self.drop_off(now, port, id, output, u32::from(own), flits, out),
+            Way::Own => self.drop_into(now, port, id, output, own, space, flits, out),
             Way::Copied(aside) => {
                 let copy = self.copy_for_stash(now, port, id, out);
-                self.drop_off(now, port, id, output, u32::from(own), flits, out);
+                self.drop_into(now, port, id, output, own, space, flits, out);
                 self.send_aside(now, port, copy, aside, flits, out);
             }
             Way::Aside(aside) => {
@@ -223,6 +224,7 @@ impl Fabric<Tiles> {
 
     /// Grants the bus of a port to the first packet that continues from its stash, if there is
     /// space; returns until when.
+    #[inline(never)]
     fn retrieve(&mut self, now: Tick, port: u32, out: &mut Outbox<Self>) -> Option<Tick> {
         let id = self.switches.retrievals[port].head;
         let record = &self.switches.packets[id];
@@ -251,7 +253,6 @@ impl Fabric<Tiles> {
     /// Moves a packet to the row buffer that leads to an output, or to any of its column if the
     /// output is chosen later.
     #[allow(clippy::too_many_arguments)]
-    #[inline]
     fn drop_off(
         &mut self,
         now: Tick,
@@ -262,13 +263,30 @@ impl Fabric<Tiles> {
         flits: u16,
         out: &mut Outbox<Self>,
     ) {
-        let space = self.row_space(port, output, channel);
+        let space = self.switches.geometry.space_towards(port, output, channel);
+        self.drop_into(now, port, packet, output, channel as u8, space, flits, out);
+    }
+
+    /// Does the same where the space in front of the tile is known.
+    #[allow(clippy::too_many_arguments)]
+    #[inline(always)]
+    fn drop_into(
+        &mut self,
+        now: Tick,
+        port: u32,
+        packet: u32,
+        output: u32,
+        channel: u8,
+        space: u32,
+        flits: u16,
+        out: &mut Outbox<Self>,
+    ) {
         self.switches.row_used[space] += flits;
         let when = now + self.switches.cycles(self.switches.stages.row_bus);
         out.at(
             when,
             Event::Row {
-                channel: channel as u8,
+                channel,
                 output: output as u8,
                 port,
                 packet,
@@ -276,6 +294,7 @@ impl Fabric<Tiles> {
         );
     }
 
+    #[inline(never)]
     fn send_aside(
         &mut self,
         now: Tick,
@@ -294,7 +313,7 @@ impl Fabric<Tiles> {
     }
 
     /// Returns credits to the sender of an input.
-    #[inline]
+    #[inline(always)]
     pub(super) fn return_credit(
         &mut self,
         now: Tick,

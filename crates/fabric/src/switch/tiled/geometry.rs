@@ -33,6 +33,20 @@ pub(crate) struct Geometry {
     pub(crate) request: [(u8, u8); 64],
     /// By tile output: the request bits of packets for it, except those on their way to a stash.
     pub(crate) requests_for: [u64; MOST_AT_TILE],
+    /// Tiles of a switch: R C.
+    pub(crate) tiles: u32,
+    /// Column queues of an output: rows times channels.
+    pub(crate) column_queues: u32,
+    /// Of each input: the first tile of its row, and its number among the inputs of a tile.
+    input_place: [(u8, u8); MOST_PORTS],
+    /// Of each output: its column, and its number among the outputs of a tile.
+    output_place: [(u8, u8); MOST_PORTS],
+    /// Queues in front of the tiles of an input, and the first of them that leads to an output.
+    row_queues: u32,
+    first_queue: [u16; MOST_PORTS],
+    /// Spaces in front of the tiles of an input, and the first of them that leads to an output.
+    row_spaces: u32,
+    first_space: [u16; MOST_PORTS],
     /// Row and column of each tile.
     tile_at: [(u8, u8); MOST_TILES],
     /// Row of each column queue of an output (row times channels plus channel).
@@ -63,6 +77,17 @@ impl Geometry {
         for (bit, (channel, output)) in request.into_iter().enumerate() {
             requests_for[usize::from(output)] |= u64::from(!is_stored(channel)) << bit;
         }
+        let spaces = match tiled.row_space {
+            RowSpace::Shared => 1,
+            RowSpace::PerOutput => outputs,
+        };
+        let places = |each: u32| {
+            std::array::from_fn(|output| {
+                let (column, at) = (output as u32 / outputs, output as u32 % outputs);
+                let own = if each == 1 { 0 } else { at };
+                ((column * each + own) * channels) as u16
+            })
+        };
         Geometry {
             rows,
             columns,
@@ -71,14 +96,25 @@ impl Geometry {
             ports,
             lanes,
             channels,
-            spaces: match tiled.row_space {
-                RowSpace::Shared => 1,
-                RowSpace::PerOutput => outputs,
-            },
+            spaces,
             row_of: at(inputs),
             column_of: at(outputs),
             request,
             requests_for,
+            tiles: rows * columns,
+            column_queues: rows * channels,
+            input_place: std::array::from_fn(|input| {
+                let (row, at) = (input as u32 / inputs, input as u32 % inputs);
+                ((row * columns) as u8, at as u8)
+            }),
+            output_place: std::array::from_fn(|output| {
+                let output = output as u32;
+                ((output / outputs) as u8, (output % outputs) as u8)
+            }),
+            row_queues: columns * outputs * channels,
+            first_queue: places(outputs),
+            row_spaces: columns * spaces * channels,
+            first_space: places(spaces),
             tile_at: std::array::from_fn(|tile| {
                 ((tile as u32 / columns) as u8, (tile as u32 % columns) as u8)
             }),
@@ -107,8 +143,15 @@ impl Geometry {
     /// Returns the column of an output, and its index among the outputs of its tiles.
     #[inline]
     pub(crate) fn tile_place(&self, output: u32) -> (u32, u32) {
-        let column = self.column(output);
-        (column, output - column * self.outputs)
+        let (column, at) = self.output_place[output as usize % MOST_PORTS];
+        (u32::from(column), u32::from(at))
+    }
+
+    /// Returns the first tile of the row of an input, and its index among the inputs of its tiles.
+    #[inline]
+    pub(crate) fn input_place(&self, input: u32) -> (u32, u32) {
+        let (first_tile, at) = self.input_place[input as usize % MOST_PORTS];
+        (u32::from(first_tile), u32::from(at))
     }
 
     /// Returns the row of an input.
@@ -148,6 +191,21 @@ impl Geometry {
     pub(crate) fn row_space(&self, tile_input: u32, output: u32, channel: u32) -> u32 {
         let own = if self.spaces == 1 { 0 } else { output };
         (tile_input * self.spaces + own) * self.channels + channel
+    }
+
+    /// Returns the space in front of a tile that a packet from an input port (numbered over the
+    /// partition) takes on a channel, given an output of the switch.
+    #[inline]
+    pub(crate) fn space_towards(&self, port: u32, output: u32, channel: u32) -> u32 {
+        let first = self.first_space[output as usize % MOST_PORTS];
+        port * self.row_spaces + u32::from(first) + channel
+    }
+
+    /// Returns the queue in front of a tile in which such a packet waits.
+    #[inline]
+    pub(crate) fn queue_towards(&self, port: u32, output: u32, channel: u32) -> u32 {
+        let first = self.first_queue[output as usize % MOST_PORTS];
+        port * self.row_queues + u32::from(first) + channel
     }
 
     /// Returns the queue in front of a tile input for one of its outputs and a channel. The channel
@@ -211,6 +269,34 @@ mod tests {
             for column in 0..geometry.columns {
                 let own = (0..ports).filter(|&port| geometry.column(port) == column);
                 assert_eq!(own.count() as u32, geometry.outputs);
+            }
+        }
+    }
+
+    /// Places by output of the switch equal those by column and output of the tile.
+    #[test]
+    fn places_by_output() {
+        for geometry in SWITCHES.map(geometry) {
+            for (port, output) in (0..40).zip((0..geometry.ports).cycle()) {
+                let (column, at) = geometry.tile_place(output);
+                assert_eq!(column * geometry.outputs + at, output);
+                let tile_input = geometry.tile_input(port, column);
+                for channel in 0..geometry.channels {
+                    assert_eq!(
+                        geometry.queue_towards(port, output, channel),
+                        geometry.row_queue(tile_input, at, channel)
+                    );
+                    assert_eq!(
+                        geometry.space_towards(port, output, channel),
+                        geometry.row_space(tile_input, at, channel)
+                    );
+                }
+            }
+            for input in 0..geometry.ports {
+                let (first_tile, at) = geometry.input_place(input);
+                let row = geometry.row(input);
+                assert_eq!(first_tile, row * geometry.columns);
+                assert_eq!(row * geometry.inputs + at, input);
             }
         }
     }

@@ -58,9 +58,10 @@ impl Held {
         if self.first > now {
             return 0;
         }
-        match (now - self.first).checked_div(self.step) {
-            Some(steps) => steps.min(u64::from(self.flits) - 1) as u16 + 1,
-            None => self.flits,
+        let since = now - self.first;
+        match since >= u64::from(self.flits - 1) * self.step {
+            true => self.flits,
+            false => (since / self.step) as u16 + 1,
         }
     }
 
@@ -76,7 +77,9 @@ impl Port {
     /// Returns the space that has been freed by now.
     #[inline]
     pub(crate) fn settle(&mut self, now: Tick, shares: &Shares) {
-        while let Some(held) = self.held.front_mut() {
+        while let Some(held) = self.held.front_mut()
+            && held.first <= now
+        {
             let free = held.free(now);
             self.space.give(held.vc, free, shares);
             if free < held.flits {
@@ -117,9 +120,8 @@ impl Port {
 
 #[cfg(test)]
 mod tests {
-    use netloom_units::Clock;
-
     use super::*;
+    use crate::switch::tiled::edges::Edges;
     use crate::{CrossbarStart, LinkTiming};
 
     fn held(rule: Retransmission) -> Held {
@@ -127,7 +129,7 @@ mod tests {
             flit: 10,
             delay: 100,
         };
-        let wire = Wire::new(link, Clock::new(10), 2, CrossbarStart::AtOnce);
+        let wire = Wire::new(link, Edges::new(10), 2, CrossbarStart::AtOnce);
         Held::new(rule, &wire, Tick(1000), 0, 4)
     }
 

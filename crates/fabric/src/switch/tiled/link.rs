@@ -10,7 +10,7 @@ use crate::switch::Peer;
 use crate::switch::tiled::Tiles;
 use crate::switch::tiled::event::Event;
 use crate::switch::tiled::held::Held;
-use crate::switch::tiled::{Port, after, first_from, members};
+use crate::switch::tiled::{Port, after, members};
 
 impl Port {
     /// Whether an endpoint is at the other end.
@@ -89,8 +89,7 @@ impl Fabric<Tiles> {
             return;
         }
         let head = |vc| self.switches.output_queues[port * self.switches.geometry.lanes + vc].head;
-        let first = self.switches.first_of(eligible, head);
-        let vc = first_from(first, output.next_lane) as u8;
+        let vc = self.switches.next_of(eligible, output.next_lane, head) as u8;
         let has_choice = eligible & (eligible - 1) != 0;
         self.send(now, port, vc, has_choice, out);
     }
@@ -130,8 +129,11 @@ impl Fabric<Tiles> {
             (now + self.switches.stages.output * self.switches.clock.period).max(output.link_until);
         // A damaged packet is sent again after a report from the other end; the packets after it
         // are repeated.
-        let start = begin + repeats * (occupancy + 2 * wire.delay);
-        self.shared.protocol.link_repeats += repeats;
+        let mut start = begin;
+        if repeats > 0 {
+            start = begin + repeats * (occupancy + 2 * wire.delay);
+            self.shared.protocol.link_repeats += repeats;
+        }
         let end = start + occupancy;
         output.link_until = end;
         if is_empty {
@@ -164,7 +166,6 @@ impl Fabric<Tiles> {
             };
             self.shared.note(&packet, start, stage);
         }
-        let wire = &self.switches.wires[u32::from(self.switches.ports[port].wire)];
         match peer {
             Peer::Nic(nic) => {
                 let when = end + wire.delay;

@@ -20,6 +20,7 @@
 
 mod build;
 mod bus;
+mod edges;
 mod event;
 mod faults;
 mod geometry;
@@ -43,7 +44,7 @@ use std::collections::VecDeque;
 use netloom_encoding::{Encoded, State};
 use netloom_engine::Outbox;
 use netloom_random::Stream;
-use netloom_units::{Clock, SwitchId, Tick};
+use netloom_units::{SwitchId, Tick};
 use rustc_hash::FxHashMap;
 
 use crate::fabric::Fabric;
@@ -55,6 +56,7 @@ use crate::slab::Slab;
 use crate::switch::Peer;
 use crate::switch::announcing::Announcing;
 
+use edges::Edges;
 use event::Event;
 use faults::Chances;
 use geometry::Geometry;
@@ -75,7 +77,7 @@ pub(crate) struct Tiles {
     #[state(constant)]
     store_columns: u64,
     #[state(constant)]
-    clock: Clock,
+    clock: Edges,
     #[state(constant)]
     stages: TileStages,
     #[state(constant)]
@@ -166,6 +168,17 @@ impl Tiles {
             .filter(is_transit)
             .fold(0, |set, at| set | 1 << at);
         if transit == 0 { set } else { transit }
+    }
+
+    /// Returns the next member of a set that is not empty: by priority, then round robin from a
+    /// pointer on.
+    #[inline]
+    fn next_of(&self, set: u64, pointer: u8, packet: impl Fn(u32) -> u32) -> u32 {
+        // A single member has nothing to be compared with.
+        if set & (set - 1) == 0 {
+            return set.trailing_zeros();
+        }
+        first_from(self.first_of(set, packet), pointer)
     }
 }
 
@@ -425,11 +438,9 @@ impl Fabric<Tiles> {
             self.decide_link(now, base + port, out);
         }
         // Space freed on this edge is visible on the next.
-        let mut retrieved = std::mem::take(&mut self.switches.states[switch].retrieved);
-        for (port, flits) in retrieved.drain(..) {
-            self.free_stash(port, flits);
+        if !self.switches.states[switch].retrieved.is_empty() {
+            self.free_retrieved(switch);
         }
-        self.switches.states[switch].retrieved = retrieved;
         let state = &mut self.switches.states[switch];
         let due = &state.due;
         let is_due = due.buses | due.tiles | due.multiplexers | due.stashes | due.links != 0;
@@ -437,6 +448,16 @@ impl Fabric<Tiles> {
             state.is_awaited = true;
             out.at(now + self.switches.clock.period, Event::Edge { switch });
         }
+    }
+
+    /// Frees the space of packets that left stashes on this edge.
+    #[inline(never)]
+    fn free_retrieved(&mut self, switch: u32) {
+        let mut retrieved = std::mem::take(&mut self.switches.states[switch].retrieved);
+        for (port, flits) in retrieved.drain(..) {
+            self.free_stash(port, flits);
+        }
+        self.switches.states[switch].retrieved = retrieved;
     }
 
     /// Handles the messages of the side band and of neighbours before packets move.

@@ -8,7 +8,7 @@ use crate::fabric::Fabric;
 use crate::link::pool::Pool;
 use crate::switch::tiled::Tiles;
 use crate::switch::tiled::event::Event;
-use crate::switch::tiled::{after, first_from, members};
+use crate::switch::tiled::{after, members};
 
 impl Fabric<Tiles> {
     /// Handles a header in a column buffer.
@@ -22,14 +22,14 @@ impl Fabric<Tiles> {
         out: &mut Outbox<Self>,
     ) {
         let geometry = &self.switches.geometry;
-        let channels = geometry.channels;
-        let tile_output = geometry.tile_output(port, row);
-        let queue = &mut self.switches.column_queues[tile_output * channels + channel];
+        let index = row * geometry.channels + channel;
+        let at = port * geometry.column_queues + index;
+        let queue = &mut self.switches.column_queues[at];
         if !queue.push(id, &mut self.switches.packets) {
             return;
         }
         let output = &mut self.switches.ports[port];
-        output.columns |= 1 << (row * channels + channel);
+        output.columns |= 1 << index;
         let (switch, number) = (output.switch, output.number);
         let is_aside = channel == self.switches.geometry.store();
         self.make_due(switch, out, |due| {
@@ -55,7 +55,7 @@ impl Fabric<Tiles> {
     /// rows and channels.
     #[inline]
     pub(super) fn decide_multiplexer(&mut self, now: Tick, port: u32, out: &mut Outbox<Self>) {
-        let (channels, rows) = (self.switches.geometry.channels, self.switches.geometry.rows);
+        let first_queue = port * self.switches.geometry.column_queues;
         let output = &mut self.switches.ports[port];
         let mut asking = output.columns & !self.switches.store_columns;
         if asking == 0 {
@@ -69,11 +69,10 @@ impl Fabric<Tiles> {
         output.settle(now, shares);
         while asking != 0 {
             let output = &self.switches.ports[port];
-            let head = |index| self.switches.column_queues[port * rows * channels + index].head;
-            let first = self.switches.first_of(asking, head);
-            let index = first_from(first, output.next_column);
+            let head = |index| self.switches.column_queues[first_queue + index].head;
+            let index = self.switches.next_of(asking, output.next_column, head);
             asking &= !(1 << index);
-            let queue = self.switches.column_queues[port * rows * channels + index];
+            let queue = self.switches.column_queues[first_queue + index];
             if output.space.fits(queue.vc, queue.flits, shares) {
                 self.merge(now, port, index, queue.vc, out);
                 return;
@@ -86,13 +85,13 @@ impl Fabric<Tiles> {
     /// Schedules the next check if no packet fits: when sent flits leave enough space for one. If
     /// they are not enough, packets that are still to be sent will trigger the check.
     pub(super) fn await_room(&mut self, port: u32, out: &mut Outbox<Self>) {
-        let (channels, rows) = (self.switches.geometry.channels, self.switches.geometry.rows);
+        let first_queue = port * self.switches.geometry.column_queues;
         let output = &self.switches.ports[port];
         let shares = &self.switches.output_shares[u32::from(output.wire)];
         let asking = output.columns & !self.switches.store_columns;
         let fits = |space: &Pool| {
             members(asking).any(|index| {
-                let queue = self.switches.column_queues[port * rows * channels + index];
+                let queue = self.switches.column_queues[first_queue + index];
                 space.fits(queue.vc, queue.flits, shares)
             })
         };
@@ -115,13 +114,13 @@ impl Fabric<Tiles> {
     /// stash.
     #[inline]
     fn merge(&mut self, now: Tick, port: u32, index: u32, vc: u8, out: &mut Outbox<Self>) {
-        let (channels, rows) = (self.switches.geometry.channels, self.switches.geometry.rows);
+        let n_queues = self.switches.geometry.column_queues;
         let (packet, flits) = self.leave_column(port, index);
         let stage = self.switches.stages.multiplexer;
         let until = self.switches.pass(now, packet, flits, stage);
         let output = &mut self.switches.ports[port];
         output.multiplexer_blocked = false;
-        output.next_column = after(index, rows * channels);
+        output.next_column = after(index, n_queues);
         output.multiplexer_until = until;
         let shares = &self.switches.output_shares[u32::from(output.wire)];
         output.space.take(vc, flits, shares);
@@ -142,8 +141,7 @@ impl Fabric<Tiles> {
     #[inline(always)]
     pub(super) fn leave_column(&mut self, port: u32, index: u32) -> (u32, u16) {
         let geometry = &self.switches.geometry;
-        let (channels, rows) = (geometry.channels, geometry.rows);
-        let at = port * rows * channels + index;
+        let at = port * geometry.column_queues + index;
         let queue = &mut self.switches.column_queues[at];
         let flits = queue.flits;
         let packet = queue.pop(&self.switches.packets);
@@ -153,11 +151,13 @@ impl Fabric<Tiles> {
         if is_empty {
             output.columns &= !(1 << index);
         }
-        let row = geometry.row_of_column_queue(index);
-        if output.rows_blocked >> row & 1 == 1 {
-            output.rows_blocked &= !(1 << row);
-            let tile = row * geometry.columns + geometry.column(u32::from(output.number));
-            self.switches.states[output.switch].due.tiles |= 1 << tile;
+        if output.rows_blocked != 0 {
+            let row = geometry.row_of_column_queue(index);
+            if output.rows_blocked >> row & 1 == 1 {
+                output.rows_blocked &= !(1 << row);
+                let tile = row * geometry.columns + geometry.column(u32::from(output.number));
+                self.switches.states[output.switch].due.tiles |= 1 << tile;
+            }
         }
         (packet, flits)
     }

@@ -29,7 +29,7 @@ impl Tiles {
         let geometry = &self.geometry;
         let (row, column) = geometry.tile_at(tile);
         let first = switch * geometry.ports + row * geometry.inputs;
-        let waiting = self.tiles[switch * geometry.rows * geometry.columns + tile].waiting;
+        let waiting = self.tiles[switch * geometry.tiles + tile].waiting;
         members(u64::from(waiting)).map(move |input| geometry.tile_input(first + input, column))
     }
 
@@ -104,8 +104,8 @@ impl Fabric<Tiles> {
                 tiles.port_lines(port, &[0, 1, 2, 4]);
             }
             Event::Tile { tile, switch } => {
-                let n_tiles = geometry.rows * geometry.columns;
-                tiles.tiles.prefetch(switch * n_tiles + u32::from(tile), 0);
+                let at_tile = switch * geometry.tiles + u32::from(tile);
+                tiles.tiles.prefetch(at_tile, 0);
             }
             Event::Stashed { port, packet }
             | Event::Located { port, packet }
@@ -188,7 +188,7 @@ impl Fabric<Tiles> {
             if let Some(held) = output.held.front() {
                 prefetch_line(held);
             }
-            let first = port * geometry.rows * geometry.channels;
+            let first = port * geometry.column_queues;
             for index in members(output.columns & !tiles.store_columns) {
                 tiles.column_queues.prefetch(first + index, 0);
             }

@@ -29,6 +29,7 @@ impl Fabric<Tiles> {
     }
 
     /// Grants the multiplexer into a stash to the next row, round robin, if the stash has space.
+    #[inline(never)]
     pub(super) fn decide_stash_multiplexer(
         &mut self,
         now: Tick,

@@ -25,25 +25,24 @@ impl Fabric<Tiles> {
         let geometry = &self.switches.geometry;
         let (column, at) = geometry.tile_place(output);
         let tile_input = geometry.tile_input(port, column);
-        let queue = &mut self.switches.row_queues[geometry.row_queue(tile_input, at, channel)];
+        let queue = geometry.queue_towards(port, output, channel);
+        let queue = &mut self.switches.row_queues[queue];
         if !queue.push(id, &mut self.switches.packets) {
             return;
         }
         self.switches.tile_inputs[tile_input].requests |= 1 << (channel * geometry.outputs + at);
         let input = &self.switches.ports[port];
         let (switch, number) = (input.switch, u32::from(input.number));
-        let row = geometry.row(number);
-        let tile = row * geometry.columns + column;
-        let n_tiles = geometry.rows * geometry.columns;
-        self.switches.tiles[switch * n_tiles + tile].waiting |=
-            1 << (number - row * geometry.inputs);
+        let (first_tile, at_tile) = geometry.input_place(number);
+        let tile = first_tile + column;
+        self.switches.tiles[switch * geometry.tiles + tile].waiting |= 1 << at_tile;
         self.make_due(switch, out, |due| due.tiles |= 1 << tile);
     }
 
     /// Handles the scheduled check of a tile.
     pub(crate) fn tile_wakes(&mut self, now: Tick, switch: u32, tile: u8, out: &mut Outbox<Self>) {
-        let n_tiles = self.switches.geometry.rows * self.switches.geometry.columns;
-        let state = &mut self.switches.tiles[switch * n_tiles + u32::from(tile)];
+        let at_tile = switch * self.switches.geometry.tiles + u32::from(tile);
+        let state = &mut self.switches.tiles[at_tile];
         if state.wake <= now {
             state.wake = Tick::NEVER;
         }
@@ -52,9 +51,7 @@ impl Fabric<Tiles> {
         }
     }
 
-    /// Runs one round of separable allocation, output first. Each output picks an input, and each
-    /// input accepts one of the outputs that picked it. It then sends round robin over channels.
-    /// Pointers move only past accepted grants.
+    /// Decides a tile: directly if there is no choice, otherwise by a round of allocation.
     #[inline]
     pub(super) fn decide_tile(
         &mut self,
@@ -64,18 +61,28 @@ impl Fabric<Tiles> {
         out: &mut Outbox<Self>,
     ) {
         let place = Place::new(&self.switches.geometry, switch, tile);
+        let waiting = self.switches.tiles[place.at_tile].waiting;
+        if !waiting.is_power_of_two() || !self.decide_tile_alone(now, place, out) {
+            self.allocate(now, place, out);
+        }
+    }
+
+    /// Runs one round of separable allocation, output first. Each output picks an input, and each
+    /// input accepts one of the outputs that picked it. It then sends round robin over channels.
+    /// Pointers move only past accepted grants.
+    // Not inlined, since most tiles have no choice.
+    #[inline(never)]
+    fn allocate(&mut self, now: Tick, place: Place, out: &mut Outbox<Self>) {
         let Place {
+            switch,
+            tile,
             at_tile,
             row,
             column,
             first_input,
             first_output,
-            ..
         } = place;
         let waiting = self.switches.tiles[at_tile].waiting;
-        if waiting.is_power_of_two() && self.decide_tile_alone(now, place, out) {
-            return;
-        }
         let mut round = Round::new();
         for input in members(u64::from(waiting)) {
             let tile_input = self
@@ -166,10 +173,11 @@ impl Fabric<Tiles> {
                 later = self.cross_on(now, tile_input, port, place.row, output, channel, out);
                 self.switches.tile_outputs[tile_output].next_input =
                     after(input, self.switches.geometry.inputs);
+                self.wake_bus(port_in);
                 if self.switches.tile_inputs[tile_input].requests == 0 {
                     self.switches.tiles[place.at_tile].waiting = 0;
+                    return true;
                 }
-                self.wake_bus(port_in);
             } else {
                 later = Tick::NEVER;
                 self.switches.ports[port].rows_blocked |= 1 << place.row;
@@ -397,9 +405,11 @@ impl Fabric<Tiles> {
     fn wake_bus(&mut self, port: u32) {
         let input = &self.switches.ports[port];
         let switch = &mut self.switches.states[input.switch];
-        let woken = switch.blocked & 1 << input.number;
-        switch.blocked &= !woken;
-        switch.due.buses |= woken;
+        let own = 1 << input.number;
+        if switch.blocked & own != 0 {
+            switch.blocked &= !own;
+            switch.due.buses |= own;
+        }
     }
 }
 
@@ -425,7 +435,7 @@ impl Place {
         Place {
             switch,
             tile,
-            at_tile: switch * geometry.rows * geometry.columns + tile,
+            at_tile: switch * geometry.tiles + tile,
             row,
             column,
             first_input: base + row * geometry.inputs,

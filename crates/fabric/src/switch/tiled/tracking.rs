@@ -53,6 +53,7 @@ enum Verdict {
 impl Fabric<Tiles> {
     /// Creates the copy of a packet that starts to leave the input of an end port, and starts
     /// tracking the packet.
+    #[inline(never)]
     pub(super) fn copy_for_stash(
         &mut self,
         now: Tick,

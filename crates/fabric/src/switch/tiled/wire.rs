@@ -2,7 +2,9 @@
 
 use crate::LinkTiming;
 use crate::plan::CrossbarStart;
-use netloom_units::{Clock, Tick};
+use netloom_units::Tick;
+
+use crate::switch::tiled::edges::Edges;
 
 /// The timing of a link class. Flit k of a packet sent from `start` on is received completely at
 /// `start + (k + 1) flit + delay`.
@@ -24,7 +26,7 @@ pub(crate) struct Wire {
 impl Wire {
     pub(crate) fn new(
         link: LinkTiming,
-        clock: Clock,
+        clock: Edges,
         before_bus: u64,
         start: CrossbarStart,
     ) -> Self {
@@ -55,7 +57,7 @@ impl Wire {
     /// routed. Unless the bus starts at once, enough of it has been received that the bus, which is
     /// faster than the link, does not run dry.
     #[inline]
-    pub(crate) fn ready(&self, start: Tick, flits: u16, clock: Clock) -> Tick {
+    pub(crate) fn ready(&self, start: Tick, flits: u16, clock: Edges) -> Tick {
         let arrival = self.arrival(start);
         let fed = arrival + u64::from(flits - 1) * self.behind;
         let written = clock.edge_at_or_after(arrival) + self.before_bus;
