@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::Context;
 use clap::Args;
+use netloom_experiment::huge_pages;
 use netloom_results::store::read_with_control;
 
 use super::output::Output;
@@ -77,6 +78,7 @@ fn is_opened(file: &Path) -> bool {
     } else {
         &[&["xdg-open"], &["wslview"], &["gio", "open"]]
     };
+    huge_pages::switch_on();
     commands.iter().any(|command| {
         let mut opener = Command::new(command[0]);
         opener.args(&command[1..]).arg(file);

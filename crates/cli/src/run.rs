@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use netloom_design::plan::Plan;
 use netloom_experiment::Kinds;
-use netloom_experiment::runner::{self, Checkpoints, RunOptions};
+use netloom_experiment::runner::{self, Checkpoints, MOST_CSV_LINES, RunOptions};
 use netloom_results::store::{CheckpointFolder, RunFolder};
 use netloom_results::{
     ConnectionsSummary, Document, JobSummary, ProtocolSummary, Provenance, RankWait, Run, Status,
@@ -70,6 +70,10 @@ pub(crate) struct RunCommand {
     /// interrupted; the same command resumes from it.
     #[arg(long, value_name = "TIME", value_parser = checkpoint::wall_time)]
     checkpoint_every: Option<Duration>,
+    /// Write all tables as CSV. Without it, a run writes those of at most 100,000 lines, and a study
+    /// only results and points.
+    #[arg(long)]
+    csv: bool,
     /// Use the reference implementation (slow); does not affect results.
     #[arg(long)]
     reference: bool,
@@ -78,6 +82,10 @@ pub(crate) struct RunCommand {
 impl RunCommand {
     pub(super) fn run(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
         interrupt::listen()?;
+        if self.csv && self.shard.is_some() {
+            output.error("--csv works with a whole study; use `netloom study merge --csv`");
+            return Ok(Exit::Usage);
+        }
         if self.file.is_dir() {
             return self.resume(kinds, output);
         }
@@ -164,7 +172,8 @@ impl RunCommand {
             timing: stopwatch.timing(),
             ..machine::provenance()
         };
-        let stored = result.store(folder, &experiment, &provenance);
+        let most_csv_lines = if self.csv { usize::MAX } else { MOST_CSV_LINES };
+        let stored = result.store(folder, &experiment, &provenance, most_csv_lines);
 
         result.document.timing = Some(provenance.timing);
         match self.format {
@@ -175,7 +184,7 @@ impl RunCommand {
             }
             Format::Json => output.data(&serde_json::to_string_pretty(&result.document)?)?,
         }
-        stored?;
+        say_without_csv(&stored?, output);
         let status = result.document.status();
         let is_kept = keeper.is_some();
         if status == Status::Interrupted {
@@ -262,6 +271,7 @@ impl RunCommand {
             partitions: self.overrides.partitions,
             format: self.format,
             progress: self.progress,
+            csv: self.csv,
         };
         match begun? {
             Some(Ok((folder, shard))) => running.run(&folder, shard, output),
@@ -304,6 +314,7 @@ impl RunCommand {
             partitions: overrides.partitions,
             format: self.format,
             progress: self.progress,
+            csv: self.csv,
         };
         running.run(&folder, shard, output)
     }
@@ -337,6 +348,17 @@ impl RunCommand {
         }
         let folder = StudyFolder::begin(&path, study, self.overwrite)?;
         Ok(Ok((folder, shard)))
+    }
+}
+
+/// Prints which tables have too many lines for CSV.
+fn say_without_csv(tables: &[&str], output: &Output) {
+    if !tables.is_empty() {
+        output.say(&format!(
+            "no CSV of tables with more than {} lines: {}; --csv writes it",
+            netloom_text::number::count(MOST_CSV_LINES as u64),
+            tables.join(", ")
+        ));
     }
 }
 

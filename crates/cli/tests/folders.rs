@@ -534,6 +534,32 @@ fn an_interrupted_run_is_marked_in_every_file() {
 }
 
 #[test]
+fn a_table_of_many_lines_is_written_as_parquet_only() {
+    let place = Place::new("folders-many-lines");
+    let levels = "sl = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]\nload = 0.01\n";
+    // 226 rows of about 200 epochs and 3 seeds.
+    let classes = (0..15).map(|n| format!("[[traffic]]\nname = \"c{n}\"\n{levels}"));
+    let text = SMALL.replace(
+        "length = \"60 us\"\nwarmup = \"4 us\"",
+        "length = \"2 us\"\nrepeat = 3",
+    );
+    place.file("many.toml", &(text + &classes.collect::<String>()));
+    let run = |more: &[&str]| {
+        let ended = place.run(&[&["run", "many.toml", "-o", "out"], more].concat());
+        ended.stderr
+    };
+    let stderr = run(&[]);
+    let line = "no CSV of tables with more than 100,000 lines: series; --csv writes it\n";
+    assert!(stderr.contains(line), "{stderr}");
+    let has = |name: &str| place.0.join("out").join(name).exists();
+    assert!(has("series.parquet") && has("hosts.csv") && !has("series.csv"));
+    place.run(&["report", "out"]).with(0);
+    let stderr = run(&["--csv"]);
+    assert!(!stderr.contains("no CSV"), "{stderr}");
+    assert!(place.read("out/series.csv").lines().count() > 100_000);
+}
+
+#[test]
 fn tables_of_a_study_that_lacks_runs_are_called_partial() {
     let place = Place::new("folders-partial");
     place.file("s.toml", &study());

@@ -257,8 +257,8 @@ fn about(concept: &Concept, kind: &KindInfo) -> String {
 
 fn results() -> String {
     let mut text = "# Tables of results\n\n\
-        The tables that a run or a study leaves in its folder, as `.csv` and `.parquet`. Units are \
-        part of the \
+        The tables that a run or a study leaves in its folder, as `.parquet`, and as `.csv` up to \
+        100,000 lines. Units are part of the \
         names of columns. A cell is empty where there is no value. `netloom explain COLUMN` says \
         the same about \
         one of them. The merged tables of a study begin with the column `point`, then `variant` \

@@ -14,6 +14,7 @@ pub mod bench;
 mod check;
 pub mod codes;
 pub mod experiment;
+pub mod huge_pages;
 mod kinds;
 pub mod render;
 pub mod runner;

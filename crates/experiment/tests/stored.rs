@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use netloom_experiment::runner::{Control, RunOptions, RunResult, run, run_id};
+use netloom_experiment::runner::{Control, MOST_CSV_LINES, RunOptions, RunResult, run, run_id};
 use netloom_experiment::spec::{Request, load};
 use netloom_experiment::{Experiment, render};
-use netloom_results::store::{RunFolder, read};
+use netloom_results::store::{RunFolder, read, table_file};
 use netloom_results::{Collection, Provenance, Status, Stopwatch};
 
 /// Shortens an experiment of the repository to two seeds of some microseconds.
@@ -29,8 +29,14 @@ fn shortened(name: &str) -> Experiment {
     loaded.experiment.unwrap_or_else(|| panic!("{notes}"))
 }
 
-/// Returns the collection of a stored run.
-fn stored(name: &str, experiment: &Experiment, result: &RunResult) -> Collection {
+/// Returns the collection of a stored run, of whose tables these have no CSV.
+fn stored(
+    name: &str,
+    experiment: &Experiment,
+    result: &RunResult,
+    most_csv_lines: usize,
+    without_csv: &[&str],
+) -> Collection {
     let stopwatch = Stopwatch::start();
     let path = std::env::temp_dir().join(format!("netloom-stored-{name}-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&path);
@@ -39,7 +45,13 @@ fn stored(name: &str, experiment: &Experiment, result: &RunResult) -> Collection
         timing: stopwatch.timing(),
         ..Provenance::of_this_process()
     };
-    result.store(folder, experiment, &provenance).unwrap();
+    let skipped = result.store(folder, experiment, &provenance, most_csv_lines);
+    assert_eq!(skipped.unwrap(), without_csv);
+    for (name, _) in result.all_tables() {
+        let file = |ending| path.join(table_file(name, ending, is_partial(result)));
+        assert_eq!(file("csv").exists(), !without_csv.contains(&name), "{name}");
+        assert!(file("parquet").exists(), "{name}");
+    }
     let collection = read(&path).unwrap();
     std::fs::remove_dir_all(&path).unwrap();
     assert_eq!(collection.folder, path.display().to_string());
@@ -55,10 +67,14 @@ fn stored(name: &str, experiment: &Experiment, result: &RunResult) -> Collection
     }
 }
 
+fn is_partial(result: &RunResult) -> bool {
+    result.document.status() == Status::Interrupted
+}
+
 #[track_caller]
 fn same(name: &str, experiment: &Experiment, result: &RunResult) {
     let (read, own) = (
-        stored(name, experiment, result),
+        stored(name, experiment, result, MOST_CSV_LINES, &[]),
         result.collection(experiment),
     );
     for (name, table) in &own.tables {
@@ -107,4 +123,18 @@ fn so_is_that_of_an_interrupted_run_and_of_one_without_tables() {
     let bare = run(&experiment, &options, &mut |_| Control::Continue);
     assert_eq!(bare.collection(&experiment).table("links"), None);
     same("bare", &experiment, &bare);
+}
+
+#[test]
+fn tables_without_csv_are_read_from_parquet() {
+    let experiment = shortened("tree16_two-table_three-classes.toml");
+    let result = run(&experiment, &RunOptions::default(), &mut |_| {
+        Control::Continue
+    });
+    let lines = |name: &str| result.table(name).unwrap().len();
+    let most = lines("links");
+    assert!(lines("hosts") < most && lines("series") > most && lines("histograms") > most);
+    let without = ["series", "histograms"];
+    let read = stored("without-csv", &experiment, &result, most, &without);
+    assert_eq!(read, result.collection(&experiment));
 }

@@ -72,6 +72,8 @@ pub(super) struct Running<'a> {
     pub(super) partitions: Option<usize>,
     pub(super) format: Format,
     pub(super) progress: Style,
+    /// Write all tables as CSV.
+    pub(super) csv: bool,
 }
 
 impl Running<'_> {
@@ -184,7 +186,10 @@ impl Running<'_> {
         let merged = merge(
             self.study,
             folder,
-            MergeOptions::default(),
+            MergeOptions {
+                csv: self.csv,
+                ..MergeOptions::default()
+            },
             interrupt::control,
             output,
         )?;

@@ -37,12 +37,12 @@ use netloom_results::{
 use netloom_topology::Structure;
 use netloom_units::Tick;
 
-use crate::{Experiment, NotBuilt, WarmupRule};
+use crate::{Experiment, NotBuilt, WarmupRule, huge_pages};
 use gathered::{Gathered, NOT_YET, Snapshot};
 use tables::Tables;
 
 pub use checkpoint::{Checkpoints, NotContinued};
-pub use stored::layout;
+pub use stored::{MOST_CSV_LINES, layout};
 
 /// How to run. Does not affect results.
 #[derive(Clone, Copy, Debug)]
@@ -355,6 +355,8 @@ impl OneRun<'_> {
             .measure
             .waits
             .then(|| waits::Witnesses::put(&experiment.fabric));
+        let n_ranks = self.ranks.map_or(1, |ranks| ranks.lock().size());
+        huge_pages::switch_on_for(experiment.fabric.topology.n_nics(), n_ranks);
         let mut simulation = netloom_fabric::build_over(
             witnessed
                 .as_ref()

@@ -9,10 +9,17 @@ use netloom_results::{Collection, Manifest, Provenance, Status, sha256};
 use super::RunResult;
 use crate::Experiment;
 
+/// Most lines of a table that `netloom run` writes as CSV unless `--csv` is set. CSV takes most of
+/// the time and space of large tables, and no command reads it.
+pub const MOST_CSV_LINES: usize = 100_000;
+
 impl RunResult {
     /// Writes all files of the run of this experiment to its folder, which
     /// [`netloom_results::store::read`] reads. Tables of an interrupted run have `partial` in their
     /// names.
+    ///
+    /// Every table is written as Parquet, and as CSV too if it has at most `most_csv_lines` lines.
+    /// Returns the names of the tables without CSV.
     ///
     /// # Errors
     /// If the folder cannot be written, or if an interrupted run would replace a complete one.
@@ -21,7 +28,8 @@ impl RunResult {
         folder: RunFolder,
         experiment: &Experiment,
         provenance: &Provenance,
-    ) -> Result<(), FolderError> {
+        most_csv_lines: usize,
+    ) -> Result<Vec<&'static str>, FolderError> {
         let resolved = experiment.resolved.to_toml(true);
         let manifest = self.manifest(experiment, &resolved, provenance);
         let mut files: Vec<(String, Vec<u8>)> = [
@@ -32,12 +40,17 @@ impl RunResult {
         .map(|(name, text)| (name.to_owned(), text.into_bytes()))
         .into();
         let is_partial = self.document.status() == Status::Interrupted;
+        let mut without_csv = vec![];
         for (name, frame) in self.all_tables() {
             let file = |ending| table_file(name, ending, is_partial);
-            files.push((file("csv"), frame.to_csv().into_bytes()));
+            match frame.len() <= most_csv_lines {
+                true => files.push((file("csv"), frame.to_csv().into_bytes())),
+                false => without_csv.push(name),
+            }
             files.push((file("parquet"), to_parquet(&frame)));
         }
-        folder.write(&self.document, &files)
+        folder.write(&self.document, &files)?;
+        Ok(without_csv)
     }
 
     fn manifest(

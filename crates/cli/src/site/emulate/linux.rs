@@ -5,6 +5,7 @@ use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
+use netloom_experiment::huge_pages;
 use netloom_infiniband::Site;
 use netloom_infiniband::emulate::{Emulator, Lanes, Mtu, Profile, Profiles, library, program};
 
@@ -127,6 +128,7 @@ impl Emulate {
             Some(node) => emulator.attach_at(node, library, &mut command),
             None => emulator.attach(library, &mut command),
         }
+        huge_pages::switch_on();
         let running = command
             .spawn()
             .with_context(|| format!("cannot run {name}"));
