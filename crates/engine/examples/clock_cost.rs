@@ -17,6 +17,7 @@
 use std::marker::PhantomData;
 use std::time::Instant;
 
+use netloom_encoding::Encoded;
 use netloom_engine::{Engine, EventQueue, Heap, Model, Outbox, Wheel};
 use netloom_random::{Purpose, Stream};
 use netloom_units::Tick;
@@ -84,7 +85,7 @@ const CASES: [Case; 6] = [
     },
 ];
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Encoded)]
 struct Event {
     component: u32,
     is_timer: bool,
@@ -139,7 +140,7 @@ impl<Q> Load<Q> {
 
 impl<Q: EventQueue<Event>> Model for Load<Q> {
     type Event = Event;
-    type Parcel = ();
+    type Parcel = u8;
     type Queue = Q;
 
     #[inline]
@@ -182,7 +183,7 @@ impl<Q: EventQueue<Event>> Model for Load<Q> {
         self.components[i as usize] = component;
     }
 
-    fn receive(&mut self, event: Event, (): ()) -> Event {
+    fn receive(&mut self, event: Event, _: u8) -> Event {
         event
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use netloom_encoding::{Encoded, State, Validity};
+use netloom_encoding::{State, Validity};
 use netloom_units::Tick;
 
 use crate::mailbox::Mailboxes;
@@ -37,7 +37,7 @@ impl<M: Model> Engine<M> {
     }
 }
 
-impl<M: Model, T: Transport<M>> Engine<M, T> {
+impl<M: Model, T: Transport> Engine<M, T> {
     /// Creates an engine for the partitions of this process, one model each.
     ///
     /// # Panics
@@ -59,9 +59,9 @@ impl<M: Model, T: Transport<M>> Engine<M, T> {
         assert!(threads > 0, "an engine without a thread");
         let partitions = models
             .into_iter()
-            .map(|m| Mutex::new(Partition::new(m, placement.total)))
+            .map(|m| Mutex::new(Partition::new(m, &placement)))
             .collect();
-        let mailboxes = Mailboxes::new(placement.clone());
+        let mailboxes = Mailboxes::new(placement.clone(), transport.ranks());
         let exchange = Exchange::new(transport);
         let run = Run {
             partitions,
@@ -172,8 +172,8 @@ impl<M: Model, T: Transport<M>> Engine<M, T> {
 
 impl<M, T> Engine<M, T>
 where
-    M: Model<Event: Encoded + std::fmt::Debug> + State,
-    T: Transport<M>,
+    M: Model<Event: std::fmt::Debug> + State,
+    T: Transport,
 {
     /// Returns the partitions of this process, counted over all processes.
     pub fn here(&self) -> std::ops::Range<usize> {

@@ -18,6 +18,7 @@
 //! [`Outbox`], and `partition.rs` for the loop over the ticks.
 
 mod barrier;
+mod encoded;
 mod engine;
 mod mailbox;
 mod model;
@@ -39,5 +40,5 @@ pub use partition::LATEST;
 pub use queue::{EventQueue, Heap, Wheel};
 pub use ranks::{OverRanks, Ranks, SharedRanks, placement};
 pub use threads_as_ranks::ThreadRank;
-pub use transport::{Local, Message, Placement, Transport};
+pub use transport::{Local, Placement, Transport};
 pub use watchdog::find_cycle;

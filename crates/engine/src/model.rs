@@ -1,5 +1,6 @@
 //! The interface of a simulated system: its events, its two phases, its boundary.
 
+use netloom_encoding::Encoded;
 use netloom_units::Tick;
 
 use crate::{EventQueue, Outbox};
@@ -9,9 +10,9 @@ pub trait Model: Sized + Send {
     /// Plain data without time, which the queue adds. Keep it at 16 bytes.
     ///
     /// The order is used only by the reference heap, never by a decision.
-    type Event: Copy + Send + Ord;
+    type Event: Copy + Send + Ord + Encoded;
     /// Data that crosses a partition by value together with an event (a packet record).
-    type Parcel: Copy + Send;
+    type Parcel: Copy + Send + Encoded + Default;
     /// The queue of pending events: [`Wheel`](crate::Wheel), except in tests of the engine.
     type Queue: EventQueue<Self::Event>;
 
@@ -58,6 +59,13 @@ pub trait Model: Sized + Send {
     ///
     /// Its effects on other components come at least one tick later.
     fn decide(&mut self, component: u32, now: Tick, out: &mut Outbox<Self>);
+
+    /// Whether an event takes a parcel to another partition. Other events reach another process
+    /// without one, and [`receive`](Self::receive) gets the default parcel.
+    #[inline(always)]
+    fn has_parcel(_event: Self::Event) -> bool {
+        true
+    }
 
     /// Takes an event from another partition with its parcel: stores the parcel and returns the
     /// event in the form used in this partition.

@@ -68,7 +68,6 @@ impl<M: Model> Outbox<M> {
             when,
             event,
             parcel,
-            partition,
         });
     }
 

@@ -1,10 +1,14 @@
 //! One partition: a model, its pending events, and the loop over its ticks.
 
+use std::ops::Range;
+
 use netloom_encoding::{Encoded, Invalid, State, Validity, ensure};
 use netloom_units::Tick;
 
+use crate::encoded;
+use crate::mailbox::Sent;
 use crate::scramble::Scramble;
-use crate::transport::MessageOf;
+use crate::transport::{MessageOf, Placement};
 use crate::windows::Window;
 use crate::{EventQueue, Model, Outbox};
 
@@ -29,6 +33,10 @@ pub(crate) struct Partition<M: Model> {
     pub(crate) outbox: Outbox<M>,
     /// Events applied so far.
     pub(crate) events: u64,
+    /// The partitions of this process, by number.
+    here: Range<usize>,
+    /// Messages to a partition of another process, encoded. Reused for its capacity.
+    bytes: Vec<u8>,
     /// Events of the current tick. Like `deciding`, kept for its capacity.
     batch: Vec<M::Event>,
     deciding: Vec<u32>,
@@ -37,13 +45,15 @@ pub(crate) struct Partition<M: Model> {
 }
 
 impl<M: Model> Partition<M> {
-    pub(crate) fn new(model: M, n_partitions: usize) -> Self {
+    pub(crate) fn new(model: M, placement: &Placement) -> Self {
         let queue = M::Queue::for_delays(model.usual_delay());
         let scramble = model.is_scrambled().then(Scramble::default);
         Partition {
             model,
-            outbox: Outbox::new(queue, n_partitions),
+            outbox: Outbox::new(queue, placement.total),
             events: 0,
+            here: placement.here.clone(),
+            bytes: Vec::new(),
             batch: Vec::new(),
             deciding: Vec::new(),
             scramble,
@@ -116,6 +126,17 @@ impl<M: Model> Partition<M> {
         }
     }
 
+    /// Takes a block of messages of the last window that another process has encoded.
+    pub(crate) fn receive_block(&mut self, mut block: &[u8]) {
+        // The horizon is equal in all processes, and this window has not yet set its own.
+        let horizon = self.outbox.horizon;
+        while !block.is_empty() {
+            let message = encoded::take::<M>(&mut block, horizon).expect("ranks of one version");
+            let event = self.model.receive(message.event, message.parcel);
+            self.outbox.queue.push(message.when, event);
+        }
+    }
+
     /// Returns the earliest pending event here, or [`Tick::NEVER`].
     pub(crate) fn earliest(&mut self) -> Tick {
         self.outbox.queue.next().unwrap_or(Tick::NEVER)
@@ -123,9 +144,17 @@ impl<M: Model> Partition<M> {
 
     /// Ends a window: posts the messages sent in it and returns the earliest event that is pending
     /// here or in one of them.
-    pub(crate) fn hand_over(&mut self, mut post: impl FnMut(u16, &mut Vec<MessageOf<M>>)) -> Tick {
+    pub(crate) fn hand_over(&mut self, mut post: impl FnMut(u16, Sent<'_, M>)) -> Tick {
+        let horizon = self.outbox.horizon;
         for partition in self.outbox.addressed.drain(..) {
-            post(partition, &mut self.outbox.outgoing[usize::from(partition)]);
+            let messages = &mut self.outbox.outgoing[usize::from(partition)];
+            if self.here.contains(&usize::from(partition)) {
+                post(partition, Sent::Here(messages));
+            } else {
+                encoded::put_block::<M>(partition, messages, horizon, &mut self.bytes);
+                post(partition, Sent::Leaving(&self.bytes));
+                self.bytes.clear();
+            }
         }
         let sent = std::mem::replace(&mut self.outbox.earliest_sent, Tick::NEVER);
         self.earliest().min(sent)
@@ -134,7 +163,7 @@ impl<M: Model> Partition<M> {
 
 impl<M> Partition<M>
 where
-    M: Model<Event: Encoded + std::fmt::Debug> + State,
+    M: Model<Event: std::fmt::Debug> + State,
 {
     /// Appends the model and all pending events, between two runs that end and begin at `now`.
     pub(crate) fn save(&mut self, now: Tick, out: &mut Vec<u8>) {

@@ -9,8 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use netloom_encoding::Encoded;
 use netloom_units::Tick;
 
-use crate::Model;
-use crate::transport::{Message, Placement, Transport};
+use crate::transport::{Placement, Transport};
 
 /// The communicating processes of one run, numbered from zero.
 ///
@@ -23,8 +22,8 @@ pub trait Ranks: Send {
     /// Returns the number of processes.
     fn size(&self) -> usize;
 
-    /// Sends `to[r]` to each rank `r` of `with`, and fills `from[r]` with what that rank sent here.
-    /// All lists of `to` are left empty. `with` is symmetric: two ranks list each other or neither
+    /// Sends `to[r]` to each rank `r` of `with`, and replaces `from[r]` with the bytes that this rank
+    /// sent here. All lists of `to` are left empty. `with` is symmetric: two ranks list each other or neither
     /// does.
     fn exchange(&mut self, with: &[usize], to: &mut [Vec<u8>], from: &mut [Vec<u8>]);
 
@@ -111,9 +110,6 @@ pub struct OverRanks {
     neighbours: Vec<usize>,
     /// Whether all ranks are neighbours of each other, so that an exchange reaches every rank.
     are_all_neighbours: bool,
-    /// Bytes to and from each rank; kept for their capacity.
-    to: Vec<Vec<u8>>,
-    from: Vec<Vec<u8>>,
 }
 
 impl OverRanks {
@@ -149,68 +145,45 @@ impl OverRanks {
             rank_of,
             neighbours: own.map(|(_, other)| *other).collect(),
             are_all_neighbours: cabled.len() == size * (size - 1),
-            to: vec![Vec::new(); size],
-            from: vec![Vec::new(); size],
         }
     }
 }
 
-impl<M: Model<Event: Encoded, Parcel: Encoded>> Transport<M> for OverRanks {
+impl Transport for OverRanks {
     fn placement(&self) -> Placement {
         self.placement.clone()
+    }
+
+    fn ranks(&self) -> Vec<usize> {
+        self.rank_of.clone()
     }
 
     fn earliest(&mut self, next: Tick) -> Tick {
         Tick(self.ranks.lock().least(next.0))
     }
 
-    fn exchange(
-        &mut self,
-        sent: &mut Vec<Message<M::Event, M::Parcel>>,
-        arrived: &mut Vec<Message<M::Event, M::Parcel>>,
-        next: Tick,
-    ) -> Tick {
+    fn exchange(&mut self, to: &mut [Vec<u8>], from: &mut [Vec<u8>], next: Tick) -> Tick {
+        debug_assert!(
+            (0..to.len()).all(|rank| to[rank].is_empty() || self.neighbours.contains(&rank)),
+            "expected messages to neighbours only"
+        );
+        // The last bytes for a neighbour are the earliest event here.
         for &other in &self.neighbours {
-            next.put(&mut self.to[other]);
-        }
-        for message in sent.drain(..) {
-            let rank = self.rank_of[usize::from(message.partition)];
-            debug_assert!(self.neighbours.contains(&rank), "a message to rank {rank}");
-            message.put(&mut self.to[rank]);
+            next.put(&mut to[other]);
         }
         let mut ranks = self.ranks.lock();
-        ranks.exchange(&self.neighbours, &mut self.to, &mut self.from);
+        ranks.exchange(&self.neighbours, to, from);
         let mut least = next;
         for &other in &self.neighbours {
-            let bytes = &mut self.from[other];
-            let mut rest = bytes.as_slice();
-            least = least.min(Tick::take(&mut rest).expect("ranks of one version"));
-            while !rest.is_empty() {
-                arrived.push(Message::take(&mut rest).expect("ranks of one version"));
-            }
-            bytes.clear();
+            let bytes = &mut from[other];
+            let (messages, mut last) = bytes.split_at(bytes.len().saturating_sub(8));
+            least = least.min(Tick::take(&mut last).expect("ranks of one version"));
+            let length = messages.len();
+            bytes.truncate(length);
         }
         match self.are_all_neighbours {
             true => least,
             false => Tick(ranks.least(next.0)),
         }
-    }
-}
-
-impl<E: Encoded, P: Encoded> Encoded for Message<E, P> {
-    fn put(&self, out: &mut Vec<u8>) {
-        self.when.put(out);
-        self.partition.put(out);
-        self.event.put(out);
-        self.parcel.put(out);
-    }
-
-    fn take(from: &mut &[u8]) -> Option<Self> {
-        Some(Message {
-            when: Tick::take(from)?,
-            partition: u16::take(from)?,
-            event: E::take(from)?,
-            parcel: P::take(from)?,
-        })
     }
 }

@@ -7,7 +7,7 @@ use netloom_units::Tick;
 
 use crate::Model;
 use crate::barrier::Barrier;
-use crate::mailbox::{Mailboxes, Parity};
+use crate::mailbox::{Mail, Mailboxes, Parity};
 use crate::partition::Partition;
 use crate::transport::Transport;
 use crate::windows::{Exchange, Run, Window};
@@ -21,7 +21,7 @@ struct Crew<'a, M: Model, T> {
     mailboxes: &'a Mailboxes<M>,
     lookahead: u64,
     /// Used only by the last thread to arrive at the barrier.
-    exchange: Mutex<&'a mut Exchange<M, T>>,
+    exchange: Mutex<&'a mut Exchange<T>>,
     barrier: Barrier,
     /// Number of partitions of the window taken so far, for windows of either parity: one counts
     /// while the other is reset.
@@ -39,7 +39,7 @@ impl Drop for Membership<'_> {
     }
 }
 
-impl<M: Model, T: Transport<M>> Run<M, T> {
+impl<M: Model, T: Transport> Run<M, T> {
     /// Runs every tick before `end` on this and `n_threads - 1` other threads, or as many as the
     /// system starts. The number of threads does not affect results.
     pub(crate) fn together(&mut self, end: Tick, n_threads: usize) {
@@ -71,22 +71,22 @@ impl<M: Model, T: Transport<M>> Run<M, T> {
     }
 }
 
-impl<M: Model, T: Transport<M>> Crew<'_, M, T> {
+impl<M: Model, T: Transport> Crew<'_, M, T> {
     /// Does the work of one thread.
     fn work(&self, mut start: Tick, end: Tick) {
         let _membership = Membership(&self.barrier);
         let mut parity = Parity::default();
-        let mut mail = Vec::new();
+        let mut mail = Mail::default();
         while start < end {
             let window = Window::new(start, self.lookahead, end);
             let mut earliest = Tick::NEVER;
             while let Some(local) = self.take_partition(parity) {
                 let mut partition = self.partitions[local].lock().expect(UNPOISONED);
-                self.mailboxes.collect(parity.other(), local, &mut mail);
-                partition.receive(&mut mail);
+                let last = parity.other();
+                (self.mailboxes).deliver(last, local, &mut partition, &mut mail);
                 partition.run(window);
-                let next = partition.hand_over(|to, messages| {
-                    self.mailboxes.post(parity, to, messages);
+                let next = partition.hand_over(|to, sent| {
+                    self.mailboxes.post(parity, to, sent);
                 });
                 earliest = earliest.min(next);
             }

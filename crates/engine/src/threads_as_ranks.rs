@@ -55,8 +55,11 @@ impl Ranks for ThreadRank {
 
     fn exchange(&mut self, with: &[usize], to: &mut [Vec<u8>], from: &mut [Vec<u8>]) {
         for &other in with {
-            let sent = self.ways[other].0.send(std::mem::take(&mut to[other]));
-            sent.expect(GONE);
+            // The bytes of the last exchange are not needed, but their capacity is.
+            let mut free = std::mem::take(&mut from[other]);
+            free.clear();
+            let bytes = std::mem::replace(&mut to[other], free);
+            self.ways[other].0.send(bytes).expect(GONE);
         }
         for &other in with {
             from[other] = self.ways[other].1.recv().expect(GONE);

@@ -10,17 +10,15 @@ use netloom_units::Tick;
 
 use crate::Model;
 
-/// An event in transit to another partition: plain data, so that it can cross processes by value.
+/// An event in transit to another partition of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Message<E, P> {
+pub(crate) struct Message<E, P> {
     /// When the event takes effect.
-    pub when: Tick,
+    pub(crate) when: Tick,
     /// The event in the form used by the sender.
-    pub event: E,
+    pub(crate) event: E,
     /// Data carried with the event.
-    pub parcel: P,
-    /// Destination, counted over all processes.
-    pub partition: u16,
+    pub(crate) parcel: P,
 }
 
 /// The message type of a model.
@@ -46,40 +44,37 @@ impl Placement {
 
 /// Messages and agreement between processes. All processes call the same operations in the same
 /// order.
-pub trait Transport<M: Model>: Send {
+pub trait Transport: Send {
     /// Returns the partitions of this process.
     fn placement(&self) -> Placement;
+
+    /// Returns the process of every partition. Processes are numbered from zero.
+    fn ranks(&self) -> Vec<usize>;
 
     /// Returns the minimum of `next` over all processes: the earliest pending event of the run.
     fn earliest(&mut self, next: Tick) -> Tick;
 
-    /// Ends a window: delivers `sent` (left empty) to the other processes and adds their messages
-    /// for partitions of this one to `arrived`, in any order. Returns the earliest pending event of
-    /// the run. `next` includes the messages that this process sent.
-    fn exchange(
-        &mut self,
-        sent: &mut Vec<Message<M::Event, M::Parcel>>,
-        arrived: &mut Vec<Message<M::Event, M::Parcel>>,
-        next: Tick,
-    ) -> Tick;
+    /// Ends a window: sends `to[r]` (left empty) to each other process `r`, and replaces `from[r]`
+    /// with the bytes that it sent here. Returns the earliest pending event of the run. `next`
+    /// includes the messages that this process sent.
+    fn exchange(&mut self, to: &mut [Vec<u8>], from: &mut [Vec<u8>], next: Tick) -> Tick;
 }
 
-impl<M: Model, T: Transport<M> + ?Sized> Transport<M> for Box<T> {
+impl<T: Transport + ?Sized> Transport for Box<T> {
     fn placement(&self) -> Placement {
         (**self).placement()
+    }
+
+    fn ranks(&self) -> Vec<usize> {
+        (**self).ranks()
     }
 
     fn earliest(&mut self, next: Tick) -> Tick {
         (**self).earliest(next)
     }
 
-    fn exchange(
-        &mut self,
-        sent: &mut Vec<Message<M::Event, M::Parcel>>,
-        arrived: &mut Vec<Message<M::Event, M::Parcel>>,
-        next: Tick,
-    ) -> Tick {
-        (**self).exchange(sent, arrived, next)
+    fn exchange(&mut self, to: &mut [Vec<u8>], from: &mut [Vec<u8>], next: Tick) -> Tick {
+        (**self).exchange(to, from, next)
     }
 }
 
@@ -90,12 +85,16 @@ pub struct Local {
     pub n_partitions: usize,
 }
 
-impl<M: Model> Transport<M> for Local {
+impl Transport for Local {
     fn placement(&self) -> Placement {
         Placement {
             here: 0..self.n_partitions,
             total: self.n_partitions,
         }
+    }
+
+    fn ranks(&self) -> Vec<usize> {
+        vec![0; self.n_partitions]
     }
 
     #[inline]
@@ -104,16 +103,7 @@ impl<M: Model> Transport<M> for Local {
     }
 
     #[inline]
-    fn exchange(
-        &mut self,
-        sent: &mut Vec<Message<M::Event, M::Parcel>>,
-        _arrived: &mut Vec<Message<M::Event, M::Parcel>>,
-        next: Tick,
-    ) -> Tick {
-        assert!(
-            sent.is_empty(),
-            "a message to a partition that does not exist"
-        );
+    fn exchange(&mut self, _to: &mut [Vec<u8>], _from: &mut [Vec<u8>], next: Tick) -> Tick {
         next
     }
 }

@@ -12,7 +12,7 @@ use netloom_units::Tick;
 use crate::Model;
 use crate::mailbox::{Mailboxes, Parity};
 use crate::partition::Partition;
-use crate::transport::{MessageOf, Transport};
+use crate::transport::Transport;
 
 /// The ticks that all partitions run before they exchange messages again.
 #[derive(Clone, Copy)]
@@ -43,23 +43,21 @@ pub(crate) struct Run<M: Model, T> {
     pub(crate) partitions: Vec<Mutex<Partition<M>>>,
     pub(crate) mailboxes: Mailboxes<M>,
     pub(crate) lookahead: u64,
-    pub(crate) exchange: Exchange<M, T>,
+    pub(crate) exchange: Exchange<T>,
 }
 
 /// The end of a window: messages to and from other processes, and the agreement on the next start.
-pub(crate) struct Exchange<M: Model, T> {
+pub(crate) struct Exchange<T> {
     transport: T,
-    /// Kept for their capacity.
-    sent: Vec<MessageOf<M>>,
-    arrived: Vec<MessageOf<M>>,
+    /// Bytes to each process, reused for their capacity.
+    to: Vec<Vec<u8>>,
 }
 
-impl<M: Model, T: Transport<M>> Exchange<M, T> {
+impl<T: Transport> Exchange<T> {
     pub(crate) fn new(transport: T) -> Self {
         Exchange {
             transport,
-            sent: Vec::new(),
-            arrived: Vec::new(),
+            to: Vec::new(),
         }
     }
 
@@ -69,16 +67,19 @@ impl<M: Model, T: Transport<M>> Exchange<M, T> {
     }
 
     /// Ends a window on behalf of this process and returns the start of the next one.
-    pub(crate) fn finish(&mut self, mail: &Mailboxes<M>, parity: Parity, earliest: Tick) -> Tick {
-        mail.collect_leaving(&mut self.sent);
-        let (sent, arrived) = (&mut self.sent, &mut self.arrived);
-        let start = self.transport.exchange(sent, arrived, earliest);
-        mail.deliver(parity, &mut self.arrived);
-        start
+    pub(crate) fn finish<M: Model>(
+        &mut self,
+        mail: &Mailboxes<M>,
+        parity: Parity,
+        earliest: Tick,
+    ) -> Tick {
+        mail.exchange(parity, &mut self.to, |to, from| {
+            self.transport.exchange(to, from, earliest)
+        })
     }
 }
 
-impl<M: Model, T: Transport<M>> Run<M, T> {
+impl<M: Model, T: Transport> Run<M, T> {
     /// Returns the partitions without locking, with exclusive access to the run.
     pub(crate) fn partitions(&mut self) -> impl Iterator<Item = &mut Partition<M>> {
         self.partitions
@@ -105,10 +106,11 @@ impl<M: Model, T: Transport<M>> Run<M, T> {
             let mut earliest = Tick::NEVER;
             for (local, partition) in self.partitions.iter_mut().enumerate() {
                 let partition = partition.get_mut().expect("no partition outlives a panic");
-                partition.receive(self.mailboxes.of(parity.other(), local));
+                self.mailboxes
+                    .deliver_alone(parity.other(), local, partition);
                 partition.run(window);
-                let next = partition.hand_over(|to, messages| {
-                    self.mailboxes.post_alone(parity, to, messages);
+                let next = partition.hand_over(|to, sent| {
+                    self.mailboxes.post_alone(parity, to, sent);
                 });
                 earliest = earliest.min(next);
             }
@@ -124,8 +126,9 @@ impl<M: Model, T: Transport<M>> Run<M, T> {
         let parity = Parity::default();
         for (local, partition) in self.partitions.iter_mut().enumerate() {
             let partition = partition.get_mut().expect("no partition outlives a panic");
-            partition.receive(self.mailboxes.of(parity, local));
-            partition.receive(self.mailboxes.of(parity.other(), local));
+            self.mailboxes.deliver_alone(parity, local, partition);
+            self.mailboxes
+                .deliver_alone(parity.other(), local, partition);
         }
     }
 }

@@ -1,13 +1,14 @@
 //! Violations of the rules for models are detected where they happen, also on another thread.
 #![cfg(debug_assertions)]
 
+use netloom_encoding::Encoded;
 use netloom_engine::{Engine, Model, Outbox, Wheel};
 use netloom_units::Tick;
 
 const LOOKAHEAD: u64 = 10;
 
 /// What the model does when the event is applied.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Encoded)]
 enum Act {
     Nothing,
     /// Nothing that is forbidden.
@@ -21,7 +22,7 @@ struct Breaker;
 
 impl Model for Breaker {
     type Event = Act;
-    type Parcel = ();
+    type Parcel = u8;
     type Queue = Wheel<Act>;
 
     fn apply(&mut self, now: Tick, act: Act, out: &mut Outbox<Self>) {
@@ -30,11 +31,11 @@ impl Model for Breaker {
             Act::Behave => {
                 out.mark(0);
                 out.at(now + 1, Act::Nothing);
-                out.send(1, now + LOOKAHEAD, Act::Nothing, ());
+                out.send(1, now + LOOKAHEAD, Act::Nothing, 0);
             }
             Act::AffectThisTick => out.at(now, Act::Nothing),
             Act::MarkWhileDeciding => out.mark(1),
-            Act::SendIntoThisWindow => out.send(1, now + (LOOKAHEAD - 1), Act::Nothing, ()),
+            Act::SendIntoThisWindow => out.send(1, now + (LOOKAHEAD - 1), Act::Nothing, 0),
         }
     }
 
@@ -44,7 +45,7 @@ impl Model for Breaker {
         }
     }
 
-    fn receive(&mut self, act: Act, (): ()) -> Act {
+    fn receive(&mut self, act: Act, _: u8) -> Act {
         act
     }
 }

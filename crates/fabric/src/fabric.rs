@@ -99,6 +99,11 @@ impl<S: Switches> Model for Fabric<S> {
         }
     }
 
+    #[inline(always)]
+    fn has_parcel(event: S::Event) -> bool {
+        S::has_packet(event)
+    }
+
     fn receive(&mut self, event: S::Event, parcel: Parcel) -> S::Event {
         S::take_over(self, event, parcel)
     }

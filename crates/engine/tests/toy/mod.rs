@@ -7,6 +7,7 @@
 
 use std::marker::PhantomData;
 
+use netloom_encoding::Encoded;
 use netloom_engine::{Engine, EventQueue, Model, Outbox, Transport, Wheel};
 use netloom_random::{Purpose, Stream};
 use netloom_units::{Clock, Tick};
@@ -36,7 +37,7 @@ impl Shape {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Encoded)]
 pub enum Event {
     /// A token, whose record is in this slot of the partition's store.
     Token { component: u32, slot: u32 },
@@ -45,7 +46,7 @@ pub enum Event {
 }
 
 /// Data carried by a token; crosses partitions by value.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Encoded)]
 pub struct Token {
     value: u64,
     life: u32,
@@ -218,7 +219,7 @@ impl<Q: EventQueue<Event>> Model for Toy<Q> {
 }
 
 /// Schedules one token for each component of this engine.
-pub fn seed<Q: EventQueue<Event>, T: Transport<Toy<Q>>>(
+pub fn seed<Q: EventQueue<Event>, T: Transport>(
     engine: &mut Engine<Toy<Q>, T>,
     shape: Shape,
     here: std::ops::Range<u32>,

@@ -125,7 +125,7 @@ pub(crate) trait Parts {
     fn restore(&mut self, plan: &FabricPlan, i: usize, now: Tick, saved: &[u8]) -> Validity;
 }
 
-impl<S: Switches, T: Transport<Fabric<S>>> Parts for Engine<Fabric<S>, T> {
+impl<S: Switches, T: Transport> Parts for Engine<Fabric<S>, T> {
     fn run_until(&mut self, end: Tick) {
         self.run_until(end);
     }

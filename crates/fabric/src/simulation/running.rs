@@ -24,7 +24,7 @@ pub(crate) struct Setting<'a> {
 }
 
 /// Called once per window: one instance of a fabric serves one process and several.
-type Way<S> = Box<dyn Transport<Fabric<S>>>;
+type Way = Box<dyn Transport>;
 
 /// Builds the partitions of this process and schedules the first messages of every NIC. `partition`
 /// builds one part of the fabric.
@@ -35,7 +35,7 @@ pub(crate) fn start<S: Switches + 'static>(
     partition: impl Fn(&Atlas, u16) -> Fabric<S>,
 ) -> Box<dyn Simulation> {
     let n = plan.n_partitions();
-    let way: Way<S> = match setting.ranks {
+    let way: Way = match setting.ranks {
         Some(ranks) => Box::new(OverRanks::new(ranks.clone(), n, plan.cabled_partitions())),
         None => Box::new(Local { n_partitions: n }),
     };
@@ -48,7 +48,7 @@ pub(crate) fn start<S: Switches + 'static>(
         1 => u64::MAX,
         _ => lookahead(plan),
     };
-    let mut engine: Engine<Fabric<S>, Way<S>> =
+    let mut engine: Engine<Fabric<S>, Way> =
         Engine::with_transport(partitions, lookahead, setting.options.threads, way);
     for (local, partition) in here.enumerate() {
         // One partition at a time: its first events are moved into its queue before the next one.

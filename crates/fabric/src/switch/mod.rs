@@ -170,8 +170,11 @@ pub(crate) trait Switches: Sized + Send + State {
     /// Runs all decisions of a switch in a tick.
     fn decide(fabric: &mut Fabric<Self>, switch: u32, now: Tick, out: &mut Outbox<Fabric<Self>>);
 
-    /// Takes an event with a packet from another partition, and returns the event in the form used
-    /// here.
+    /// Whether an event takes a packet to another partition.
+    fn has_packet(event: Self::Event) -> bool;
+
+    /// Takes an event from another partition, with its packet if it has one, and returns the event
+    /// in the form used here.
     fn take_over(fabric: &mut Fabric<Self>, event: Self::Event, parcel: Parcel) -> Self::Event;
 
     /// Returns the number of switches.

@@ -131,6 +131,11 @@ impl Switches for Tiles {
         fabric.decide_switch(switch, now, out);
     }
 
+    #[inline(always)]
+    fn has_packet(event: Event) -> bool {
+        matches!(event, Event::Head { .. })
+    }
+
     fn take_over(fabric: &mut Fabric<Self>, event: Event, parcel: Parcel) -> Event {
         match event {
             Event::Head { port, .. } => {
