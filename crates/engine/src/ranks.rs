@@ -67,6 +67,46 @@ impl SharedRanks {
 }
 
 impl SharedRanks {
+    /// Merges the records of all ranks along a binary tree, and returns the result on every rank.
+    /// The order of merges must not affect the result.
+    ///
+    /// # Panics
+    /// If another rank sends a different record, because it runs another version.
+    pub fn reduce<T: Encoded>(&self, mut record: T, mut merge: impl FnMut(&mut T, &T)) -> T {
+        let mut ranks = self.lock();
+        let (rank, size) = (ranks.rank(), ranks.size());
+        let mut to = vec![Vec::new(); size];
+        let mut from = vec![Vec::new(); size];
+        let read = |bytes: &[u8]| T::from_bytes(bytes).expect("ranks of one version");
+        // A rank receives from `rank + step` until its lowest set bit, where its parent is.
+        let mut step = 1;
+        while step < size && rank & step == 0 {
+            let child = rank + step;
+            if child < size {
+                ranks.exchange(&[child], &mut to, &mut from);
+                merge(&mut record, &read(&from[child]));
+            }
+            step *= 2;
+        }
+        if rank > 0 {
+            let parent = rank - step;
+            record.put(&mut to[parent]);
+            ranks.exchange(&[parent], &mut to, &mut from);
+            ranks.exchange(&[parent], &mut to, &mut from);
+            record = read(&from[parent]);
+        }
+        // The result takes the same way back.
+        while step > 1 {
+            step /= 2;
+            let child = rank + step;
+            if child < size {
+                record.put(&mut to[child]);
+                ranks.exchange(&[child], &mut to, &mut from);
+            }
+        }
+        record
+    }
+
     /// Returns the lists of all ranks, concatenated, on the first rank, and nothing on the others.
     ///
     /// # Panics

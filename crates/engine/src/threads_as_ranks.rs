@@ -97,3 +97,31 @@ impl Ranks for ThreadRank {
         from
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SharedRanks;
+
+    #[test]
+    fn every_rank_gets_the_merged_record() {
+        for size in 1..=9 {
+            let all = std::thread::scope(|scope| {
+                let one = |rank: ThreadRank| {
+                    let mine = 1u64 << rank.rank();
+                    let ranks = SharedRanks::new(rank);
+                    let twice = ranks.reduce(mine, |sum, other| *sum += other);
+                    (
+                        twice,
+                        ranks.reduce(mine, |most, other| *most = (*most).max(*other)),
+                    )
+                };
+                let start = |rank| scope.spawn(move || one(rank));
+                let started: Vec<_> = ThreadRank::several(size).into_iter().map(start).collect();
+                let ended = started.into_iter().map(|rank| rank.join().expect("a rank"));
+                ended.collect::<Vec<_>>()
+            });
+            assert_eq!(all, vec![((1 << size) - 1, 1 << (size - 1)); size]);
+        }
+    }
+}
