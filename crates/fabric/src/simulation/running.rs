@@ -98,6 +98,14 @@ impl Running {
         }
     }
 
+    /// Merges the records of all processes. The order of merges does not affect the result.
+    fn merged<T: Encoded>(&self, mine: T, merge: impl FnMut(&mut T, &T)) -> T {
+        match &self.ranks {
+            Some(ranks) => ranks.reduce(mine, merge),
+            None => mine,
+        }
+    }
+
     fn take_rows_here(&mut self, into: &mut [Row]) {
         self.each(|part| {
             for (row, sum) in part.shared().rows.iter_mut().zip(into.iter_mut()) {
@@ -111,9 +119,7 @@ impl Running {
     fn protocol_of_all(&mut self) -> Protocol {
         let mut here = Protocol::default();
         self.each(|part| here.merge(&part.shared().protocol));
-        let mut all = Protocol::default();
-        self.all(here).iter().for_each(|one| all.merge(one));
-        all
+        self.merged(here, Protocol::merge)
     }
 
     /// Concatenates the lists of all processes.
@@ -135,7 +141,7 @@ impl Running {
     fn sum(&mut self, of: impl Fn(&dyn Part) -> u64) -> u64 {
         let mut here = 0;
         self.each(|part| here += of(part));
-        self.all::<u64>(here).into_iter().sum()
+        self.merged(here, |sum, other| *sum += other)
     }
 }
 
@@ -151,7 +157,7 @@ impl Simulation for Running {
     }
 
     fn events(&mut self) -> u64 {
-        self.all(self.engine.events()).into_iter().sum()
+        self.merged(self.engine.events(), |sum, other| *sum += other)
     }
 
     fn next_event(&mut self) -> Option<Tick> {
@@ -163,9 +169,7 @@ impl Simulation for Running {
     fn counters(&mut self) -> Counters {
         let mut here = Counters::default();
         self.each(|part| here.merge(&part.shared().counters));
-        let mut all = Counters::default();
-        self.all(here).iter().for_each(|one| all.merge(one));
-        all
+        self.merged(here, Counters::merge)
     }
 
     fn take_rows(&mut self, into: &mut [Row]) {
@@ -174,10 +178,14 @@ impl Simulation for Running {
         }
         let mut here = vec![Row::default(); into.len()];
         self.take_rows_here(&mut here);
-        for rows in self.all(here) {
-            let pairs = into.iter_mut().zip(&rows);
-            pairs.for_each(|(sum, row)| sum.merge(row));
-        }
+        let rows = self.merged(here, |sums, rows| {
+            sums.iter_mut()
+                .zip(rows)
+                .for_each(|(sum, row)| sum.merge(row));
+        });
+        into.iter_mut()
+            .zip(&rows)
+            .for_each(|(sum, row)| sum.merge(row));
     }
 
     fn take_punctuality(&mut self, into: &mut [Punctuality]) {
@@ -187,10 +195,14 @@ impl Simulation for Running {
                 meters.take(&mut here);
             }
         });
-        for counted in self.all(here) {
-            let pairs = into.iter_mut().zip(&counted);
-            pairs.for_each(|(sum, one)| sum.merge(one));
-        }
+        let counted = self.merged(here, |sums, counted| {
+            sums.iter_mut()
+                .zip(counted)
+                .for_each(|(sum, one)| sum.merge(one));
+        });
+        into.iter_mut()
+            .zip(&counted)
+            .for_each(|(sum, one)| sum.merge(one));
     }
 
     fn leads(&self) -> bool {
@@ -252,8 +264,7 @@ impl Simulation for Running {
         for i in 0..engine.here().len() {
             is_stalled |= engine.part(i).waits(now, patience, &mut edges, &named);
         }
-        let is_stalled = self.all(is_stalled).contains(&true);
-        if !is_stalled {
+        if self.agree(u64::from(!is_stalled)) == 1 {
             return None;
         }
         let edges = self.joined(edges);
@@ -288,7 +299,7 @@ impl Simulation for Running {
     fn is_idle(&mut self) -> bool {
         let mut is_idle = true;
         self.each(|part| is_idle &= part.is_idle());
-        !self.all(is_idle).contains(&false)
+        self.agree(u64::from(is_idle)) == 1
     }
 
     fn protocol(&mut self) -> Option<Protocol> {
