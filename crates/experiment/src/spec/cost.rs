@@ -21,7 +21,6 @@ const ONE_PARTITION: u64 = 8 << 20;
 /// Bytes of state per partition above that. Smaller partitions fit a nearer cache but exchange
 /// more.
 const PER_PARTITION: u64 = 8 << 20;
-const MOST_PARTITIONS: u64 = 256;
 
 /// Number of pairs of NICs sampled for the mean number of hops.
 const PAIRS: u64 = 4096;
@@ -90,13 +89,13 @@ fn tiled_bytes(topology: &Topology, tiled: &Tiled, lanes: &LaneMap, n_classes: u
     u64::from(topology.n_switches()) * n_ports * port + u64::from(topology.n_nics()) * nic
 }
 
-/// Returns the default number of partitions of a fabric.
+/// Returns the default number of partitions of a fabric. `threads` are those of all ranks.
 pub(crate) fn partitions(state: u64, threads: usize) -> usize {
     if state < ONE_PARTITION {
         return 1;
     }
-    let n = state.div_ceil(PER_PARTITION).min(MOST_PARTITIONS);
-    usize::try_from(n).unwrap_or(1).max(threads)
+    let n = state.div_ceil(PER_PARTITION);
+    usize::try_from(n).unwrap_or(usize::MAX).max(threads)
 }
 
 /// Returns the load of a class as a mean over all NICs.

@@ -40,7 +40,7 @@ impl Estimate<'_> {
         let state = cost::state_bytes(topology, self.machine, self.lanes, classes.levels.len());
         let n_partitions = request
             .partitions
-            .unwrap_or_else(|| cost::partitions(state, request.threads));
+            .unwrap_or_else(|| cost::partitions(state, request.threads * request.ranks.max(1)));
         let n_partitions = n_partitions
             .max(request.ranks)
             .clamp(1, (topology.n_switches() as usize).min(65_535));
