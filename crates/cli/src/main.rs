@@ -11,9 +11,10 @@ mod allocator {
     #[global_allocator]
     static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-    /// Options of the allocator, which finds them by this name: ask for huge pages, and do not
-    /// return freed memory to the system, because that would split them.
+    /// Options of the allocator, which finds them by this name: ask for huge pages, and return
+    /// freed memory to the system slowly (in an hour), because that splits huge pages. Blocks above
+    /// 8 MB, such as tables, are returned at once.
     #[allow(unsafe_code, reason = "no other symbol of the program has this name")]
     #[unsafe(export_name = "_rjem_malloc_conf")]
-    static OPTIONS: &u8 = &b"thp:always,dirty_decay_ms:-1\0"[0];
+    static OPTIONS: &u8 = &b"thp:always,dirty_decay_ms:3600000\0"[0];
 }
