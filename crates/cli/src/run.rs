@@ -70,8 +70,8 @@ pub(crate) struct RunCommand {
     /// interrupted; the same command resumes from it.
     #[arg(long, value_name = "TIME", value_parser = checkpoint::wall_time)]
     checkpoint_every: Option<Duration>,
-    /// Write all tables as CSV. Without it, a run writes those of at most 100,000 lines, and a study
-    /// only results and points.
+    /// Write all tables as CSV. Without it, a run writes those of at most 100,000 lines, and a
+    /// study only results and points.
     #[arg(long)]
     csv: bool,
     /// Use the reference implementation (slow); does not affect results.

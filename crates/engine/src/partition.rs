@@ -65,7 +65,8 @@ impl<M: Model> Partition<M> {
         self.outbox.horizon = window.horizon;
         let prefetches = self.model.outgrows_caches();
         let is_scrambled = self.scramble.is_some();
-        // In the reference mode, all events of a tick are shuffled together.
+        // In the reference mode, all events of a tick are shuffled together. Their order is that of
+        // the decisions, which they mark.
         let at_a_time = if prefetches && !is_scrambled {
             AHEAD
         } else {
@@ -87,9 +88,6 @@ impl<M: Model> Partition<M> {
                 }
             }
             std::mem::swap(&mut self.deciding, &mut self.outbox.marked);
-            if is_scrambled && let Some(scramble) = &mut self.scramble {
-                scramble.shuffle(&mut self.deciding);
-            }
             for (at, &component) in self.deciding.iter().enumerate() {
                 if M::LOOKS_AHEAD && prefetches {
                     self.look_ahead(at);

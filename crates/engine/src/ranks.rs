@@ -22,9 +22,9 @@ pub trait Ranks: Send {
     /// Returns the number of processes.
     fn size(&self) -> usize;
 
-    /// Sends `to[r]` to each rank `r` of `with`, and replaces `from[r]` with the bytes that this rank
-    /// sent here. All lists of `to` are left empty. `with` is symmetric: two ranks list each other or neither
-    /// does.
+    /// Sends `to[r]` to each rank `r` of `with`, and replaces `from[r]` with the bytes that this
+    /// rank sent here. All lists of `to` are left empty. `with` is symmetric: two ranks list each
+    /// other or neither does.
     fn exchange(&mut self, with: &[usize], to: &mut [Vec<u8>], from: &mut [Vec<u8>]);
 
     /// Returns the minimum of the numbers of all ranks.

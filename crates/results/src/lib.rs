@@ -17,8 +17,8 @@
 //! ```
 //!
 //! Every table is also written as Parquet, and as CSV only up to 100,000 lines unless all are asked
-//! for. All files but the last have the same bytes for the same experiment, on any machine and for any
-//! number of partitions and threads. Columns are added, never renamed; units are part of the names.
+//! for. All files but the last have the same bytes for the same experiment, on any machine and for
+//! any number of partitions and threads. Columns are added, never renamed; units are part of names.
 //! This crate does not depend on the simulator, so that tools that read results need not link it.
 //! [`store`] writes and reads folders; [`compare`](mod@compare) compares them; [`view`] provides the
 //! data for figures and reports.

@@ -8,8 +8,8 @@ use crate::link::room::{Queues, Room};
 use crate::switch::Peer;
 use crate::switch::crossbar::mask::{Many, Mask, Ports, Set};
 
-/// The types of the parts of a switch. What depends only on them is compiled once for all kinds that
-/// have them in common.
+/// The types of the parts of a switch. What depends only on them is compiled once for all kinds
+/// that have them in common.
 pub(crate) trait Layout: Send + 'static {
     type Flow: Flow;
     type Space: Flow;
@@ -107,9 +107,9 @@ shapes! {
     PlainTick: Room, Room, Mask<1>, Mask<1>, IS_PLAIN = true, ONE_PACE = true, ONE_TICK = true;
     /// The same with up to 128 ports.
     PlainTickWide: Room, Room, Mask<2>, Mask<1>, IS_PLAIN = true, ONE_PACE = true, ONE_TICK = true;
-    /// Plain, buffered outputs, credits per lane, up to 64 ports, a flit takes the same time everywhere.
+    /// Plain, buffered outputs, credits per lane, up to 64 ports, one flit time everywhere.
     PlainPace: Room, Room, Mask<1>, Mask<1>, IS_PLAIN = true, ONE_PACE = true;
-    /// Plain, buffered outputs, credits per lane, up to 64 ports, links or a crossbar of other rates.
+    /// Plain, buffered outputs, credits per lane, up to 64 ports, any rates of links and crossbars.
     Plain: Room, Room, Mask<1>, Mask<1>, IS_PLAIN = true;
     /// Plain, buffered outputs, PFC or PAUSE, up to 64 ports, a flit takes one tick.
     PlainPauseTick: Pause, Room, Mask<1>, Mask<1>, IS_PLAIN = true, ONE_PACE = true, ONE_TICK = true;
@@ -123,7 +123,7 @@ shapes! {
     PlainLanes: LaneRoom, Room, Mask<2>, Mask<1>, IS_PLAIN = true, INPUT_PER_LANE = true;
     /// Plain, input queues, credits, up to 64 ports and queues, a flit takes one tick.
     PlainInputQueuedTick: Room<Queues>, Room, Mask<1>, Mask<1>, HAS_OUTPUT_BUFFER = false, IS_PLAIN = true, ONE_PACE = true, ONE_TICK = true;
-    /// Plain, groups of ports around a central crossbar, credits per lane, up to 64 ports and links.
+    /// Plain, grouped ports with a central crossbar, credits per lane, up to 64 ports and links.
     PlainHierarchical: Room, Room, Mask<1>, Mask<1>, IS_HIERARCHICAL = true, IS_PLAIN = true;
     /// The same with up to 128 ports and links.
     PlainHierarchicalWide: Room, Room, Mask<2>, Mask<1>, IS_HIERARCHICAL = true, IS_PLAIN = true;
@@ -147,12 +147,12 @@ shapes! {
     InputQueuedWide: Room<Queues>, Room, Mask<8>, Many, HAS_OUTPUT_BUFFER = false;
     /// Input queues, PFC or PAUSE.
     InputQueuedPauseWide: Pause, Room, Mask<8>, Many, HAS_OUTPUT_BUFFER = false;
-    /// Groups of ports around a central crossbar, credits per lane, up to 128 ports and links.
+    /// Grouped ports with a central crossbar, credits per lane, up to 128 ports and links.
     Hierarchical: Room, Room, Mask<2>, Mask<1>, IS_HIERARCHICAL = true;
     /// The same with up to 2048 ports and links.
     HierarchicalWide: Room, Room, Mask<32>, Many, IS_HIERARCHICAL = true;
-    /// Groups of ports around a central crossbar, PFC or PAUSE.
+    /// Grouped ports with a central crossbar, PFC or PAUSE.
     HierarchicalPauseWide: Pause, Room, Mask<32>, Many, IS_HIERARCHICAL = true;
-    /// Groups of ports around a central crossbar, lanes that cross independently.
+    /// Grouped ports with a central crossbar, lanes that cross independently.
     HierarchicalLanesWide: LaneRoom, LaneRoom, Mask<32>, Many, IS_HIERARCHICAL = true, INPUT_PER_LANE = true;
 }
