@@ -29,7 +29,7 @@ mod warmup;
 use std::time::{Duration, Instant};
 
 pub use netloom_fabric::SharedRanks;
-use netloom_fabric::{Counters, Options, Simulation, Waiting};
+use netloom_fabric::{Counters, FabricPlan, Options, Simulation, Waiting};
 pub use netloom_results::Control;
 use netloom_results::{
     CountersSummary, Deadlock, Document, Frame, RESULTS_VERSION, Run, RunId, Status, Wait, Window,
@@ -344,6 +344,18 @@ struct Keeping<'a> {
 }
 
 impl OneRun<'_> {
+    /// Builds the fabric of a plan, in huge pages if it is large.
+    fn build(&self, plan: &FabricPlan) -> Box<dyn Simulation> {
+        let n_ranks = self.ranks.map_or(1, |ranks| ranks.lock().size());
+        huge_pages::switch_on_for(plan.topology.n_nics(), n_ranks);
+        let options = Options {
+            threads: self.options.threads,
+            reference: self.options.reference,
+            watch: None,
+        };
+        netloom_fabric::build_over(plan, options, self.ranks)
+    }
+
     fn run(
         &mut self,
         going_on: Option<checkpoint::Shared>,
@@ -355,19 +367,8 @@ impl OneRun<'_> {
             .measure
             .waits
             .then(|| waits::Witnesses::put(&experiment.fabric));
-        let n_ranks = self.ranks.map_or(1, |ranks| ranks.lock().size());
-        huge_pages::switch_on_for(experiment.fabric.topology.n_nics(), n_ranks);
-        let mut simulation = netloom_fabric::build_over(
-            witnessed
-                .as_ref()
-                .map_or(&experiment.fabric, |(plan, _)| plan),
-            Options {
-                threads: self.options.threads,
-                reference: self.options.reference,
-                watch: None,
-            },
-            self.ranks,
-        );
+        let plan = witnessed.as_ref().map(|(plan, _)| plan);
+        let mut simulation = self.build(plan.unwrap_or(&experiment.fabric));
         let simulation = simulation.as_mut();
         let mut gathered = Gathered::new(experiment);
         let witnesses = witnessed.as_ref().map(|(_, witnesses)| witnesses);
