@@ -309,18 +309,13 @@ impl Set for Many {
     }
 
     fn is_below(&self, bound: usize) -> bool {
-        let made = Many::below(bound);
+        let n_words = Many::below(bound).words.len();
+        let n_tops = if n_words == 0 { bound } else { n_words };
         let holds = |(at, &word): (usize, &u64)| (self.top >> at & 1 == 1) == (word != 0);
-        let has_words = self.words.iter().enumerate().all(holds);
-        let n_tops = if made.words.is_empty() {
-            bound
-        } else {
-            made.words.len()
-        };
-        let is_top = n_tops == 128 || self.top >> n_tops == 0;
-        made.words.len() == self.words.len()
-            && has_words
-            && is_top
+        // The number of words comes first: more of them than bits of `top` cannot be looked up.
+        self.words.len() == n_words
+            && bit_from(self.top, n_tops).is_none()
+            && self.words.iter().enumerate().all(holds)
             && self.member_from(bound).is_none()
     }
 }
@@ -392,6 +387,12 @@ mod tests {
         let mut set = Many::below(200);
         set.set(150);
         assert!(set.is_below(200) && !set.is_below(300) && !set.is_below(100));
+        let forged = |top, n_words| Many {
+            top,
+            words: vec![1; n_words].into(),
+        };
+        assert!(!forged(u128::MAX, 0).is_below(100) && forged(u128::MAX, 0).is_below(128));
+        assert!(!forged(u128::MAX, 200).is_below(8192) && forged(u128::MAX, 128).is_below(8192));
         set.top = 0;
         assert!(!set.is_below(200));
     }
