@@ -561,28 +561,25 @@ fn blocks_and_steps_are_found() {
     assert_eq!(programs(&steps[1].command), ["netloom", "head"]);
 }
 
-/// Returns the instances of the fabric in the program, by the names of their types.
+/// Returns the instances of the fabric in the program, by the names of the types of their switches.
 fn instances_in_program() -> BTreeSet<String> {
     let program = std::fs::read(env!("CARGO_BIN_EXE_netloom")).unwrap();
-    let mut found = BTreeSet::new();
-    for prefix in [
-        "crossbar::Crossbars<netloom_fabric::switch::crossbar::shape::",
-        "tiled::Tiles",
-    ] {
-        let prefix = format!("netloom_fabric::switch::{prefix}");
-        let is_start = |at: &usize| program[*at..].starts_with(prefix.as_bytes());
-        for at in (0..program.len()).filter(is_start) {
-            let name: Vec<u8> = match prefix.ends_with("Tiles") {
-                true => b"Tiles".to_vec(),
-                false => {
-                    let rest = program[at + prefix.len()..].iter().copied();
-                    rest.take_while(u8::is_ascii_alphanumeric).collect()
-                }
-            };
-            found.insert(String::from_utf8(name).unwrap());
-        }
-    }
-    found
+    let after = |prefix: &'static [u8]| {
+        let ends = (0..program.len()).filter(|&at| program[at..].starts_with(prefix));
+        ends.map(move |at| at + prefix.len())
+    };
+    let crossbars = after(
+        b"netloom_fabric::switch::crossbar::Crossbars<netloom_fabric::switch::crossbar::shape::",
+    );
+    let tiled = after(b"netloom_fabric::switch::tiled::");
+    let name = |at: usize| {
+        let rest = program[at..].iter();
+        rest.take_while(|byte| byte.is_ascii_alphanumeric())
+            .map(|&byte| char::from(byte))
+            .collect::<String>()
+    };
+    let tiled = tiled.map(name).filter(|name| name == "Tiles");
+    crossbars.map(name).chain(tiled).collect()
 }
 
 #[test]

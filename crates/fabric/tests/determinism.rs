@@ -1,12 +1,12 @@
-//! The result is the same for any number of partitions and threads, for wheel and heap (which
-//! scrambles the order of a tick), and for boxed arbiters.
+//! The result is the same for any number of partitions and threads, and for the reference (which
+//! scrambles the order of a tick, has wide sets and boxed arbiters, and checks for all features).
 
 mod support;
 
 use std::sync::Arc;
 
 use netloom_arbitration::{DTable, DeficitTable};
-use netloom_fabric::{LinkTiming, Options};
+use netloom_fabric::{InputPorts, LinkTiming, Options, instances};
 use netloom_routing::{Deadlock, RandomUp};
 use support::{Case, pipeline, two_tables};
 
@@ -37,11 +37,35 @@ fn check(case: &Case) {
                 .simulate(options);
                 let counters = run.counters();
                 let what =
-                    format!("{partitions} partitions, {threads} threads, heap {is_reference}");
+                    format!("{partitions} partitions, {threads} threads, reference {is_reference}");
                 assert_eq!(counters.digest, reference.digest, "{what}");
                 assert_eq!(counters.packet_hops, reference.packet_hops, "{what}");
                 assert_eq!(counters.choices, reference.choices, "{what}");
             }
+        }
+    }
+}
+
+/// The tests above and below compare nothing if both runs use the same instance.
+#[test]
+fn the_reference_is_another_instance() {
+    let tree = Case::tree(4, 2);
+    let lanes = Case {
+        input_ports: InputPorts::PerLane,
+        ..tree.clone()
+    };
+    for (case, fast, reference) in [
+        (tree, "PlainTick", "CioqWide"),
+        (lanes, "PlainLanes", "CioqLanesWide"),
+    ] {
+        for (is_reference, expected) in [(false, fast), (true, reference)] {
+            let options = Options {
+                reference: is_reference,
+                ..Options::default()
+            };
+            let name = case.simulate(options).instance();
+            assert_eq!(name, expected);
+            assert!(instances().any(|(listed, _)| listed == name), "{name}");
         }
     }
 }

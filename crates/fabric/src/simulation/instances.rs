@@ -11,18 +11,19 @@ use crate::plan::{Architecture, FabricPlan, FlitTime, FlowControl, InputPorts};
 use crate::port_arbiter::{MakeArbiter, PortArbiter};
 use crate::simulation::running::{Setting, start};
 use crate::simulation::{Atlas, Options, Simulation};
+use crate::switch::crossbar::mask::Set;
 use crate::switch::crossbar::shape::{self, Shape};
 use crate::switch::crossbar::{self, n_records};
 use crate::switch::tiled;
 
 /// Maximum number of ports of a switch.
-pub const LARGEST_RADIX: u16 = 512;
+pub const LARGEST_RADIX: u16 = <shape::CioqWide as Shape>::Ports::CAPACITY as u16;
 
 /// Maximum number of records of a switch whose lanes cross independently.
-pub const MOST_RECORDS: u32 = 2048;
+pub const MOST_RECORDS: u32 = <shape::CioqLanesWide as Shape>::Ports::CAPACITY as u32;
 
 /// Maximum number of queues of an input.
-pub const MOST_QUEUES: u32 = 8192;
+pub const MOST_QUEUES: u32 = <shape::CioqWide as Shape>::Queues::CAPACITY as u32;
 
 /// Returns the name of every instance of the fabric, and the fabrics that need it.
 pub fn instances() -> impl Iterator<Item = (&'static str, &'static str)> {
@@ -112,11 +113,13 @@ impl Crossbars<'_> {
     }
 
     /// Whether the sets of an instance are wide enough. The reference uses the widest ones.
-    fn fits(&self, most_records: u32, most_queues: u32) -> bool {
+    fn fits<S: Shape>(&self) -> bool {
         let plan = self.plan;
-        let records = n_records(plan, plan.topology.radix());
-        let queues = plan.queue_map().n_queues();
-        !self.setting.options.reference && records <= most_records && queues <= most_queues
+        let records = n_records(plan, plan.topology.radix()) as usize;
+        let queues = plan.queue_map().n_queues() as usize;
+        !self.setting.options.reference
+            && records <= S::Ports::CAPACITY
+            && queues <= S::Queues::CAPACITY
     }
 
     /// Builds a fabric of plain switches, the most common case, in a specialised instance; `None`
@@ -124,7 +127,8 @@ impl Crossbars<'_> {
     fn plain(&self) -> Option<Box<dyn Simulation>> {
         let plan = self.plan;
         let architecture = &plan.switch.crossbar().architecture;
-        let (is_narrow, is_wide) = (self.fits(64, 64), self.fits(128, 64));
+        let is_narrow = self.fits::<shape::PlainTick>();
+        let is_wide = self.fits::<shape::PlainTickWide>();
         let pauses = plan.flow_control.stops_senders();
         if !plan.has_plain_endpoints() {
             return match (architecture, &plan.flow_control) {
@@ -165,7 +169,7 @@ impl Crossbars<'_> {
     }
 
     fn of_any_kind(&self) -> Box<dyn Simulation> {
-        let is_narrow = self.fits(64, 64);
+        let is_narrow = self.fits::<shape::Cioq>();
         let pauses = self.plan.flow_control.stops_senders();
         match &self.plan.switch.crossbar().architecture {
             Architecture::Cioq => match (&self.plan.flow_control, is_narrow) {
@@ -179,7 +183,7 @@ impl Crossbars<'_> {
             Architecture::InputQueued if is_narrow => self.start::<shape::InputQueued>(),
             Architecture::InputQueued => self.start::<shape::InputQueuedWide>(),
             Architecture::Hierarchical(_) if pauses => self.start::<shape::HierarchicalPauseWide>(),
-            Architecture::Hierarchical(_) if self.fits(128, 64) => {
+            Architecture::Hierarchical(_) if self.fits::<shape::Hierarchical>() => {
                 self.start::<shape::Hierarchical>()
             }
             Architecture::Hierarchical(_) => self.start::<shape::HierarchicalWide>(),
@@ -190,10 +194,12 @@ impl Crossbars<'_> {
     /// input, hence wide sets.
     fn with_lanes_apart(&self, is_plain: bool) -> Box<dyn Simulation> {
         match &self.plan.switch.crossbar().architecture {
-            Architecture::Cioq if is_plain && self.fits(128, 64) => {
+            Architecture::Cioq if is_plain && self.fits::<shape::PlainLanes>() => {
                 self.start::<shape::PlainLanes>()
             }
-            Architecture::Cioq if self.fits(512, 64) => self.start::<shape::CioqLanes>(),
+            Architecture::Cioq if self.fits::<shape::CioqLanes>() => {
+                self.start::<shape::CioqLanes>()
+            }
             Architecture::Cioq => self.start::<shape::CioqLanesWide>(),
             _ => self.start::<shape::HierarchicalLanesWide>(),
         }

@@ -30,7 +30,7 @@ mod hierarchy;
 mod input;
 mod input_queued;
 mod islip;
-mod mask;
+pub(crate) mod mask;
 mod nic;
 mod output;
 mod port;
