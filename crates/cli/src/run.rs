@@ -83,7 +83,7 @@ impl RunCommand {
     pub(super) fn run(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
         interrupt::listen()?;
         if self.csv && self.shard.is_some() {
-            output.error("--csv works with a whole study; use `netloom study merge --csv`");
+            output.error("--csv cannot be used with --shard; use `netloom study merge --csv`");
             return Ok(Exit::Usage);
         }
         if self.file.is_dir() {
@@ -355,7 +355,7 @@ impl RunCommand {
 fn say_without_csv(tables: &[&str], output: &Output) {
     if !tables.is_empty() {
         output.say(&format!(
-            "no CSV of tables with more than {} lines: {}; --csv writes it",
+            "skipped CSV for tables of more than {} lines: {} (`--csv` writes them)",
             netloom_text::number::count(MOST_CSV_LINES as u64),
             tables.join(", ")
         ));

@@ -9,7 +9,7 @@ use netloom_results::{Collection, Manifest, Provenance, Status, sha256};
 use super::RunResult;
 use crate::Experiment;
 
-/// Most lines of a table that `netloom run` writes as CSV unless `--csv` is set. CSV takes most of
+/// Maximum lines of a table that `netloom run` writes as CSV without `--csv`. CSV takes most of
 /// the time and space of large tables, and no command reads it.
 pub const MOST_CSV_LINES: usize = 100_000;
 
