@@ -31,9 +31,10 @@ pub trait Model: Sized + Send {
         0
     }
 
-    /// Whether the events of each tick, and with them the decisions that they mark, take place in
-    /// scrambled order. This is the reference mode. Updates of one tick must commute and decisions
-    /// must not see each other, so a model that violates either gives another result in this mode.
+    /// Whether the events of each tick are applied in scrambled order. This is the reference mode.
+    /// It also changes the order of decisions, since events mark them. Updates of one tick must
+    /// commute, and decisions must not see each other. A model that violates either rule gives
+    /// another result in this mode.
     fn is_scrambled(&self) -> bool {
         false
     }

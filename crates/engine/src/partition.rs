@@ -65,8 +65,8 @@ impl<M: Model> Partition<M> {
         self.outbox.horizon = window.horizon;
         let prefetches = self.model.outgrows_caches();
         let is_scrambled = self.scramble.is_some();
-        // In the reference mode, all events of a tick are shuffled together. Their order is that of
-        // the decisions, which they mark.
+        // In the reference mode, all events of a tick are shuffled together. Events mark
+        // decisions, so their order changes too.
         let at_a_time = if prefetches && !is_scrambled {
             AHEAD
         } else {
@@ -118,10 +118,7 @@ impl<M: Model> Partition<M> {
 
     /// Takes the messages of other partitions; leaves the list empty.
     pub(crate) fn receive(&mut self, messages: &mut Vec<MessageOf<M>>) {
-        for message in messages.drain(..) {
-            let event = self.model.receive(message.event, message.parcel);
-            self.outbox.queue.push(message.when, event);
-        }
+        messages.drain(..).for_each(|message| self.take(message));
     }
 
     /// Takes a block of messages of the last window that another process has encoded.
@@ -129,10 +126,13 @@ impl<M: Model> Partition<M> {
         // The horizon is equal in all processes, and this window has not yet set its own.
         let horizon = self.outbox.horizon;
         while !block.is_empty() {
-            let message = encoded::take::<M>(&mut block, horizon).expect("ranks of one version");
-            let event = self.model.receive(message.event, message.parcel);
-            self.outbox.queue.push(message.when, event);
+            self.take(encoded::take::<M>(&mut block, horizon).expect("ranks of one version"));
         }
+    }
+
+    fn take(&mut self, message: MessageOf<M>) {
+        let event = self.model.receive(message.event, message.parcel);
+        self.outbox.queue.push(message.when, event);
     }
 
     /// Returns the earliest pending event here, or [`Tick::NEVER`].

@@ -1,5 +1,5 @@
 //! Every number of the results is the same for any number of partitions, threads and ranks, and for
-//! the reference implementation: the heap that scrambles the order of each tick, boxed arbiters,
+//! the reference implementation: the order of each tick is scrambled, boxed arbiters,
 //! wide sets. The same holds for a run that stops and resumes from its checkpoint with other
 //! threads and ranks.
 //!

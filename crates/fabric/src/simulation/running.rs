@@ -67,6 +67,12 @@ pub(crate) fn start<S: Switches + 'static>(
     })
 }
 
+/// Merges each record of a list into that of another list at the same place.
+fn merge_each<T>(into: &mut [T], from: &[T], merge: impl Fn(&mut T, &T)) {
+    let pairs = into.iter_mut().zip(from);
+    pairs.for_each(|(sum, one)| merge(sum, one));
+}
+
 struct Running {
     engine: Box<dyn Parts>,
     ranks: Option<SharedRanks>,
@@ -178,14 +184,8 @@ impl Simulation for Running {
         }
         let mut here = vec![Row::default(); into.len()];
         self.take_rows_here(&mut here);
-        let rows = self.merged(here, |sums, rows| {
-            sums.iter_mut()
-                .zip(rows)
-                .for_each(|(sum, row)| sum.merge(row));
-        });
-        into.iter_mut()
-            .zip(&rows)
-            .for_each(|(sum, row)| sum.merge(row));
+        let rows = self.merged(here, |sums, rows| merge_each(sums, rows, Row::merge));
+        merge_each(into, &rows, Row::merge);
     }
 
     fn take_punctuality(&mut self, into: &mut [Punctuality]) {
@@ -195,14 +195,8 @@ impl Simulation for Running {
                 meters.take(&mut here);
             }
         });
-        let counted = self.merged(here, |sums, counted| {
-            sums.iter_mut()
-                .zip(counted)
-                .for_each(|(sum, one)| sum.merge(one));
-        });
-        into.iter_mut()
-            .zip(&counted)
-            .for_each(|(sum, one)| sum.merge(one));
+        let counted = self.merged(here, |sums, all| merge_each(sums, all, Punctuality::merge));
+        merge_each(into, &counted, Punctuality::merge);
     }
 
     fn leads(&self) -> bool {

@@ -105,7 +105,7 @@ pub(crate) fn check(name: &str, case: &Case) {
     }
 }
 
-/// Checks the same digest in one, two and seven partitions, with a heap and boxed arbiters.
+/// Checks the same digest in one, two and seven partitions, with the engine and its reference.
 pub(crate) fn any_partitions(case: &Case) {
     let digest = |partitions: usize, threads: usize, other: bool| {
         let options = Options {

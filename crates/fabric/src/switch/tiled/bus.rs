@@ -141,8 +141,8 @@ impl Fabric<Tiles> {
         free - self.switches.states[switch].promised[column as usize]
     }
 
-    /// Returns how the first packet of an input queue may advance, if it may. `has_room` tells
-    /// whether there is space in front of its tile.
+    /// Returns how the first packet of an input queue may advance, if it may. `has_room`: whether
+    /// there is space in front of its tile.
     #[inline(never)]
     fn way(&self, port: u32, record: &Record, has_room: bool) -> Option<Way> {
         let (output, flits) = (u32::from(record.output), record.packet.flits);
