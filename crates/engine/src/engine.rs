@@ -7,6 +7,7 @@ use netloom_units::Tick;
 
 use crate::mailbox::Mailboxes;
 use crate::partition::Partition;
+use crate::threads::Threads;
 use crate::transport::Transport;
 use crate::windows::{Exchange, Run, Window};
 use crate::{EventQueue, Local, Model, Placement};
@@ -16,7 +17,8 @@ use crate::{EventQueue, Local, Model, Placement};
 pub struct Engine<M: Model, T = Local> {
     run: Run<M, T>,
     placement: Placement,
-    n_threads: usize,
+    /// `None` if the calling thread runs all partitions.
+    threads: Option<Threads>,
     now: Tick,
 }
 
@@ -68,11 +70,13 @@ impl<M: Model, T: Transport> Engine<M, T> {
             mailboxes,
             lookahead,
             exchange,
+            open: None,
         };
+        let threads = Threads::start(threads.min(placement.here.len()));
         Engine {
             run,
             placement,
-            n_threads: threads,
+            threads,
             now: Tick::ZERO,
         }
     }
@@ -108,9 +112,9 @@ impl<M: Model, T: Transport> Engine<M, T> {
             };
             self.partition(0).run(window);
         } else {
-            match self.n_threads.min(self.run.partitions.len()) {
-                1 => self.run.alone(end),
-                n_threads => self.run.together(end, n_threads),
+            match &self.threads {
+                None => self.run.alone(end),
+                Some(threads) => self.run.together(end, threads),
             }
         }
         self.now = end;
@@ -181,11 +185,12 @@ where
     }
 
     /// Appends the state of the `i`-th partition of this process: its model and all pending events.
-    /// To be called between two calls of [`run_until`](Self::run_until).
+    /// To be called between two calls of [`run_until`](Self::run_until), by all processes.
     ///
     /// # Panics
     /// If `i` is out of range.
     pub fn save(&mut self, i: usize, out: &mut Vec<u8>) {
+        self.run.close_window();
         let now = self.now;
         self.partition(i).save(now, out);
     }

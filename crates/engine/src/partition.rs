@@ -135,9 +135,11 @@ impl<M: Model> Partition<M> {
         self.outbox.queue.push(message.when, event);
     }
 
-    /// Returns the earliest pending event here, or [`Tick::NEVER`].
+    /// Returns the earliest event that is pending here or in a message sent in this window, or
+    /// [`Tick::NEVER`].
     pub(crate) fn earliest(&mut self) -> Tick {
-        self.outbox.queue.next().unwrap_or(Tick::NEVER)
+        let here = self.outbox.queue.next().unwrap_or(Tick::NEVER);
+        here.min(self.outbox.earliest_sent)
     }
 
     /// Ends a window: posts the messages sent in it and returns the earliest event that is pending
@@ -154,8 +156,9 @@ impl<M: Model> Partition<M> {
                 self.bytes.clear();
             }
         }
-        let sent = std::mem::replace(&mut self.outbox.earliest_sent, Tick::NEVER);
-        self.earliest().min(sent)
+        let earliest = self.earliest();
+        self.outbox.earliest_sent = Tick::NEVER;
+        earliest
     }
 }
 

@@ -1,16 +1,17 @@
 //! Windows on several threads: a free thread takes the next partition.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock};
 
 use netloom_units::Tick;
+use rayon_core::{ThreadPool, ThreadPoolBuilder};
 
 use crate::Model;
 use crate::barrier::Barrier;
 use crate::mailbox::{Mail, Mailboxes, Parity};
 use crate::partition::Partition;
 use crate::transport::Transport;
-use crate::windows::{Exchange, Run, Window};
+use crate::windows::{Exchange, Run, Window, after};
 
 /// A lock fails only after a panic, and a panic ends the run on all threads.
 const UNPOISONED: &str = "no thread works on after a panic";
@@ -39,64 +40,71 @@ impl Drop for Membership<'_> {
     }
 }
 
+/// The threads of an engine, which wait between two runs.
+pub(crate) struct Threads(ThreadPool);
+
+impl Threads {
+    /// Starts this number of threads, or as many as the system allows. Returns `None` if that is
+    /// not more than one.
+    pub(crate) fn start(n_threads: usize) -> Option<Threads> {
+        let start = |n| ThreadPoolBuilder::new().num_threads(n).build().ok();
+        (2..=n_threads).rev().find_map(start).map(Threads)
+    }
+}
+
 impl<M: Model, T: Transport> Run<M, T> {
-    /// Runs every tick before `end` on this and `n_threads - 1` other threads, or as many as the
-    /// system starts. The number of threads does not affect results.
-    pub(crate) fn together(&mut self, end: Tick, n_threads: usize) {
-        let earliest = self.earliest();
-        let start = self.exchange.first(earliest);
-        let (partitions, mailboxes) = (&self.partitions, &self.mailboxes);
-        let (lookahead, exchange) = (self.lookahead, Mutex::new(&mut self.exchange));
-        // Set once the number of started threads is known.
-        let crew = OnceLock::new();
-        std::thread::scope(|scope| {
-            let crew: &OnceLock<Crew<'_, M, T>> = &crew;
-            let starts = |_: &usize| {
-                let thread = std::thread::Builder::new();
-                let started = thread.spawn_scoped(scope, || crew.wait().work(start, end));
-                started.is_ok()
-            };
-            let others = (1..n_threads).take_while(starts).count();
-            let crew = crew.get_or_init(|| Crew {
-                partitions,
-                mailboxes,
-                lookahead,
-                exchange,
-                barrier: Barrier::new(1 + others),
+    /// Runs every tick before `end` on these threads. Their number does not affect results.
+    pub(crate) fn together(&mut self, end: Tick, threads: &Threads) {
+        if let Some(horizon) = self.horizon(end) {
+            let crew = Crew {
+                partitions: &self.partitions,
+                mailboxes: &self.mailboxes,
+                lookahead: self.lookahead,
+                exchange: Mutex::new(&mut self.exchange),
+                barrier: Barrier::new(threads.0.current_num_threads()),
                 taken: [AtomicUsize::new(0), AtomicUsize::new(0)],
-            });
-            crew.work(start, end);
-        });
+            };
+            let open = threads.0.broadcast(|_| crew.work(horizon, end));
+            // Equal on all threads.
+            self.open = open.into_iter().flatten().next();
+        }
         self.empty_mailboxes();
     }
 }
 
 impl<M: Model, T: Transport> Crew<'_, M, T> {
-    /// Does the work of one thread.
-    fn work(&self, mut start: Tick, end: Tick) {
+    /// Does the work of one thread. Returns the horizon of the window in which the run pauses.
+    fn work(&self, horizon: Tick, end: Tick) -> Option<Tick> {
         let _membership = Membership(&self.barrier);
         let mut parity = Parity::default();
         let mut mail = Mail::default();
-        while start < end {
-            let window = Window::new(start, self.lookahead, end);
+        let mut next = Some(horizon);
+        while let Some(horizon) = next {
             let mut earliest = Tick::NEVER;
             while let Some(local) = self.take_partition(parity) {
                 let mut partition = self.partitions[local].lock().expect(UNPOISONED);
                 let last = parity.other();
                 (self.mailboxes).deliver(last, local, &mut partition, &mut mail);
-                partition.run(window);
-                let next = partition.hand_over(|to, sent| {
-                    self.mailboxes.post(parity, to, sent);
-                });
-                earliest = earliest.min(next);
+                partition.run(Window::before(end, horizon));
+                if horizon <= end {
+                    let next = partition.hand_over(|to, sent| {
+                        self.mailboxes.post(parity, to, sent);
+                    });
+                    earliest = earliest.min(next);
+                }
+            }
+            if horizon > end {
+                break;
             }
             self.taken[parity.other().index()].store(0, Ordering::Relaxed);
-            start = self.barrier.wait(earliest, |earliest| {
+            let start = self.barrier.wait(earliest, |earliest| {
                 let mut exchange = self.exchange.lock().expect(UNPOISONED);
                 exchange.finish(self.mailboxes, parity, earliest)
             });
+            next = (start < end).then(|| after(start, self.lookahead));
             parity = parity.other();
         }
+        next
     }
 
     /// Takes the next free partition of this window. Every second window goes backwards, since the

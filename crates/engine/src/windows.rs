@@ -4,6 +4,9 @@
 //! earliest pending event of all partitions, each of them can run `[start, start + lookahead)`
 //! alone. Then they exchange messages, and the earliest pending event, messages included, starts
 //! the next window. Idle time of any length is thus skipped.
+//!
+//! A run that pauses within a window keeps it open: its messages stay in the outboxes, and the next
+//! run continues it. So pauses, such as the ends of epochs, do not add exchanges of messages.
 
 use std::sync::Mutex;
 
@@ -24,12 +27,8 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// Creates the window that begins with the earliest pending event, limited to ticks before
-    /// `end`.
-    ///
-    /// `start` must be before `end`.
-    pub(crate) fn new(start: Tick, lookahead: u64, end: Tick) -> Self {
-        let horizon = Tick(start.0.saturating_add(lookahead));
+    /// Creates the part of a window before `end`.
+    pub(crate) fn before(end: Tick, horizon: Tick) -> Self {
         Window {
             last: Tick(horizon.min(end).0 - 1),
             horizon,
@@ -44,6 +43,8 @@ pub(crate) struct Run<M: Model, T> {
     pub(crate) mailboxes: Mailboxes<M>,
     pub(crate) lookahead: u64,
     pub(crate) exchange: Exchange<T>,
+    /// The horizon of a window in which the run paused. Its messages are still in the outboxes.
+    pub(crate) open: Option<Tick>,
 }
 
 /// The end of a window: messages to and from other processes, and the agreement on the next start.
@@ -87,8 +88,8 @@ impl<M: Model, T: Transport> Run<M, T> {
             .map(|p| p.get_mut().expect("no partition outlives a panic"))
     }
 
-    /// Returns the earliest pending event of this process. Between two runs all mailboxes are
-    /// empty.
+    /// Returns the earliest pending event of this process, including messages. Between two runs all
+    /// mailboxes are empty.
     pub(crate) fn earliest(&mut self) -> Tick {
         self.partitions()
             .map(Partition::earliest)
@@ -96,32 +97,64 @@ impl<M: Model, T: Transport> Run<M, T> {
             .unwrap_or(Tick::NEVER)
     }
 
+    /// Returns the horizon of the window in which the run paused, or of one that begins with the
+    /// earliest pending event of all processes. `None` if there is no event before `end`.
+    pub(crate) fn horizon(&mut self, end: Tick) -> Option<Tick> {
+        if self.open.is_some() {
+            return self.open.take();
+        }
+        let earliest = self.earliest();
+        let start = self.exchange.first(earliest);
+        (start < end).then(|| after(start, self.lookahead))
+    }
+
     /// Runs every tick before `end`, one partition after another on this thread.
     pub(crate) fn alone(&mut self, end: Tick) {
         let mut parity = Parity::default();
-        let earliest = self.earliest();
-        let mut start = self.exchange.first(earliest);
-        while start < end {
-            let window = Window::new(start, self.lookahead, end);
+        let mut next = self.horizon(end);
+        while let Some(horizon) = next {
             let mut earliest = Tick::NEVER;
             for (local, partition) in self.partitions.iter_mut().enumerate() {
                 let partition = partition.get_mut().expect("no partition outlives a panic");
                 self.mailboxes
                     .deliver_alone(parity.other(), local, partition);
-                partition.run(window);
-                let next = partition.hand_over(|to, sent| {
-                    self.mailboxes.post_alone(parity, to, sent);
-                });
-                earliest = earliest.min(next);
+                partition.run(Window::before(end, horizon));
+                if horizon <= end {
+                    let next = partition.hand_over(|to, sent| {
+                        self.mailboxes.post_alone(parity, to, sent);
+                    });
+                    earliest = earliest.min(next);
+                }
             }
-            start = self.exchange.finish(&self.mailboxes, parity, earliest);
+            if horizon > end {
+                self.open = Some(horizon);
+                break;
+            }
+            let start = self.exchange.finish(&self.mailboxes, parity, earliest);
+            next = (start < end).then(|| after(start, self.lookahead));
             parity = parity.other();
         }
         self.empty_mailboxes();
     }
 
-    /// Takes the messages of the last window, so that between two runs all pending events are in
-    /// the queues of partitions.
+    /// Ends the window in which the run paused, so that all pending events are in the queues of
+    /// partitions. All processes call this together.
+    pub(crate) fn close_window(&mut self) {
+        if self.open.take().is_none() {
+            return;
+        }
+        let parity = Parity::default();
+        let mut earliest = Tick::NEVER;
+        for partition in &mut self.partitions {
+            let partition = partition.get_mut().expect("no partition outlives a panic");
+            let next = partition.hand_over(|to, sent| self.mailboxes.post_alone(parity, to, sent));
+            earliest = earliest.min(next);
+        }
+        self.exchange.finish(&self.mailboxes, parity, earliest);
+        self.empty_mailboxes();
+    }
+
+    /// Takes the messages of the last window, so that between two runs none is in a mailbox.
     pub(crate) fn empty_mailboxes(&mut self) {
         let parity = Parity::default();
         for (local, partition) in self.partitions.iter_mut().enumerate() {
@@ -131,4 +164,9 @@ impl<M: Model, T: Transport> Run<M, T> {
                 .deliver_alone(parity.other(), local, partition);
         }
     }
+}
+
+/// Returns the horizon of a window that begins at `start`.
+pub(crate) fn after(start: Tick, lookahead: u64) -> Tick {
+    Tick(start.0.saturating_add(lookahead))
 }

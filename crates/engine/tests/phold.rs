@@ -4,7 +4,7 @@
 mod toy;
 
 use netloom_engine::{Heap, Wheel};
-use toy::{Event, Outcome, Shape, outcome};
+use toy::{Event, LOOKAHEAD, Outcome, Shape, outcome};
 
 /// Runs all combinations and compares them with one partition on the reference heap.
 fn check(shape: Shape) -> Outcome {
@@ -22,7 +22,7 @@ fn check(shape: Shape) -> Outcome {
             ..shape
         };
         for threads in [1, 2, 3] {
-            for step in [1 << 40, 777] {
+            for step in [1 << 40, 777, LOOKAHEAD / 3] {
                 let place =
                     format!("{n_partitions} partitions, {threads} threads, steps of {step}");
                 assert_eq!(

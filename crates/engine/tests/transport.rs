@@ -3,7 +3,12 @@
 
 mod toy;
 
-use netloom_engine::{Engine, OverRanks, SharedRanks, ThreadRank, Transport, Wheel};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use netloom_engine::{
+    Engine, Local, OverRanks, Placement, SharedRanks, ThreadRank, Transport, Wheel,
+};
 use netloom_units::Tick;
 use toy::{Event, LOOKAHEAD, Outcome, Shape, Toy, outcome, seed};
 
@@ -57,6 +62,66 @@ fn several_processes_give_the_result_of_one() {
             });
             let place = format!("{n_partitions} partitions, {n_ranks} ranks, {threads} threads");
             assert_eq!(all, reference, "{place}");
+        }
+    }
+}
+
+/// A single process that counts exchanges.
+struct Counting {
+    local: Local,
+    exchanges: Arc<AtomicU32>,
+}
+
+impl Transport for Counting {
+    fn placement(&self) -> Placement {
+        self.local.placement()
+    }
+
+    fn ranks(&self) -> Vec<usize> {
+        self.local.ranks()
+    }
+
+    fn earliest(&mut self, next: Tick) -> Tick {
+        self.local.earliest(next)
+    }
+
+    fn exchange(&mut self, to: &mut [Vec<u8>], from: &mut [Vec<u8>], next: Tick) -> Tick {
+        self.exchanges.fetch_add(1, Ordering::Relaxed);
+        self.local.exchange(to, from, next)
+    }
+}
+
+#[test]
+fn pauses_do_not_add_exchanges() {
+    const SHAPE: Shape = Shape {
+        n_components: 20,
+        n_partitions: 5,
+        periods: &[1],
+        life: 100,
+        far: 0,
+        is_scrambled: false,
+    };
+    let count = |threads: usize, step: u64| {
+        let exchanges = Arc::new(AtomicU32::new(0));
+        let transport = Counting {
+            local: Local { n_partitions: 5 },
+            exchanges: exchanges.clone(),
+        };
+        let models = (0..5).map(|_| Toy::new(SHAPE)).collect();
+        let mut engine = Engine::<Toy, _>::with_transport(models, LOOKAHEAD, threads, transport);
+        seed(&mut engine, SHAPE, 0..5);
+        while engine.next_event().is_some() {
+            engine.run_until(Tick(engine.now().0.saturating_add(step)));
+        }
+        // Ends the last window.
+        engine.run_until(Tick::NEVER);
+        exchanges.load(Ordering::Relaxed)
+    };
+    let expected = count(1, u64::MAX);
+    assert!(expected > 100, "{expected} windows");
+    for threads in [1, 2] {
+        for step in [LOOKAHEAD / 3, LOOKAHEAD - 1, LOOKAHEAD, 5 * LOOKAHEAD + 1] {
+            assert_eq!(count(threads, step), expected, "{threads} threads, {step}");
         }
     }
 }
