@@ -43,9 +43,18 @@ pub trait Arbiter: Send {
     /// Records that the packet is sent. Registers change only here.
     fn commit(&mut self, grant: Grant);
 
-    /// Combines [`choose`](Self::choose) and [`commit`](Self::commit) if only one queue is
-    /// eligible, and returns whether it sends. `heads` is scratch space for its head. Override it
-    /// to find the outcome without a grant; a test requires the same outcome.
+    /// Combines [`choose`](Self::choose) and [`commit`](Self::commit), and returns the queue that
+    /// sends. Override it to find the outcome without a grant; a test requires the same outcome.
+    #[inline]
+    fn send(&mut self, view: &View<'_>) -> Option<u8> {
+        let grant = self.choose(view)?;
+        self.commit(grant);
+        Some(grant.queue)
+    }
+
+    /// Does the same as [`send`](Self::send) if only one queue is eligible, and returns whether it
+    /// sends. `heads` is scratch space for its head. Override it to find the outcome without a
+    /// view; a test requires the same outcome.
     #[inline]
     fn send_alone(&mut self, queue: u8, head: &Head, heads: &mut [Head; N_QUEUES]) -> bool {
         heads[usize::from(queue) % N_QUEUES] = *head;
@@ -53,11 +62,7 @@ pub trait Arbiter: Send {
             eligible: 1 << queue,
             heads,
         };
-        let Some(grant) = self.choose(&view) else {
-            return false;
-        };
-        self.commit(grant);
-        true
+        self.send(&view).is_some()
     }
 
     /// Records that a packet joined a queue, after those announced before: for arbiters that keep a
@@ -90,6 +95,10 @@ impl<A: Arbiter + ?Sized> Arbiter for Box<A> {
     #[inline]
     fn commit(&mut self, grant: Grant) {
         (**self).commit(grant);
+    }
+    #[inline]
+    fn send(&mut self, view: &View<'_>) -> Option<u8> {
+        (**self).send(view)
     }
     #[inline]
     fn send_alone(&mut self, queue: u8, head: &Head, heads: &mut [Head; N_QUEUES]) -> bool {

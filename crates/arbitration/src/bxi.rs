@@ -26,11 +26,11 @@ use netloom_catalog::{Described, params};
 use netloom_units::Bytes;
 
 use crate::policy::no_entries;
-use crate::quantum_walk::{Leftover, QuantumWalk, Turn};
-use crate::service_levels::SlRoundRobin;
+use crate::quantum_walk::{Found, Leftover, QuantumWalk, Turn};
+use crate::service_levels::{SlHeads, SlRoundRobin};
 use crate::{
-    Arbiter, Fault, Grant, Head, MANAGEMENT_VL, N_QUEUES, Policy, PortContext, QuantumTable,
-    SlEntry, Speaks, View,
+    Arbiter, BuiltIn, Fault, Grant, Head, MANAGEMENT_VL, N_QUEUES, Policy, PortContext,
+    QuantumTable, SlEntry, Speaks, View,
 };
 
 /// Default flits per unit of weight.
@@ -116,8 +116,11 @@ fn mistakes(table: &[SlEntry], k: u32, flit: Bytes) -> Vec<(&'static str, String
 
 impl Policy for BxiTable {
     fn build(&self) -> Box<dyn Arbiter> {
-        let walk = walk(&self.table, self.k, Leftover::Lost);
-        Box::new(BxiArbiter::new(walk, &self.table, self.k, self.flit))
+        Box::new(self.arbiter())
+    }
+
+    fn built_in(&self) -> Option<BuiltIn> {
+        Some(BuiltIn::Bxi(self.arbiter()))
     }
 
     fn faults(&self, context: &PortContext) -> Vec<Fault> {
@@ -148,6 +151,11 @@ impl BxiTable {
             k: table.k,
             flit,
         }
+    }
+
+    fn arbiter(&self) -> BxiArbiter {
+        let walk = walk(&self.table, self.k, Leftover::Lost);
+        BxiArbiter::new(walk, &self.table, self.k, self.flit)
     }
 
     fn packets_that_never_leave(&self, context: &PortContext, faults: &mut Vec<Fault>) {
@@ -182,16 +190,24 @@ impl BxiDeficit {
             literal: false,
         }
     }
-}
 
-impl Policy for BxiDeficit {
-    fn build(&self) -> Box<dyn Arbiter> {
+    fn arbiter(&self) -> BxiArbiter {
         let leftover = match self.literal {
             true => Leftover::KeptAsPrinted,
             false => Leftover::Kept,
         };
         let walk = walk(&self.table, self.k, leftover);
-        Box::new(BxiArbiter::new(walk, &self.table, self.k, self.flit))
+        BxiArbiter::new(walk, &self.table, self.k, self.flit)
+    }
+}
+
+impl Policy for BxiDeficit {
+    fn build(&self) -> Box<dyn Arbiter> {
+        Box::new(self.arbiter())
+    }
+
+    fn built_in(&self) -> Option<BuiltIn> {
+        Some(BuiltIn::Bxi(self.arbiter()))
     }
 
     fn faults(&self, _context: &PortContext) -> Vec<Fault> {
@@ -234,7 +250,8 @@ fn walk(table: &[SlEntry], k: u32, leftover: Leftover) -> QuantumWalk {
 }
 
 /// A grant carries the result of the walk; that of management has no active classes.
-struct BxiArbiter {
+#[derive(Clone, Debug)]
+pub struct BxiArbiter {
     walk: QuantumWalk,
     sls: u32,
     flit: Bytes,
@@ -250,23 +267,30 @@ impl BxiArbiter {
             round_robin: SlRoundRobin::default(),
         }
     }
+
+    /// Returns the queue that sends next, and the walk to its entry.
+    #[inline]
+    fn look(&self, heads: &SlHeads, view: &View<'_>) -> Option<(u8, Found)> {
+        let size = |sl: u8| {
+            let queue = heads.queue[usize::from(sl)];
+            in_flits(view.heads[usize::from(queue)].bytes, self.flit)
+        };
+        let (sl, found) = self.walk.choose(heads.sls & self.sls, size)?;
+        Some((heads.queue[usize::from(sl)], found))
+    }
 }
 
 impl Arbiter for BxiArbiter {
     /// Returns `None` if only service levels without an entry are eligible. Without deficits, also
     /// if every head is longer than its entries allow.
     fn choose(&self, view: &View<'_>) -> Option<Grant> {
-        if let Some(queue) = view.management() {
-            return Some(Grant::of_management(queue));
-        }
         let heads = self.round_robin.heads(view);
-        let size = |sl: u8| {
-            let queue = heads.queue[usize::from(sl)];
-            in_flits(view.heads[usize::from(queue)].bytes, self.flit)
-        };
-        let (sl, [active, steps, flits]) = self.walk.choose(heads.sls & self.sls, size)?;
+        if heads.has_management {
+            return view.management().map(Grant::of_management);
+        }
+        let (queue, [active, steps, flits]) = self.look(&heads, view)?;
         Some(Grant {
-            queue: heads.queue[usize::from(sl)],
+            queue,
             registers: [active, steps, flits, 0, 0, 0],
         })
     }
@@ -277,6 +301,17 @@ impl Arbiter for BxiArbiter {
             let sl = self.walk.commit([active, steps, flits]);
             self.round_robin.sent(usize::from(sl), grant.queue);
         }
+    }
+
+    fn send(&mut self, view: &View<'_>) -> Option<u8> {
+        let heads = self.round_robin.heads(view);
+        if heads.has_management {
+            return view.management();
+        }
+        let (queue, found) = self.look(&heads, view)?;
+        let sl = self.walk.commit(found);
+        self.round_robin.sent(usize::from(sl), queue);
+        Some(queue)
     }
 
     #[inline]

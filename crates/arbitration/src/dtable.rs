@@ -26,8 +26,8 @@ use netloom_catalog::{Described, params};
 use crate::policy::no_entries;
 use crate::service_levels::SlRoundRobin;
 use crate::{
-    Arbiter, DeficitTable, Fault, Grant, Head, MANAGEMENT_VL, N_QUEUES, N_SLS, Policy, PortContext,
-    SlEntry, Speaks, View, take_word, weight_units,
+    Arbiter, BuiltIn, DeficitTable, Fault, Grant, Head, MANAGEMENT_VL, N_QUEUES, N_SLS, Policy,
+    PortContext, SlEntry, Speaks, View, take_word, weight_units,
 };
 
 params! {
@@ -53,6 +53,10 @@ impl Policy for DTable {
         Box::new(DTableArbiter::new(&self.table))
     }
 
+    fn built_in(&self) -> Option<BuiltIn> {
+        Some(BuiltIn::DTable(DTableArbiter::new(&self.table)))
+    }
+
     fn faults(&self, _context: &PortContext) -> Vec<Fault> {
         no_entries(self.table.sls()).into_iter().collect()
     }
@@ -71,22 +75,74 @@ impl Policy for DTable {
     }
 }
 
-/// A grant carries `[active, turns, size, …]`: the service levels with something to send, one bit
-/// each; the number of entries stepped to, the last of which sends (0 is the entry being served);
-/// and the size of the packet in credits. A commit repeats the walk from these: an entry that was
-/// reached but did not send adds its weight to the deficit, whatever the packet at its head. The
-/// grant of management has no active levels.
+/// The position in the table, and what service levels have left.
 #[derive(Clone, Debug)]
-struct DTableArbiter {
-    /// Without entries of weight 0.
-    entries: Vec<SlEntry>,
-    sls: u32,
+struct Position {
     deficits: [u32; N_SLS],
     accumulator: u32,
     /// The current entry; at first the last one, so entry 0 is next.
     at: usize,
     /// Whether that entry is being served; false only before the first packet.
     is_serving: bool,
+}
+
+impl Position {
+    /// Leaves the entry being served: its service level keeps a rest that does not suffice, and
+    /// loses a rest that it does not need.
+    #[inline]
+    fn leave(&mut self, entries: &[SlEntry], active: u32) {
+        if self.is_serving {
+            let sl = entries[self.at].sl;
+            let is_active = active >> sl.0 & 1 == 1;
+            self.deficits[sl.index()] = if is_active { self.accumulator } else { 0 };
+        }
+    }
+
+    /// Walks to the entry that sends next, and returns its service level. `fits` is called at every
+    /// entry with something to send, with its service level and what this may send. `active` are
+    /// the service levels with something to send, one bit each; at least one has an entry.
+    #[inline]
+    fn walk(
+        &mut self,
+        entries: &[SlEntry],
+        active: u32,
+        mut fits: impl FnMut(usize, u32) -> bool,
+    ) -> usize {
+        let served = entries[self.at].sl.index();
+        let is_served = self.is_serving && active >> served & 1 == 1;
+        if is_served && fits(served, self.accumulator) {
+            return served;
+        }
+        self.leave(entries, active);
+        loop {
+            self.at += 1;
+            if self.at >= entries.len() {
+                self.at = 0;
+            }
+            let entry = entries[self.at];
+            if active >> entry.sl.0 & 1 == 0 {
+                continue;
+            }
+            let sl = entry.sl.index();
+            self.deficits[sl] += u32::from(entry.weight);
+            if fits(sl, self.deficits[sl]) {
+                self.accumulator = std::mem::take(&mut self.deficits[sl]);
+                self.is_serving = true;
+                return sl;
+            }
+        }
+    }
+}
+
+/// A grant carries `[active, looks, size, …]`: the service levels with something to send, one bit
+/// each; the number of entries of the walk at which a head was compared; and the size of the packet
+/// in credits. A commit repeats the walk from these. The grant of management has no active levels.
+#[derive(Clone, Debug)]
+pub struct DTableArbiter {
+    /// Without entries of weight 0.
+    entries: Vec<SlEntry>,
+    sls: u32,
+    position: Position,
     round_robin: SlRoundRobin,
 }
 
@@ -95,102 +151,83 @@ impl DTableArbiter {
         let live = table.entries().iter().filter(|e| e.weight > 0);
         let entries: Vec<SlEntry> = live.copied().collect();
         DTableArbiter {
-            at: entries.len().saturating_sub(1),
+            position: Position {
+                deficits: [0; N_SLS],
+                accumulator: 0,
+                at: entries.len().saturating_sub(1),
+                is_serving: false,
+            },
             entries,
             sls: table.sls(),
-            deficits: [0; N_SLS],
-            accumulator: 0,
-            is_serving: false,
             round_robin: SlRoundRobin::default(),
         }
     }
 
-    /// Returns the next entry whose service level is active; there is one.
-    fn next(&self, mut at: usize, active: u32) -> usize {
-        loop {
-            at = if at + 1 < self.entries.len() {
-                at + 1
-            } else {
-                0
-            };
-            if active >> self.entries[at].sl.0 & 1 == 1 {
-                return at;
-            }
-        }
+    /// Records that a packet of the entry being served is sent.
+    #[inline]
+    fn sent(&mut self, sl: usize, size: u32, queue: u8) {
+        self.position.accumulator -= size;
+        self.round_robin.sent(sl, queue);
     }
+}
 
-    /// Returns the deficits after the entry being served is left: its service level keeps a rest
-    /// that does not suffice, and loses a rest that it does not need.
-    fn deficits_after_leaving(&self, active: u32) -> [u32; N_SLS] {
-        let mut deficits = self.deficits;
-        if self.is_serving {
-            let sl = self.entries[self.at].sl;
-            let is_active = active >> sl.0 & 1 == 1;
-            deficits[sl.index()] = if is_active { self.accumulator } else { 0 };
-        }
-        deficits
-    }
+/// Returns the size of a packet in credits.
+#[inline]
+fn size(head: &Head) -> u32 {
+    weight_units(head.bytes).max(1)
 }
 
 impl Arbiter for DTableArbiter {
     /// Returns `None` if only service levels without an entry are eligible.
     fn choose(&self, view: &View<'_>) -> Option<Grant> {
-        if let Some(queue) = view.management() {
-            return Some(Grant::of_management(queue));
-        }
         let heads = self.round_robin.heads(view);
+        if heads.has_management {
+            return view.management().map(Grant::of_management);
+        }
         let active = heads.sls & self.sls;
         if active == 0 {
             return None;
         }
-        let size = |sl: usize| {
-            let head = &view.heads[usize::from(heads.queue[sl])];
-            weight_units(head.bytes).max(1)
+        let size = |sl: usize| size(&view.heads[usize::from(heads.queue[sl])]);
+        let mut looks = 0;
+        let fits = |sl: usize, may_send: u32| {
+            looks += 1;
+            size(sl) <= may_send
         };
-        let grant = |sl: usize, turns: u32| {
-            Some(Grant {
-                queue: heads.queue[sl],
-                registers: [active, turns, size(sl), 0, 0, 0],
-            })
-        };
-        let mut at = self.at;
-        let served = self.entries[at].sl.index();
-        if self.is_serving && active >> served & 1 == 1 && size(served) <= self.accumulator {
-            return grant(served, 0);
-        }
-        let mut deficits = self.deficits_after_leaving(active);
-        let mut turns = 0;
-        loop {
-            at = self.next(at, active);
-            turns += 1;
-            let entry = self.entries[at];
-            let sl = entry.sl.index();
-            deficits[sl] += u32::from(entry.weight);
-            if size(sl) <= deficits[sl] {
-                return grant(sl, turns);
-            }
-        }
+        let sl = self.position.clone().walk(&self.entries, active, fits);
+        Some(Grant {
+            queue: heads.queue[sl],
+            registers: [active, looks, size(sl), 0, 0, 0],
+        })
     }
 
     fn commit(&mut self, grant: Grant) {
-        let [active, turns, size, ..] = grant.registers;
+        let [active, mut looks, size, ..] = grant.registers;
         if active == 0 {
             return;
         }
-        if turns > 0 {
-            self.deficits = self.deficits_after_leaving(active);
-            for _ in 0..turns {
-                self.at = self.next(self.at, active);
-                let entry = self.entries[self.at];
-                self.deficits[entry.sl.index()] += u32::from(entry.weight);
-            }
-            let sl = self.entries[self.at].sl.index();
-            self.accumulator = std::mem::take(&mut self.deficits[sl]);
-            self.is_serving = true;
+        let fits = |_, _| {
+            looks -= 1;
+            looks == 0
+        };
+        let sl = self.position.walk(&self.entries, active, fits);
+        self.sent(sl, size, grant.queue);
+    }
+
+    fn send(&mut self, view: &View<'_>) -> Option<u8> {
+        let heads = self.round_robin.heads(view);
+        if heads.has_management {
+            return view.management();
         }
-        self.accumulator -= size;
-        let sl = self.entries[self.at].sl.index();
-        self.round_robin.sent(sl, grant.queue);
+        let active = heads.sls & self.sls;
+        if active == 0 {
+            return None;
+        }
+        let size = |sl: usize| size(&view.heads[usize::from(heads.queue[sl])]);
+        let fits = |sl: usize, may_send: u32| size(sl) <= may_send;
+        let sl = self.position.walk(&self.entries, active, fits);
+        self.sent(sl, size(sl), heads.queue[sl]);
+        Some(heads.queue[sl])
     }
 
     #[inline]
@@ -198,47 +235,35 @@ impl Arbiter for DTableArbiter {
         if head.vl == MANAGEMENT_VL {
             return true;
         }
-        let (sl, size) = (head.sl.index(), weight_units(head.bytes).max(1));
-        if self.sls >> sl & 1 == 0 {
+        let (active, size) = (self.sls & 1 << head.sl.0, size(head));
+        if active == 0 {
             return false;
         }
-        let is_served = self.is_serving && self.entries[self.at].sl.index() == sl;
-        if !is_served || self.accumulator < size {
-            if self.is_serving {
-                let left = self.entries[self.at].sl.index();
-                self.deficits[left] = if is_served { self.accumulator } else { 0 };
-            }
-            self.accumulator = std::mem::take(&mut self.deficits[sl]);
-            loop {
-                self.at = self.next(self.at, 1 << sl);
-                self.accumulator += u32::from(self.entries[self.at].weight);
-                if size <= self.accumulator {
-                    break;
-                }
-            }
-            self.is_serving = true;
-        }
-        self.accumulator -= size;
-        self.round_robin.sent(sl, queue);
+        let fits = |_, may_send: u32| size <= may_send;
+        let sl = self.position.walk(&self.entries, active, fits);
+        self.sent(sl, size, queue);
         true
     }
 
     fn save(&self, out: &mut Vec<u64>) {
-        out.extend([
-            self.at as u64,
-            self.is_serving.into(),
-            self.accumulator.into(),
-        ]);
-        out.extend(self.deficits.map(u64::from));
+        let Position {
+            deficits,
+            accumulator,
+            at,
+            is_serving,
+        } = &self.position;
+        out.extend([*at as u64, (*is_serving).into(), (*accumulator).into()]);
+        out.extend(deficits.map(u64::from));
         self.round_robin.save(out);
     }
 
     fn restore(&mut self, from: &mut &[u64]) -> Option<()> {
         let n = self.entries.len().max(1);
-        self.at = take_word(from).filter(|at| *at < n)?;
-        self.is_serving = take_word(from).filter(|flag: &u8| *flag < 2)? == 1;
-        self.accumulator = take_word(from)?;
-        for deficit in &mut self.deficits {
+        let position = &mut self.position;
+        position.at = take_word(from).filter(|at| *at < n)?;
+        position.is_serving = take_word(from).filter(|flag: &u8| *flag < 2)? == 1;
+        position.accumulator = take_word(from)?;
+        for deficit in &mut position.deficits {
             *deficit = take_word(from)?;
         }
         self.round_robin.restore(from)
@@ -275,12 +300,21 @@ mod tests {
     fn v000_1_figure_3() {
         let mut arbiter = arbiter(&[(0, 3), (1, 5)]);
         let heads = heads(&[2, 2]);
-        let state = |a: &DTableArbiter| (a.accumulator, a.deficits[0], a.deficits[1]);
+        let state = |a: &DTableArbiter| {
+            let position = &a.position;
+            (
+                position.accumulator,
+                position.deficits[0],
+                position.deficits[1],
+            )
+        };
         // Round N: 0 + 3, one message; the deficits do not change until the switch-over.
         assert_eq!(send(&mut arbiter, 0b01, &heads), 0);
         assert_eq!(state(&arbiter), (1, 0, 0));
         // The switch-over alone: SL1 would find a deficit of 1 for SL0.
-        assert_eq!(arbiter.deficits_after_leaving(0b01)[..2], [1, 0]);
+        let mut left = arbiter.position.clone();
+        left.leave(&arbiter.entries, 0b01);
+        assert_eq!(left.deficits[..2], [1, 0]);
         // Round N + 1: 1 + 3, two messages.
         assert_eq!(send(&mut arbiter, 0b01, &heads), 0);
         assert_eq!(state(&arbiter), (2, 0, 0));
@@ -294,11 +328,11 @@ mod tests {
         let heads = heads(&[1, 1]);
         assert_eq!(send(&mut arbiter, 0b11, &heads), 0);
         assert_eq!(send(&mut arbiter, 0b10, &heads), 1);
-        assert_eq!(arbiter.deficits[0], 0);
+        assert_eq!(arbiter.position.deficits[0], 0);
         // Without SL0 in between, its nine credits remain.
         let mut other = self::arbiter(&[(0, 10), (1, 1)]);
         assert_eq!(send(&mut other, 0b11, &heads), 0);
-        assert_eq!(other.accumulator, 9);
+        assert_eq!(other.position.accumulator, 9);
         assert!(
             other
                 .choose(&View {
@@ -307,7 +341,10 @@ mod tests {
                 })
                 .is_none()
         );
-        assert_eq!(other.accumulator, 9, "nothing was sent, nothing changed");
+        assert_eq!(
+            other.position.accumulator, 9,
+            "nothing was sent, nothing changed"
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The heads of one output by service level.
 
 use crate::head::queues;
-use crate::{N_SLS, View, take_word};
+use crate::{MANAGEMENT_VL, N_SLS, View, take_word};
 
 /// Round robin among the queues of each service level, which may use several lanes. The pointers
 /// start at queue 0 and move past the winner only when the packet is sent.
@@ -16,17 +16,23 @@ pub(crate) struct SlHeads {
     pub sls: u32,
     /// The queue; meaningful only if the bit is set.
     pub queue: [u8; N_SLS],
+    /// Whether a management packet is eligible.
+    pub has_management: bool,
 }
 
 impl SlRoundRobin {
+    #[inline]
     pub(crate) fn heads(&self, view: &View<'_>) -> SlHeads {
         let mut heads = SlHeads {
             sls: 0,
             queue: [0; N_SLS],
+            has_management: false,
         };
         let mut turns = [u8::MAX; N_SLS];
         for queue in queues(view.eligible) {
-            let sl = view.heads[queue].sl.index();
+            let head = &view.heads[queue];
+            heads.has_management |= head.vl == MANAGEMENT_VL;
+            let sl = head.sl.index();
             debug_assert!(sl < N_SLS, "SL{sl} in a field of 4 bits");
             if sl >= N_SLS {
                 continue;

@@ -39,7 +39,6 @@ mod lane_rows;
 mod link;
 mod parcel;
 mod plan;
-mod port_arbiter;
 mod queue_scheme;
 mod recorder;
 mod rows;

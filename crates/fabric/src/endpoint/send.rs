@@ -221,17 +221,15 @@ impl<S: Switches> Fabric<S> {
         let chosen = if eligible == 0 {
             None
         } else {
-            state.arbiter.choose(&View {
+            state.arbiter.send(&View {
                 eligible,
                 heads: &self.endpoints.heads,
             })
         };
-        let Some(grant) = chosen else {
+        if chosen.is_none() {
             self.look_for_room(nic, wake, now, out);
-            return None;
-        };
-        state.arbiter.commit(grant);
-        Some(usize::from(grant.queue))
+        }
+        chosen.map(usize::from)
     }
 
     /// Sends the next packet of a queue.

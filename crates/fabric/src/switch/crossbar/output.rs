@@ -214,12 +214,12 @@ impl<S: Shape> Fabric<Crossbars<S>> {
         }
         let chosen = match eligible {
             0 => None,
-            _ => output.arbiter.choose(&View {
+            _ => output.arbiter.send(&View {
                 eligible,
                 heads: &self.switches.heads,
             }),
         };
-        let Some(grant) = chosen else {
+        let Some(vl) = chosen else {
             if wake != Tick::NEVER {
                 let when = self.switches.stages.edge::<S>(wake.max(now + 1));
                 if when < output.link_wake {
@@ -229,11 +229,9 @@ impl<S: Shape> Fabric<Crossbars<S>> {
             }
             return;
         };
-        output.arbiter.commit(grant);
         let has_choice = u32::from(eligible & (eligible - 1) != 0);
         output.choices += has_choice;
         self.shared.counters.choices += u64::from(has_choice);
-        let vl = grant.queue;
         let queue = &mut self.switches.output_queues[first + u32::from(vl)];
         let (id, flits) = (queue.head, queue.flits);
         let class = if S::Flow::MAY_LOOK_AHEAD {
