@@ -94,7 +94,7 @@ impl Check {
             let loaded = load::load_quietly(kinds, file, &overrides, purpose, Some(&step))?;
             drop(patience);
             let exit = load::exit_of(&loaded);
-            let shared = match shared_run::of(&loaded, self.ranks) {
+            let shared = match shared_run::of(&loaded, self.ranks, overrides.threads_of_a_run()) {
                 Ok(shared) => shared,
                 Err(why) => {
                     output.error(&format!("{}: {why}", file.display()));
@@ -122,7 +122,11 @@ impl Check {
         let mut notes = opened.notes;
         notes.extend(checked.notes.clone());
         let exit = load::exit_with(&notes, !notes.has_errors());
-        let shared = match self.ranks.and_then(|ranks| shared_point(&study, ranks)) {
+        let threads = overrides.threads_of_a_run();
+        let shared = self
+            .ranks
+            .and_then(|ranks| shared_point(&study, ranks, threads));
+        let shared = match shared {
             Some(Err(why)) => {
                 output.error(&format!("{}: {why}", file.display()));
                 return Ok(Exit::Usage);
@@ -188,14 +192,19 @@ impl Check {
 }
 
 /// Returns how ranks share the first point of a study, which is like most others.
-fn shared_point(study: &Study, ranks: usize) -> Option<Result<Option<SharedRun>, TooManyRanks>> {
+fn shared_point(
+    study: &Study,
+    ranks: usize,
+    threads: usize,
+) -> Option<Result<Option<SharedRun>, TooManyRanks>> {
     let point = study.points().next()?;
     let division = Division {
         ranks,
+        threads,
         ..Division::default()
     };
     let loaded = study.load_divided(&point, study.seeds.first, &division);
-    Some(shared_run::of(&loaded, Some(ranks)))
+    Some(shared_run::of(&loaded, Some(ranks), threads))
 }
 
 /// Returns the facts of a study: size, rules, common facts of its points, cost.

@@ -7,15 +7,19 @@ use serde::Serialize;
 
 use super::table::prefixed;
 
-/// Returns how `ranks` processes share the run of a file, if `ranks` is given and the file is
-/// valid.
-pub(super) fn of(loaded: &Loaded, ranks: Option<usize>) -> Result<Option<SharedRun>, TooManyRanks> {
+/// Returns how `ranks` processes of `threads` threads share the run of a file, if `ranks` is given
+/// and the file is valid.
+pub(super) fn of(
+    loaded: &Loaded,
+    ranks: Option<usize>,
+    threads: usize,
+) -> Result<Option<SharedRun>, TooManyRanks> {
     let (Some(ranks), Some(experiment), Some(cost)) = (ranks, &loaded.experiment, &loaded.cost)
     else {
         return Ok(None);
     };
     experiment.has_work_for(ranks)?;
-    Ok(Some(SharedRun::new(experiment, cost, ranks)))
+    Ok(Some(SharedRun::new(experiment, cost, ranks, threads)))
 }
 
 /// Returns the facts about the run, each with a keyword.

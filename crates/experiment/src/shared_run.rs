@@ -17,6 +17,9 @@ const EXCHANGE_SECONDS: f64 = 2.0e-6;
 /// Time in which they agree on the next window, measured in the same way. It grows with the
 /// logarithm of their number.
 const AGREEMENT_SECONDS: f64 = 0.8e-6;
+/// Processor time of a message to another rank at both ends, on average over packets and credits:
+/// encoding, decoding and copies. Measured with two ranks of two threads on one machine.
+const MESSAGE_SECONDS: f64 = 55e-9;
 
 /// A run over several processes.
 #[derive(Clone, PartialEq, Debug)]
@@ -33,18 +36,18 @@ pub struct SharedRun {
     pub memory_bytes: u64,
     /// The part of `memory_bytes` that every process has undivided.
     pub whole_bytes: u64,
-    /// Processor time per window of the process with the largest part of the fabric.
+    /// Time per window in which the process with the largest part of the fabric computes.
     pub work_seconds: f64,
-    /// Time of exchange and agreement at the end of a window.
+    /// Time of messages, exchange and agreement at the end of a window.
     pub window_seconds: f64,
-    /// Time of a single process divided by the total time of all processes, from 0 to 1; `None` if
-    /// the amount of work is unknown.
+    /// Time of a single thread divided by the total time of all threads, from 0 to 1; `None` if the
+    /// amount of work is unknown.
     pub efficiency: Option<f64>,
 }
 
 impl SharedRun {
-    /// Estimates an experiment over `ranks` processes with one thread each.
-    pub fn new(experiment: &Experiment, cost: &Cost, ranks: usize) -> SharedRun {
+    /// Estimates an experiment over `ranks` processes with `threads` threads each.
+    pub fn new(experiment: &Experiment, cost: &Cost, ranks: usize, threads: usize) -> SharedRun {
         let sharing = Sharing::new(&experiment.fabric, ranks);
         let length = experiment.measure.length.0 as f64;
         let windows = sharing
@@ -52,10 +55,15 @@ impl SharedRun {
             .map_or(1.0, |ticks| (length / ticks.max(1) as f64).ceil().max(1.0));
         let largest = sharing.largest_part();
         let whole_bytes = cost.whole_bytes(ranks);
-        let work_seconds = cost.cpu_seconds() * largest / windows;
-        let window_seconds = window_seconds(ranks);
+        let threads = threads as f64;
+        let work_seconds = cost.cpu_seconds() * largest / windows / threads;
+        // As if all cables, those of NICs included, carried the same; a packet returns a credit.
+        let cables = sharing.cables + u64::from(experiment.fabric.topology.n_nics());
+        let messages = 2.0 * cost.packet_hops * sharing.cut as f64 / cables as f64;
+        let of_messages = MESSAGE_SECONDS * messages * largest / windows / threads;
+        let window_seconds = window_seconds(ranks) + of_messages;
         // All processes wait for the one with the most work.
-        let together = (work_seconds + window_seconds) * windows * ranks as f64;
+        let together = (work_seconds + window_seconds) * windows * ranks as f64 * threads;
         let is_known = cost.packet_hops > 0.0;
         SharedRun {
             partitions: experiment.fabric.n_partitions(),
@@ -84,7 +92,7 @@ impl SharedRun {
     }
 }
 
-/// Returns the time of a window in addition to its work.
+/// Returns the time of exchange and agreement at the end of a window without messages.
 fn window_seconds(ranks: usize) -> f64 {
     let others = ranks.saturating_sub(1) as f64;
     let rounds = f64::from(ranks.max(1).next_power_of_two().trailing_zeros());
@@ -111,13 +119,17 @@ mod tests {
     "#;
 
     fn shared(ranks: usize) -> SharedRun {
+        with_threads(ranks, 1)
+    }
+
+    fn with_threads(ranks: usize, threads: usize) -> SharedRun {
         let loaded = load(&Request {
             ranks,
             ..Request::new("row.toml", ROW)
         });
         let told = crate::render(&loaded.document, &loaded.notes, false);
         let experiment = loaded.experiment.unwrap_or_else(|| panic!("{told}"));
-        SharedRun::new(&experiment, &loaded.cost.expect("a cost"), ranks)
+        SharedRun::new(&experiment, &loaded.cost.expect("a cost"), ranks, threads)
     }
 
     #[test]
@@ -190,6 +202,16 @@ mod tests {
     fn small_fabrics_are_not_worth_ranks() {
         let (two, four) = (shared(2).efficiency.unwrap(), shared(4).efficiency.unwrap());
         assert!(0.0 < four && four < two && two < 1.0, "{two} {four}");
+    }
+
+    #[test]
+    fn threads_share_work_and_messages() {
+        let (one, four) = (shared(2), with_threads(2, 4));
+        assert!((one.work_seconds / four.work_seconds - 4.0).abs() < 1e-9);
+        let messages = |run: &SharedRun| run.window_seconds - window_seconds(2);
+        assert!(messages(&one) > 0.0);
+        assert!((messages(&one) / messages(&four) - 4.0).abs() < 1e-9);
+        assert!(four.efficiency < one.efficiency);
     }
 
     #[test]
