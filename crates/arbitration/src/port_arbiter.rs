@@ -46,17 +46,11 @@ impl From<Box<dyn Arbiter>> for PortArbiter {
     }
 }
 
-/// Evaluates an expression with the arbiter, whatever its type. The third form is a reference to
-/// what a box holds, `&**other` or `&mut **other`.
+/// Evaluates an expression with the arbiter, whatever its type.
 macro_rules! with {
-    ($self:expr, $other:ident as $inner:expr, $arbiter:ident => $call:expr) => {
+    ($self:expr, $type:ident: $($kind:ident)*, $arbiter:ident => $call:expr) => {
         match $self {
-            PortArbiter::TwoTable($arbiter) => $call,
-            PortArbiter::Other($other) => match $inner {
-                OtherArbiter::Bxi($arbiter) => $call,
-                OtherArbiter::DTable($arbiter) => $call,
-                OtherArbiter::Any($arbiter) => $call,
-            },
+            $($type::$kind($arbiter) => $call,)*
         }
     };
 }
@@ -64,34 +58,72 @@ macro_rules! with {
 impl Arbiter for PortArbiter {
     #[inline(always)]
     fn choose(&self, view: &View<'_>) -> Option<Grant> {
-        with!(self, other as &**other, arbiter => arbiter.choose(view))
+        with!(self, PortArbiter: TwoTable Other, arbiter => arbiter.choose(view))
     }
 
     #[inline(always)]
     fn commit(&mut self, grant: Grant) {
-        with!(self, other as &mut **other, arbiter => arbiter.commit(grant));
+        with!(self, PortArbiter: TwoTable Other, arbiter => arbiter.commit(grant));
     }
 
     #[inline(always)]
     fn send(&mut self, view: &View<'_>) -> Option<u8> {
-        with!(self, other as &mut **other, arbiter => arbiter.send(view))
+        with!(self, PortArbiter: TwoTable Other, arbiter => arbiter.send(view))
     }
 
     #[inline(always)]
     fn send_alone(&mut self, queue: u8, head: &Head, heads: &mut [Head; N_QUEUES]) -> bool {
-        with!(self, other as &mut **other, arbiter => arbiter.send_alone(queue, head, heads))
+        with!(self, PortArbiter: TwoTable Other, arbiter => arbiter.send_alone(queue, head, heads))
     }
 
     #[inline(always)]
     fn arrived(&mut self, queue: u8, head: &Head) {
-        with!(self, other as &mut **other, arbiter => arbiter.arrived(queue, head));
+        with!(self, PortArbiter: TwoTable Other, arbiter => arbiter.arrived(queue, head));
     }
 
     fn save(&self, out: &mut Vec<u64>) {
-        with!(self, other as &**other, arbiter => arbiter.save(out));
+        with!(self, PortArbiter: TwoTable Other, arbiter => arbiter.save(out));
     }
 
     fn restore(&mut self, from: &mut &[u64]) -> Option<()> {
-        with!(self, other as &mut **other, arbiter => arbiter.restore(from))
+        with!(self, PortArbiter: TwoTable Other, arbiter => arbiter.restore(from))
+    }
+}
+
+// Not inlined, so that these arbiters cost nothing where two tables decide.
+impl Arbiter for OtherArbiter {
+    #[inline(never)]
+    fn choose(&self, view: &View<'_>) -> Option<Grant> {
+        with!(self, OtherArbiter: Bxi DTable Any, arbiter => arbiter.choose(view))
+    }
+
+    #[inline(never)]
+    fn commit(&mut self, grant: Grant) {
+        with!(self, OtherArbiter: Bxi DTable Any, arbiter => arbiter.commit(grant));
+    }
+
+    #[inline(never)]
+    fn send(&mut self, view: &View<'_>) -> Option<u8> {
+        with!(self, OtherArbiter: Bxi DTable Any, arbiter => arbiter.send(view))
+    }
+
+    #[inline(never)]
+    fn send_alone(&mut self, queue: u8, head: &Head, heads: &mut [Head; N_QUEUES]) -> bool {
+        with!(self, OtherArbiter: Bxi DTable Any, arbiter => {
+            arbiter.send_alone(queue, head, heads)
+        })
+    }
+
+    #[inline(never)]
+    fn arrived(&mut self, queue: u8, head: &Head) {
+        with!(self, OtherArbiter: Bxi DTable Any, arbiter => arbiter.arrived(queue, head));
+    }
+
+    fn save(&self, out: &mut Vec<u64>) {
+        with!(self, OtherArbiter: Bxi DTable Any, arbiter => arbiter.save(out));
+    }
+
+    fn restore(&mut self, from: &mut &[u64]) -> Option<()> {
+        with!(self, OtherArbiter: Bxi DTable Any, arbiter => arbiter.restore(from))
     }
 }
