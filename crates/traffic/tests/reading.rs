@@ -64,6 +64,19 @@ fn build(class: &Class, n_nics: u32) -> Result<Box<dyn Source>, Vec<String>> {
 }
 
 #[test]
+fn a_permutation_has_1_to_255_connections() {
+    let said_of = |connections: u32| {
+        let pattern = format!("{{ kind = \"permutation\", connections = {connections} }}");
+        let rest = "message = \"64 B\"\nload = 0.1\narrival = \"constant\"";
+        read(&format!("[[traffic]]\npattern = {pattern}\n{rest}\n")).1
+    };
+    assert_eq!(said_of(1), [""; 0]);
+    assert_eq!(said_of(255), [""; 0]);
+    assert_eq!(said_of(0), ["E0603 expected 1 to 255, found 0"]);
+    assert_eq!(said_of(256), ["E0603 expected 1 to 255, found 256"]);
+}
+
+#[test]
 fn the_seven_classes_of_000() {
     let (classes, said) = read(
         r#"
