@@ -202,6 +202,8 @@ table! {
         delivered_load: f64 => "fraction",
         /// Mean latency of the messages received in this epoch.
         latency_mean_ns: Option<f64> => "ns".label("Mean latency"),
+        /// Mean network latency of the packets received in this epoch.
+        network_latency_mean_ns: Option<f64> => "ns".label("Mean network latency"),
     }
 }
 

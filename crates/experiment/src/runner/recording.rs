@@ -28,6 +28,9 @@ pub(super) struct Sums {
     pub(super) messages: u64,
     /// Ticks of latency of those messages.
     pub(super) latency: u64,
+    pub(super) packets: u64,
+    /// Ticks of network latency of those packets.
+    pub(super) network_latency: u64,
 }
 
 impl Sums {
@@ -38,6 +41,8 @@ impl Sums {
             delivered_flits: row.delivered_flits,
             messages: row.delivered_messages,
             latency: u64::try_from(row.message_latency.sum()).unwrap_or(u64::MAX),
+            packets: row.network_latency.count(),
+            network_latency: u64::try_from(row.network_latency.sum()).unwrap_or(u64::MAX),
         }
     }
 
@@ -47,6 +52,8 @@ impl Sums {
         self.delivered_flits += other.delivered_flits;
         self.messages += other.messages;
         self.latency = self.latency.saturating_add(other.latency);
+        self.packets += other.packets;
+        self.network_latency = self.network_latency.saturating_add(other.network_latency);
     }
 }
 

@@ -173,7 +173,7 @@ impl<'a> Summaries<'a> {
             let ticks = (end.0 - self.recording.start_of(epoch).0) as f64;
             for (sums, &(class, sl)) in self.recording.sums(epoch).iter().zip(&self.keys) {
                 let load = |flits: u64| over(flits as f64, self.capacity * ticks);
-                let mean = || sums.latency as f64 / sums.messages as f64;
+                let mean = |sum: u64, n: u64| (n > 0).then(|| self.nanos(sum as f64 / n as f64));
                 let line = SeriesLine {
                     seed,
                     time_ns: self.nanos(end.0 as f64),
@@ -182,7 +182,8 @@ impl<'a> Summaries<'a> {
                     offered_load: load(sums.offered_flits),
                     injected_load: load(sums.injected_flits),
                     delivered_load: load(sums.delivered_flits),
-                    latency_mean_ns: (sums.messages > 0).then(|| self.nanos(mean())),
+                    latency_mean_ns: mean(sums.latency, sums.messages),
+                    network_latency_mean_ns: mean(sums.network_latency, sums.packets),
                 };
                 series.push(line.data());
             }

@@ -374,6 +374,7 @@ fn rows(
             injected_load: summary.injected_load * settled,
             delivered_load: summary.delivered_load * settled * (1.0 + 0.03 * wobble),
             latency_mean_ns: Some(mean * settled * (1.0 + 0.08 * wobble)),
+            ..SeriesLine::default()
         };
         series.push(line.data());
     }

@@ -152,6 +152,7 @@ fn series(bins: impl Iterator<Item = (f64, f64)>) -> Frame {
             injected_load: part,
             delivered_load: part,
             latency_mean_ns: None,
+            network_latency_mean_ns: None,
         };
         frame.push(line.data());
     }

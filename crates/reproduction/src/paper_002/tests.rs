@@ -285,6 +285,7 @@ fn course(run: &Run, made: &MadeUp, wobble: f64) -> Vec<(String, Frame)> {
             injected_load,
             delivered_load,
             latency_mean_ns: Some(latency),
+            network_latency_mean_ns: Some(latency),
         };
         let victim = made.victims * wobble * victims / nics;
         series.push(line("victim", 0.4, victim).data());
