@@ -45,7 +45,7 @@ pub trait Arbiter: Send {
 
     /// Combines [`choose`](Self::choose) and [`commit`](Self::commit), and returns the queue that
     /// sends. Override it to find the outcome without a grant; a test requires the same outcome.
-    #[inline]
+    #[inline(always)]
     fn send(&mut self, view: &View<'_>) -> Option<u8> {
         let grant = self.choose(view)?;
         self.commit(grant);
