@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use netloom_reproduction::{
-    Failure, Paper, Size, Table, Variation, Verdict, figures, paper, paper_ids, runs_csv,
+    Failure, Paper, Results, Size, Table, Variation, figures, paper, paper_ids, runs_csv,
 };
 use netloom_results::RESULTS_VERSION;
 use netloom_results::store::{FolderLock, Incoming, table_file};
@@ -22,6 +22,9 @@ use super::{Exit, Format, interrupt};
 
 /// The file that identifies the folder of a reproduction; it is written last.
 const LAST: &str = "claims.json";
+
+/// The width of tables in files.
+const FILES: usize = 100;
 
 #[derive(Args)]
 #[command(after_help = "Examples:
@@ -211,7 +214,7 @@ impl Reproduce {
         let mut files = vec![("runs.csv".to_owned(), runs_csv(results))];
         let named = |(name, text): (String, String)| (format!("{name}.csv"), text);
         let tables = paper.tables(results);
-        let figures = figures(paper, &tables);
+        let figures = figures(paper, &tables, size);
         files.extend(tables.into_iter().map(named));
         for (variation, results) in variations.iter().zip(varied) {
             table.vary(variation, results);
@@ -221,7 +224,7 @@ impl Reproduce {
         }
         let progress = &executed.progress;
         let is_interrupted = interrupt::is_asked() && progress.done < progress.of;
-        let (mut text, mut printed) = (table.to_text(), self.printed(&table));
+        let (mut text, mut printed) = (table.to_text(Some(FILES)), self.printed(&table));
         if is_interrupted {
             let missing = progress.of - progress.done;
             let note = format!("\ninterrupted: {missing} runs are missing\n");
@@ -231,13 +234,23 @@ impl Reproduce {
         let seconds = began.elapsed().as_secs_f64();
         if let Some(folder) = &self.output {
             let manifest = self.manifest(paper, size, seeds, results.outcomes.len(), seconds);
+            let facts = facts(
+                size,
+                results,
+                is_interrupted.then(|| progress.of - progress.done),
+            );
+            let line = |fact: &String| match fact.starts_with('`') {
+                true => format!("{fact}\n\n"),
+                false => format!("{}\n\n", table::wrapped(fact, FILES)),
+            };
+            let head: String = facts.iter().map(line).collect();
+            let (id, title, claims) = (&paper.id, &paper.title, table.to_markdown());
+            let lines = format!("# Paper {id} ({title}): what was measured\n\n{head}{claims}");
             files.push(("claims.txt".to_owned(), text.clone()));
-            files.push(("claims.md".to_owned(), table.to_markdown()));
-            if !figures.is_empty() {
-                let page = super::reproduced_page::page(paper, &text, &figures);
-                files.push(("figures.html".to_owned(), page));
-                files.extend(super::reproduced_page::pictures(&figures));
-            }
+            files.push(("claims.md".to_owned(), lines));
+            let page = super::reproduced_page::page(&table, &facts, &figures);
+            files.push(("figures.html".to_owned(), page));
+            files.extend(super::reproduced_page::pictures(&figures));
             files.push(("manifest.json".to_owned(), manifest));
             files.push((LAST.to_owned(), table.to_json()));
             write(folder, files, is_interrupted)?;
@@ -259,7 +272,7 @@ impl Reproduce {
                 None => "use -o DIR to keep runs",
             };
             output.say(&format!(
-                "interrupted: {missing} runs are missing, so claims that need them are not-run; \
+                "interrupted: {missing} runs are missing, so claims that need them are not run; \
                  {further}"
             ));
             return Ok(Exit::Interrupted);
@@ -308,16 +321,16 @@ impl Reproduce {
     /// Returns the claims as text. With `--scenario`, omits those that the runs cannot decide.
     fn printed(&self, table: &Table<'_>) -> String {
         if self.scenario.is_empty() {
-            return for_people(table);
+            return table.to_text(table::width());
         }
         let mut decided = table.clone();
         decided.rows.retain(|row| {
             let under = row.under.iter().map(|under| under.judged.verdict);
             std::iter::once(row.ours.verdict)
                 .chain(under)
-                .any(|verdict| verdict != Verdict::NotRun)
+                .any(|verdict| verdict.is_measured())
         });
-        let mut text = for_people(&decided);
+        let mut text = decided.to_text(table::width());
         let omitted = table.rows.len() - decided.rows.len();
         if omitted > 0 {
             text.push_str(&format!(
@@ -424,15 +437,44 @@ fn folders(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Returns claims as text, with tables no wider than the terminal.
-fn for_people(table: &Table<'_>) -> String {
-    table.to_text_with(&|lines| {
-        let mut table = table::Table::words();
-        lines
-            .iter()
-            .for_each(|line| table.line(line.iter().cloned()));
-        table.text(width())
-    })
+/// Returns how the runs can be repeated: command, version, size and seeds, as sentences.
+fn facts(size: Size, results: &Results, n_missing: Option<u64>) -> Vec<String> {
+    let command: Vec<String> = std::env::args().skip(1).collect();
+    let version = concat!("netloom ", env!("NETLOOM_VERSION"));
+    let mut facts = vec![
+        format!("`netloom {}`", command.join(" ")),
+        format!("{version}, results version {RESULTS_VERSION}."),
+        format!("Size {}: {}.", size.word(), seeds_of(results)),
+    ];
+    if let Some(n) = n_missing {
+        facts.push(format!("Interrupted: {n} runs are missing."));
+    }
+    if size != Size::Paper {
+        let note = "These are not the runs of the paper: machines or runs are smaller. Figures do \
+                    not show the paper's numbers.";
+        facts.push(note.to_owned());
+    }
+    facts
+}
+
+/// Returns the number of runs, and the seeds of each scenario.
+fn seeds_of(results: &Results) -> String {
+    let mut scenarios: Vec<(&str, Vec<u64>)> = vec![];
+    for outcome in &results.outcomes {
+        let (scenario, seed) = (outcome.run.scenario(), outcome.run.seed);
+        match scenarios.iter_mut().find(|(own, _)| *own == scenario) {
+            Some((_, seeds)) if !seeds.contains(&seed) => seeds.push(seed),
+            Some(_) => {}
+            None => scenarios.push((scenario, vec![seed])),
+        }
+    }
+    let each = scenarios.iter().map(|(scenario, seeds)| {
+        let n = seeds.len();
+        let plural = if n == 1 { "" } else { "s" };
+        format!("{scenario} {n} seed{plural}")
+    });
+    let each: Vec<String> = each.collect();
+    format!("{} runs; {}", results.outcomes.len(), each.join(", "))
 }
 
 /// Prints why there are no results.

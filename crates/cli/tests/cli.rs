@@ -973,7 +973,7 @@ fn tables_of_a_paper_are_reproduced_in_short_form() {
         .sum();
     assert!((90.0..105.0).contains(&sum), "{shares}");
     // One seed is not enough for an order.
-    assert_eq!(claim("C003-2", "")["verdict"], "not-run");
+    assert_eq!(claim("C003-2", "")["verdict"], "not-judged");
     for (file, lines) in [
         ("throughput.csv", 1 + 3 * 5 * 5),
         ("latency.csv", 1 + 3 * 5 * 5 + 7 * 3),
@@ -1093,7 +1093,7 @@ fn stashes_of_a_paper_are_reproduced_in_short_form() {
     assert!(run.stderr.contains("43 runs in"), "{}", run.stderr);
     let claims = run.json();
     let verdicts = claims.as_array().unwrap().iter();
-    let judged = verdicts.filter(|claim| claim["verdict"] != "not-run");
+    let judged = verdicts.filter(|claim| claim["verdict"] != "not-judged");
     let judged: Vec<&str> = judged.filter_map(|claim| claim["part"].as_str()).collect();
     assert_eq!(judged, ["Little"], "an order takes two seeds");
     // Four switches at two loads; six applications; five runs around the onset in 80 bins; bursts
@@ -1129,23 +1129,49 @@ fn a_paper_is_reproduced_in_short_form() {
     let tiny = ["reproduce", "000", "--size", "tiny", "--progress", "none"];
     let people = place.run(&[&tiny[..], &["-o", "one", "--threads", "1"]].concat());
     let people = people.with(0);
-    // The head and the first claims, with single blanks: the widths of columns depend on the
-    // measured values.
-    let head: Vec<String> = people
+    // Counts come first. With single blanks: the widths of columns depend on the measured values.
+    let lines: Vec<String> = people
         .stdout
         .lines()
-        .take(4)
         .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
         .collect();
-    assert_eq!(head[0], "claim tier verdict paper netloom accepted word of");
+    assert!(
+        lines[0].starts_with("In the paper's own words: "),
+        "{lines:?}"
+    );
+    let head = lines.iter().position(|line| line.starts_with("claim "));
+    let head = &lines[head.unwrap()..];
+    assert_eq!(head[0], "claim paper netloom error verdict");
+    assert_eq!(head[1], "C000-1 NC latency at 0.70 on the 4-ary 3-tree");
     // Numbers are judged only on the fabrics of the paper, orders also on small ones.
-    assert_eq!(
-        head[1],
-        "C000-1 IB Q not-run 780.41 ns no results of S000-1 IB at load 0.7 within 35 % paper"
+    let number = "IB 780.41 ns no results of S000-1 IB at load 0.7 not judged";
+    assert_eq!(head[2], number);
+    assert!(
+        head[4].starts_with("order OPA < IB ") && head[4].contains(", 4-ary 2-tree "),
+        "{head:?}"
+    );
+    // The same in a page with links between claims and figures, and in short lines.
+    let page = place.read("one/figures.html");
+    for part in [
+        "<dt>in the paper&#39;s own words hold</dt>",
+        "href=\"#figure-latency-4-ary-3-tree\"",
+        "id=\"figure-latency-4-ary-3-tree\"",
+        "href=\"#c000-1-order\"",
+        "<tr id=\"c000-1-order\">",
+        "<span class=\"chip not-judged\">not judged</span>",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    let is_offline = !page.contains("href=\"http") && !page.contains(" src=");
+    assert!(is_offline && !page.contains("<pre"), "a page of its own");
+    let lines = place.read("one/claims.md");
+    assert!(
+        lines.contains("`netloom reproduce 000 --size tiny"),
+        "{lines}"
     );
     assert!(
-        head[3].starts_with("C000-1 order O ") && head[3].contains(" on the 4-ary 2-tree "),
-        "{head:?}"
+        lines.lines().all(|line| line.chars().count() <= 100),
+        "{lines}"
     );
     assert!(people.stderr.contains("48 runs in"), "{}", people.stderr);
 
@@ -1160,7 +1186,19 @@ fn a_paper_is_reproduced_in_short_form() {
     let claims = machine.json();
     for claim in claims.as_array().unwrap() {
         for key in [
-            "id", "tier", "paper", "measured", "band", "basis", "verdict", "readings", "under",
+            "id",
+            "tier",
+            "paper",
+            "measured",
+            "band",
+            "basis",
+            "verdict",
+            "readings",
+            "under",
+            "quote",
+            "why",
+            "calibrated",
+            "figure",
         ] {
             assert!(!claim[key].is_null(), "{key} of {claim}");
         }

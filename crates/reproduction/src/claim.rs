@@ -52,7 +52,7 @@ impl Basis {
     }
 }
 
-/// Whether a claim holds.
+/// Whether a claim holds, or why this is not judged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -62,18 +62,58 @@ pub enum Verdict {
     Undecided,
     /// The results contradict it: the means have the opposite order, or are outside the band.
     Misses,
-    /// The required runs are missing, or not implemented.
+    /// A parameter was chosen so that it holds, so it is evidence of nothing.
+    Calibrated,
+    /// Tests check it for every input, and no run is needed.
+    Law,
+    /// The size has no runs that decide it: another machine, other loads, or a single seed.
+    NotJudged,
+    /// Required runs are missing.
     NotRun,
 }
 
 impl Verdict {
+    /// All verdicts.
+    pub const ALL: [Verdict; 7] = [
+        Verdict::Holds,
+        Verdict::Undecided,
+        Verdict::Misses,
+        Verdict::Calibrated,
+        Verdict::Law,
+        Verdict::NotJudged,
+        Verdict::NotRun,
+    ];
+
     /// Returns its name in tables.
     pub fn word(self) -> &'static str {
         match self {
             Verdict::Holds => "holds",
             Verdict::Undecided => "undecided",
             Verdict::Misses => "misses",
-            Verdict::NotRun => "not-run",
+            Verdict::Calibrated => "calibrated",
+            Verdict::Law => "law",
+            Verdict::NotJudged => "not judged",
+            Verdict::NotRun => "not run",
+        }
+    }
+
+    /// Whether results decided it, so that it is counted.
+    pub fn is_judged(self) -> bool {
+        matches!(self, Verdict::Holds | Verdict::Undecided | Verdict::Misses)
+    }
+
+    /// Whether there is a measured value.
+    pub fn is_measured(self) -> bool {
+        self.is_judged() || self == Verdict::Calibrated
+    }
+}
+
+impl From<Shown> for Verdict {
+    fn from(shown: Shown) -> Verdict {
+        match shown {
+            Shown::Yes => Verdict::Holds,
+            Shown::Unsure => Verdict::Undecided,
+            Shown::No => Verdict::Misses,
         }
     }
 }
@@ -87,34 +127,33 @@ pub struct Finding {
     pub measured: String,
     /// The measured numbers by name.
     pub numbers: Vec<(String, f64)>,
+    /// The distance from the printed numbers: `+3 %`.
+    pub error: Option<String>,
+    /// The verdict of the check before the claim was restated.
+    pub was: Option<Verdict>,
+    /// Of a calibrated claim: the verdict of its check.
+    pub check: Option<Verdict>,
 }
 
 impl Finding {
+    fn new(verdict: Verdict, measured: String) -> Finding {
+        Finding {
+            verdict,
+            measured,
+            numbers: vec![],
+            error: None,
+            was: None,
+            check: None,
+        }
+    }
+
     /// Creates the finding of a checked claim.
     pub fn checked(shown: impl Into<Shown>, measured: impl Into<String>) -> Finding {
-        Finding {
-            verdict: match shown.into() {
-                Shown::Yes => Verdict::Holds,
-                Shown::Unsure => Verdict::Undecided,
-                Shown::No => Verdict::Misses,
-            },
-            measured: measured.into(),
-            numbers: vec![],
-        }
+        Finding::new(shown.into().into(), measured.into())
     }
 
-    /// Creates the finding of a claim that could not be checked, with the reason.
-    pub fn not_run(why: impl Into<String>) -> Finding {
-        Finding {
-            verdict: Verdict::NotRun,
-            measured: why.into(),
-            numbers: vec![],
-        }
-    }
-
-    /// Adds a number.
-    pub fn number(mut self, name: impl Into<String>, value: f64) -> Finding {
-        self.numbers.push((name.into(), value));
-        self
+    /// Creates the finding of a claim without verdict, with the reason.
+    pub fn without(verdict: Verdict, why: impl Into<String>) -> Finding {
+        Finding::new(verdict, why.into())
     }
 }

@@ -10,13 +10,18 @@
 
 use netloom_figures::{Figure, Plot, Printed, plots, printed};
 
-use crate::Paper;
+use crate::{Paper, Size};
 
-/// Returns the figures of a paper for which its tables have points.
-pub fn figures(paper: &Paper, tables: &[(String, String)]) -> Vec<Figure> {
+/// Returns the figures of a paper for which its tables have points. Printed numbers are those of
+/// the paper's machines, so figures of other sizes do not show them.
+pub fn figures(paper: &Paper, tables: &[(String, String)], size: Size) -> Vec<Figure> {
+    let printed = match size {
+        Size::Paper => &paper.printed[..],
+        _ => &[],
+    };
     let draw = |plot: &Plot| {
         let (_, csv) = tables.iter().find(|(name, _)| *name == plot.table)?;
-        plot.figure(csv, &paper.printed)
+        plot.figure(csv, printed)
     };
     paper.figures.iter().filter_map(draw).collect()
 }
@@ -61,6 +66,16 @@ mod tests {
                 };
                 let is_placed = plot.printed_point(one, &names).is_some();
                 assert!(is_placed, "{}: no place for {one:?}", paper.id);
+            }
+        }
+    }
+
+    #[test]
+    fn claims_name_figures_that_there_are() {
+        for paper in papers() {
+            for claim in paper.claims.iter().filter(|claim| !claim.figure.is_empty()) {
+                let figure = paper.figures.iter().find(|plot| plot.id == claim.figure);
+                assert!(figure.is_some(), "{}: no figure {}", claim.id, claim.figure);
             }
         }
     }

@@ -16,6 +16,7 @@
 mod claim;
 mod claims;
 mod collected;
+mod counts;
 mod figures;
 mod order;
 mod paper;
@@ -32,6 +33,7 @@ mod table;
 pub use claim::{Basis, Finding, Tier, Verdict};
 pub use claims::ClaimsFile;
 pub use collected::Failure;
+pub use counts::{Counted, Counts};
 pub use figures::figures;
 pub use order::Shown;
 pub(crate) use paper::BuiltIn;

@@ -1,9 +1,11 @@
 //! The table of claims, as text, Markdown and JSON: a row for each claim, a column for each
 //! reading.
 
+use netloom_text::filled;
 use serde::Serialize;
 
 use crate::claims::Claim;
+use crate::counts::Counted;
 use crate::{Basis, Finding, Paper, Results, Tier, Variation, Verdict};
 
 /// A line: a claim or a part of it, and its findings.
@@ -16,11 +18,21 @@ pub struct Row {
     /// How precisely it can be checked.
     pub tier: Tier,
     pub statement: String,
+    /// The sentence of the paper; empty for our own claims.
+    pub quote: String,
     /// The paper's value.
     pub paper: String,
     /// The accepted values.
     pub band: String,
+    /// The accepted values before the claim was restated.
+    pub was: Option<String>,
     pub basis: Basis,
+    /// The sentence about the baseline and the parameter chosen by it; otherwise empty.
+    pub calibrated: String,
+    /// The cause of a miss.
+    pub why: String,
+    /// The id of the figure that shows it; empty if there is none.
+    pub figure: String,
     /// The readings it depends on.
     pub readings: Vec<String>,
     /// The finding under the main readings.
@@ -35,8 +47,14 @@ pub struct Row {
 pub struct Judged {
     /// Whether the claim holds.
     pub verdict: Verdict,
+    /// The verdict of the check before the claim was restated.
+    pub was_verdict: Option<Verdict>,
+    /// Of a calibrated claim: the verdict of its check.
+    pub check: Option<Verdict>,
     /// What was measured, or why nothing was measured.
     pub measured: String,
+    /// The distance from the printed numbers.
+    pub error: Option<String>,
     /// The measured numbers.
     pub numbers: serde_json::Map<String, serde_json::Value>,
 }
@@ -54,11 +72,14 @@ pub struct Under {
 /// All lines of a paper.
 #[derive(Clone)]
 pub struct Table<'p> {
-    paper: &'p Paper,
+    pub paper: &'p Paper,
     pub rows: Vec<Row>,
     /// The alternative readings under which claims were judged.
     pub under: Vec<&'p Variation>,
 }
+
+/// The width of tables in files.
+const PAGE: usize = 100;
 
 impl<'p> Table<'p> {
     /// Judges all claims under the main readings.
@@ -69,9 +90,14 @@ impl<'p> Table<'p> {
             part: claim.part.clone(),
             tier: claim.tier,
             statement: claim.statement.clone(),
+            quote: claim.quote.clone(),
             paper: claim.paper.clone(),
             band: claim.band.clone(),
+            was: claim.was.clone(),
             basis: claim.basis,
+            calibrated: claim.calibrated.clone(),
+            why: claim.why.clone(),
+            figure: claim.figure.clone(),
             readings: claim.readings.clone(),
             ours: judged(claim.judge(results)),
             under: vec![],
@@ -87,7 +113,7 @@ impl<'p> Table<'p> {
     #[cfg(test)]
     pub(crate) fn claims_with(&self, verdict: crate::Verdict) -> Vec<String> {
         let rows = self.rows.iter().filter(|row| row.ours.verdict == verdict);
-        rows.map(name).collect()
+        rows.map(Row::name).collect()
     }
 
     /// Judges all claims again under an alternative reading.
@@ -115,115 +141,180 @@ impl<'p> Table<'p> {
         self.rows.iter().filter(is_it).count()
     }
 
-    /// Returns the number of lines per verdict, as text.
-    fn counts(&self) -> String {
-        format!(
-            "{} hold, {} undecided, {} miss, {} not run",
-            self.count(Verdict::Holds),
-            self.count(Verdict::Undecided),
-            self.count(Verdict::Misses),
-            self.count(Verdict::NotRun)
-        )
+    /// Counts the lines by source and verdict.
+    pub fn counted(&self) -> Counted {
+        Counted::of(&self.rows)
     }
 
-    /// Returns the lines as text, with the readings that missed claims depend on.
-    pub fn to_text(&self) -> String {
-        self.to_text_with(&set_in_columns)
-    }
-
-    /// Returns the same text, with tables that a function formats.
-    pub fn to_text_with(&self, set_in_columns: &dyn Fn(&[Vec<String>]) -> String) -> String {
-        let mut text = set_in_columns(&self.measured(|row| Some(&row.ours)));
-        text.push_str(&format!("\n  {}\n", self.counts()));
-        text.push_str(&self.misses());
+    /// Returns counts and lines as text, with lines of at most a width.
+    pub fn to_text(&self, width: Option<usize>) -> String {
+        let mut text = String::new();
+        for line in self.counted().lines() {
+            text.push_str(&paragraph(&line, 2, width));
+        }
+        text.push('\n');
+        text.push_str(&self.measured(|row| Some(&row.ours), width));
+        text.push_str(&self.calibrated(width));
         if !self.under.is_empty() {
             text.push_str("\n  every claim under every reading\n\n");
-            text.push_str(&set_in_columns(&self.by_reading()));
+            text.push_str(&self.by_reading(width));
         }
         for (at, variation) in self.under.iter().enumerate() {
-            let lines = self.measured(|row| Some(&row.under[at].judged).filter(is_measured));
-            let what = heading(variation);
             let (reading, words) = (&variation.reading, &variation.words);
-            text.push_str(&format!("\n  {what}, of {reading}: {words}\n\n"));
-            text.push_str(&set_in_columns(&lines));
+            let line = format!("{}, of {reading}: {words}", heading(variation));
+            text.push_str(&format!("\n{}\n", paragraph(&line, 2, width)));
+            let of = |row: &'_ Row| row.under.get(at).map(|own| own.judged.clone());
+            let is_changed = |own: &Judged| own.verdict.is_measured() && !own.numbers.is_empty();
+            let of: Vec<Option<Judged>> = self
+                .rows
+                .iter()
+                .map(|row| of(row).filter(is_changed))
+                .collect();
+            text.push_str(&self.lines(of.iter().map(Option::as_ref), width));
         }
         text
     }
 
-    /// Returns the lines as Markdown, as stored with a paper.
+    /// Returns the same as Markdown, with quotes, accepted values and readings, as stored with a
+    /// paper.
     pub fn to_markdown(&self) -> String {
-        let mut text = set_in_markdown(&self.measured(|row| Some(&row.ours)));
-        text.push_str(&format!("\n{}.\n", self.counts()));
+        let mut text = String::new();
+        for line in self.counted().lines() {
+            text.push_str(&format!("- {line}\n"));
+        }
+        let table = self.measured(|row| Some(&row.ours), Some(PAGE));
+        text.push_str(&format!("\n```text\n{table}```\n"));
+        text.push_str(&self.calibrated(Some(PAGE)));
         if !self.under.is_empty() {
-            text.push_str("\nEvery claim under every reading:\n\n");
-            text.push_str(&set_in_markdown(&self.by_reading()));
-            text.push('\n');
+            let table = self.by_reading(Some(PAGE));
+            text.push_str("\n## Every claim under every reading\n\n");
+            text.push_str(&format!("```text\n{table}```\n\n"));
             for variation in &self.under {
-                let what = heading(variation);
                 let (reading, words) = (&variation.reading, &variation.words);
-                text.push_str(&format!("- **{what}**, of {reading}: {words}\n"));
+                let line = format!("- **{}**, of {reading}: {words}", heading(variation));
+                text.push_str(&paragraph(&line, 0, Some(PAGE)));
             }
         }
+        text.push_str("\n## What the paper says, and what is accepted\n\n");
+        text.push_str(&self.accepted());
+        if !self.paper.readings.is_empty() {
+            text.push_str("\n## Readings\n\n");
+        }
+        for reading in &self.paper.readings {
+            let line = format!("- **{}**: {}", reading.id, reading.words);
+            text.push_str(&paragraph(&line, 0, Some(PAGE)));
+        }
         text
     }
 
-    /// Returns the lines with a finding, one finding each.
-    fn measured<'a>(&'a self, of: impl Fn(&'a Row) -> Option<&'a Judged>) -> Vec<Vec<String>> {
-        let head = [
-            "claim", "tier", "verdict", "paper", "netloom", "accepted", "word of",
-        ];
-        let mut lines = vec![head.map(str::to_owned).to_vec()];
+    /// Returns the quotes, and the accepted values of each part.
+    fn accepted(&self) -> String {
+        let mut text = String::new();
+        let mut before = None;
         for row in &self.rows {
-            let Some(judged) = of(row) else { continue };
-            lines.push(vec![
-                name(row),
-                row.tier.word().to_owned(),
-                judged.verdict.word().to_owned(),
+            if before != Some((&row.id, &row.quote)) {
+                let quote = match row.quote.as_str() {
+                    "" => format!("{}.", row.basis.word()),
+                    quote => format!("\u{201c}{quote}\u{201d}"),
+                };
+                let line = format!("- **{}** {quote}", row.id);
+                text.push_str(&paragraph(&line, 0, Some(PAGE)));
+            }
+            before = Some((&row.id, &row.quote));
+            let part = match row.part.as_str() {
+                "" => "accepted",
+                part => part,
+            };
+            let was = row.was.as_ref().map(|band| format!(" (was: {band})"));
+            let line = format!("- {part}: {}{}", row.band, was.unwrap_or_default());
+            text.push_str(&paragraph(&line, 2, Some(PAGE)));
+        }
+        text
+    }
+
+    /// Returns the sentences by which parameters were chosen.
+    fn calibrated(&self, width: Option<usize>) -> String {
+        let own = |row: &&Row| !row.calibrated.is_empty();
+        let mut text = String::new();
+        for row in self.rows.iter().filter(own) {
+            let check = row.ours.check.map_or(row.ours.verdict, |own| own);
+            let (name, sentence) = (row.name(), &row.calibrated);
+            let line = format!(
+                "{name} is calibrated (its check: {}): {sentence}",
+                check.word()
+            );
+            text.push_str(&format!("\n{}", paragraph(&line, 2, width)));
+        }
+        text
+    }
+
+    fn measured(&self, of: impl Fn(&Row) -> Option<&Judged>, width: Option<usize>) -> String {
+        self.lines(self.rows.iter().map(of), width)
+    }
+
+    /// Returns the rows that have a finding: the statement above, the reason for a miss below.
+    fn lines<'a>(
+        &self,
+        found: impl Iterator<Item = Option<&'a Judged>>,
+        width: Option<usize>,
+    ) -> String {
+        let mut table = netloom_text::Table::words();
+        table.line(["  claim", "paper", "netloom", "error", "verdict"]);
+        let mut before = None;
+        for (row, judged) in self.rows.iter().zip(found) {
+            let Some(judged) = judged else { continue };
+            if before != Some((&row.id, &row.statement)) {
+                let line = format!("{} {}", row.id, row.statement);
+                table.heading(paragraph(&line, 2, width).trim().to_owned());
+            }
+            before = Some((&row.id, &row.statement));
+            table.line([
+                format!("  {}", row.part),
                 row.paper.clone(),
                 judged.measured.clone(),
-                row.band.clone(),
-                row.basis.word().to_owned(),
+                judged.error.clone().unwrap_or_default(),
+                judged.words(),
             ]);
+            if judged.verdict == Verdict::Misses && !row.why.is_empty() {
+                let line = format!("because {}", row.why);
+                let line = paragraph(&line, 8, width);
+                table.note(line.trim_end()[2..].to_owned());
+            }
         }
-        lines
+        table.text(width)
     }
 
     /// Returns the verdicts of all claims: under the main readings, then a column for each
     /// alternative.
-    fn by_reading(&self) -> Vec<Vec<String>> {
+    fn by_reading(&self, width: Option<usize>) -> String {
+        let mut table = netloom_text::Table::words();
         let mut head = vec!["claim".to_owned(), "ours".to_owned()];
         head.extend(self.under.iter().map(|own| heading(own)));
-        let mut lines = vec![head];
+        table.line(head);
         for row in &self.rows {
-            let mut line = vec![name(row), row.ours.verdict.word().to_owned()];
+            let mut line = vec![row.name(), row.ours.verdict.word().to_owned()];
             let word = |under: &Under| under.judged.verdict.word().to_owned();
             line.extend(row.under.iter().map(word));
-            lines.push(line);
+            table.line(line);
         }
-        lines
+        table.text(width)
     }
+}
 
-    /// Returns the readings that missed claims depend on.
-    fn misses(&self) -> String {
-        let is_miss = |row: &&Row| row.ours.verdict == Verdict::Misses;
-        let mut text = String::new();
-        let mut ids: Vec<&String> = vec![];
-        for row in self.rows.iter().filter(is_miss) {
-            let readings = row.readings.join(", ");
-            text.push_str(&format!(
-                "\n  {} misses; it depends on {readings}",
-                name(row)
-            ));
-            ids.extend(&row.readings);
+impl Row {
+    /// Returns its id and part.
+    pub fn name(&self) -> String {
+        format!("{} {}", self.id, self.part).trim_end().to_owned()
+    }
+}
+
+impl Judged {
+    /// Returns the verdict, with that of the check before the claim was restated.
+    pub fn words(&self) -> String {
+        match self.was_verdict {
+            Some(was) => format!("{} (was: {})", self.verdict.word(), was.word()),
+            None => self.verdict.word().to_owned(),
         }
-        if text.is_empty() {
-            return text;
-        }
-        text.push_str("\n\n");
-        for reading in self.paper.readings.iter().filter(|r| ids.contains(&&r.id)) {
-            text.push_str(&format!("    {:<8} {}\n", reading.id, reading.words));
-        }
-        text
     }
 }
 
@@ -231,18 +322,12 @@ fn judged(finding: Finding) -> Judged {
     let number = |(name, value): (String, f64)| (name, value.into());
     Judged {
         verdict: finding.verdict,
+        was_verdict: finding.was,
+        check: finding.check,
         measured: finding.measured,
+        error: finding.error,
         numbers: finding.numbers.into_iter().map(number).collect(),
     }
-}
-
-/// Whether a reading changes the finding about a claim.
-fn is_measured(judged: &&Judged) -> bool {
-    judged.verdict != Verdict::NotRun && !judged.numbers.is_empty()
-}
-
-fn name(row: &Row) -> String {
-    format!("{} {}", row.id, row.part).trim_end().to_owned()
 }
 
 /// Returns the name of a reading, with a mark if it was fitted.
@@ -251,37 +336,12 @@ fn heading(variation: &Variation) -> String {
     format!("{}{mark}", variation.name)
 }
 
-/// Aligns lines in columns, indented by two spaces; the first is the head.
-fn set_in_columns(lines: &[Vec<String>]) -> String {
-    let n = lines.first().map_or(0, Vec::len);
-    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max();
-    let widths: Vec<usize> = (0..n).map(|column| width(column).unwrap_or(0)).collect();
-    let mut text = String::new();
-    for line in lines {
-        let mut written = String::new();
-        for (cell, width) in line.iter().zip(&widths) {
-            written.push_str(&format!("  {cell:<width$}"));
-        }
-        text.push_str(written.trim_end());
-        text.push('\n');
-    }
-    text
-}
-
-/// Formats lines as a Markdown table; the first is the head.
-fn set_in_markdown(lines: &[Vec<String>]) -> String {
-    let written = |line: &[String]| {
-        let cells: Vec<String> = line.iter().map(|cell| cell.replace('|', "\\|")).collect();
-        format!("| {} |\n", cells.join(" | "))
-    };
-    let mut text = String::new();
-    for (at, line) in lines.iter().enumerate() {
-        text.push_str(&written(line));
-        if at == 0 {
-            text.push_str(&format!("|{}\n", "---|".repeat(line.len())));
-        }
-    }
-    text
+/// Returns an indented paragraph. Its further lines are indented by two more blanks.
+fn paragraph(text: &str, indent: usize, width: Option<usize>) -> String {
+    let blanks = " ".repeat(indent);
+    let most = |indent: usize| width.unwrap_or(usize::MAX).saturating_sub(indent).max(20);
+    let lines = filled(text, most(indent), most(indent + 2));
+    format!("{blanks}{}\n", lines.join(&format!("\n{blanks}  ")))
 }
 
 #[cfg(test)]
@@ -297,19 +357,20 @@ mod tests {
             table.vary(variation, &Results::default());
         }
         assert!(table.rows.iter().all(|row| row.under.len() == 2));
-        let text = table.to_text();
+        let text = table.to_text(None);
         let [one, other] = [&paper.variations()[0], &paper.variations()[1]].map(|own| &own.name);
         let is_head =
             |line: &&str| line.trim_start().starts_with("claim") && line.contains(" ours");
         let head = text.lines().find(is_head).unwrap();
         assert!(head.contains(one) && head.contains(other), "{head}");
-        assert!(text.contains("undecided, "), "{text}");
         let lines = table.to_markdown();
-        let head = format!("| claim | ours | {one} | {other} |");
-        assert!(lines.contains(&head), "{lines}");
+        assert!(
+            lines.lines().all(|line| line.chars().count() <= PAGE),
+            "{lines}"
+        );
         let rows: Vec<serde_json::Value> = serde_json::from_str(&table.to_json()).unwrap();
         assert_eq!(rows[0]["under"][1]["reading"], *other);
         assert_eq!(rows[0]["under"][1]["is_fitted"], false);
-        assert_eq!(rows[0]["verdict"], "not-run");
+        assert_eq!(rows[0]["verdict"], "not-judged");
     }
 }

@@ -14,6 +14,8 @@ pub struct Table {
     keys: usize,
     /// Headings, by the line that they precede.
     headings: BTreeMap<usize, String>,
+    /// Notes, by the line that they follow.
+    notes: BTreeMap<usize, String>,
 }
 
 /// Blanks before each column.
@@ -30,6 +32,7 @@ impl Table {
             left: BTreeSet::from([0]),
             keys: 1,
             headings: BTreeMap::new(),
+            notes: BTreeMap::new(),
         }
     }
 
@@ -41,6 +44,7 @@ impl Table {
             left: BTreeSet::new(),
             keys: 1,
             headings: BTreeMap::new(),
+            notes: BTreeMap::new(),
         }
     }
 
@@ -59,6 +63,12 @@ impl Table {
     /// Adds a heading above the next line.
     pub fn heading(&mut self, text: String) {
         self.headings.insert(self.lines.len(), text);
+    }
+
+    /// Adds a note below the last line.
+    pub fn note(&mut self, text: String) {
+        let last = self.lines.len().saturating_sub(1);
+        self.notes.insert(last, text);
     }
 
     /// Returns whether no cell must be wrapped and no column moved to another block.
@@ -140,6 +150,9 @@ impl Table {
                 let line = format!("  {}", parts.collect::<Vec<_>>().join("  "));
                 text.push_str(line.trim_end());
                 text.push('\n');
+            }
+            if let Some(note) = self.notes.get(&number) {
+                text.push_str(&format!("  {note}\n"));
             }
         }
         text
@@ -248,6 +261,8 @@ mod tests {
             "  class  load    share\n  variant = a\n  bulk   0.5   50.00 %\n\n  \
              class  load     wait\n  variant = a\n  bulk   0.5   3.14 us\n"
         );
+        table.note("  short run".to_owned());
+        assert!(table.text(None).ends_with("3.14 us\n    short run\n"));
     }
 
     #[test]

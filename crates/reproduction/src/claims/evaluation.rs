@@ -132,6 +132,8 @@ pub(super) struct Evaluation<'a> {
     n_steps: Cell<usize>,
     /// The fewest seeds that a function over seeds has used.
     fewest: Cell<Option<usize>>,
+    /// Whether a value was missing because a run is.
+    lacks_runs: Cell<bool>,
     /// A source, and the factor of its values.
     #[cfg(test)]
     pub(super) scale: Option<(String, f64)>,
@@ -163,6 +165,7 @@ impl<'a> Evaluation<'a> {
             level: Cell::new(0),
             n_steps: Cell::new(0),
             fewest: Cell::new(None),
+            lacks_runs: Cell::new(false),
             #[cfg(test)]
             scale: None,
             #[cfg(test)]
@@ -173,6 +176,21 @@ impl<'a> Evaluation<'a> {
     /// Returns the fewest seeds that a function over seeds has used so far.
     pub(super) fn fewest(&self) -> Option<usize> {
         self.fewest.get()
+    }
+
+    /// Whether a value was missing so far because a run is.
+    pub(super) fn lacks_runs(&self) -> bool {
+        self.lacks_runs.get()
+    }
+
+    /// Returns whether a series lacks a run at some loads, and notes it.
+    pub(super) fn lacks(&self, series: &str, is_at: impl Fn(f64) -> bool) -> bool {
+        let own = self.series.get(series);
+        let is_lacking = own.is_some_and(|own| own.lacking.iter().any(|load| is_at(*load)));
+        if is_lacking {
+            self.lacks_runs.set(true);
+        }
+        is_lacking
     }
 
     /// Returns the quantity with a name that a context sees, and whether it is of the claim.

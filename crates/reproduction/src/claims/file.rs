@@ -42,8 +42,18 @@ impl ClaimsFile {
     }
 }
 
-/// The keys of a claim whose tables are merged with those of its group.
-const TEXTS: [&str; 5] = ["id", "part", "statement", "paper", "band"];
+/// The texts of a claim, in which braces hold its parameters.
+const TEXTS: [&str; 9] = [
+    "id",
+    "part",
+    "statement",
+    "paper",
+    "band",
+    "quote",
+    "calibrated",
+    "why",
+    "figure",
+];
 
 struct Reader<'r> {
     source: &'r str,
@@ -349,18 +359,23 @@ impl Reader<'_> {
                 note_once(section.notes, table.place, message);
             }
         }
-        for key in ["part", "basis"] {
+        for key in ["part", "basis", "quote", "calibrated", "why", "figure"] {
             section.raw(key);
         }
         let is_ordered = section.or("ordered", false).unwrap_or_default();
-        const OTHERS: [&str; 7] = [
-            "holds", "measured", "numbers", "not-run", "with", "let", "readings",
+        const OTHERS: [&str; 9] = [
+            "holds", "measured", "numbers", "error", "was", "law", "with", "let", "readings",
         ];
         for key in OTHERS {
             section.raw(key);
         }
+        if let Some(own) = section.raw("not-run") {
+            let message = "`not-run` was replaced by `law`, with the tests that check the claim";
+            note_once(section.notes, own.place, message.to_owned());
+        }
         section.finish();
-        let [holds, measured, numbers, never, with, own, ids] = OTHERS.map(|key| table.get(key));
+        let [holds, measured, numbers, error, was, law, with, own, ids] =
+            OTHERS.map(|key| table.get(key));
         let mut written = vec![];
         let mut names = self.definitions(with, true, &mut written);
         names.extend(self.definitions(own, false, &mut written));
@@ -370,11 +385,17 @@ impl Reader<'_> {
             .into_iter();
         let mut text = || texts.next().unwrap_or_default();
         let (id, part, statement, paper, band) = (text(), text(), text(), text(), text());
-        let judge = match never {
-            Some(why) => Judge::Never(self.text_over(Some(why), with)),
+        let (quote, calibrated, why, figure) = (text(), text(), text(), text());
+        let (old_holds, old_band) = match was {
+            Some(was) => self.was(was, with),
+            None => (None, None),
+        };
+        let judge = match law {
+            Some(tests) => Judge::Law(self.text_over(Some(tests), with)),
             None => Judge::Formulas(Box::new(self.formulas(
                 table,
                 [holds, measured, numbers],
+                [error, old_holds],
                 file,
                 names,
                 is_ordered,
@@ -395,8 +416,29 @@ impl Reader<'_> {
                 own => self.one_of(own, &BASES)?,
             },
             readings: self.readings(ids, file, readings),
+            quote,
+            calibrated,
+            why,
+            was: old_band,
+            figure,
             judge,
         })
+    }
+
+    /// Reads the check before a claim was restated: its formula and its band.
+    fn was<'t>(&mut self, was: &'t Raw, with: Option<&Raw>) -> (Option<&'t Raw>, Option<String>) {
+        let Some(mut section) = Section::open(was, self.notes) else {
+            return (None, None);
+        };
+        for key in ["band", "holds"] {
+            if section.raw(key).is_none() {
+                let message = format!("`{key}` of `was` is missing");
+                note_once(section.notes, was.place, message);
+            }
+        }
+        section.finish();
+        let band = self.text_over(was.get("band"), with);
+        (was.get("holds"), Some(band))
     }
 
     fn one_of<T: Copy>(&mut self, value: Option<&Raw>, known: &[(&str, T)]) -> Option<T> {
@@ -480,6 +522,7 @@ impl Reader<'_> {
         &mut self,
         table: &Raw,
         [holds, measured, numbers]: [Option<&Raw>; 3],
+        others: [Option<&Raw>; 2],
         file: &Arc<Vec<Definition>>,
         names: Vec<Definition>,
         is_ordered: bool,
@@ -521,15 +564,25 @@ impl Reader<'_> {
                 loops,
             });
         }
+        let [error, was] = others.map(|own| {
+            let own = own?;
+            let Some(text) = own.as_text() else {
+                self.expected("a formula", own);
+                return None;
+            };
+            self.read::<_, formula::Formula>(own, formula::formula(text))
+        });
         let read = Formulas {
             holds: read_holds,
             is_ordered,
             measured: read_measured,
             numbers: read_numbers,
+            error,
+            was,
             file: Arc::clone(file),
             names,
         };
-        self.check_formulas(&read, [holds, measured], numbers);
+        self.check_formulas(&read, [holds, measured], others, numbers);
         Some(read)
     }
 
@@ -537,6 +590,7 @@ impl Reader<'_> {
         &mut self,
         read: &Formulas,
         [holds, measured]: [&Raw; 2],
+        others: [Option<&Raw>; 2],
         numbers: Option<&Raw>,
     ) {
         let results = Results::default();
@@ -545,6 +599,12 @@ impl Reader<'_> {
         let mut check = Check::new(&read.file, &read.names, true);
         check.formula(&read.holds, &mut vec![]);
         let mut found = vec![(holds, check.take())];
+        let others = [&read.error, &read.was].into_iter().zip(others);
+        let others = others.filter_map(|(own, value)| Some((own.as_ref()?, value?)));
+        for (own, value) in others.clone() {
+            check.formula(own, &mut vec![]);
+            found.push((value, check.take()));
+        }
         check.template(&read.measured, &mut vec![]);
         found.push((measured, check.take()));
         for (own, (_, _, value)) in read.numbers.iter().zip(entries(numbers)) {
@@ -557,6 +617,10 @@ impl Reader<'_> {
         if !self.is_cyclic && found.iter().all(|(_, mistakes)| mistakes.is_empty()) {
             check.one_value(&evaluation, &read.holds, &context);
             found.push((holds, check.take()));
+            for (own, value) in others {
+                check.one_value(&evaluation, own, &context);
+                found.push((value, check.take()));
+            }
             check.one_value_each(&evaluation, &read.measured, &context);
             found.push((measured, check.take()));
             for (own, (_, _, value)) in read.numbers.iter().zip(entries(numbers)) {

@@ -28,7 +28,7 @@ use crate::order::TOO_FEW;
 use crate::{Basis, Finding, Results, Shown, Tier, Verdict};
 use evaluation::{Context, Definition, Evaluation, Turns};
 use formula::{Formula, Loop, Template};
-pub(crate) use quantities::saturation;
+pub(crate) use quantities::{knee, saturation};
 pub(crate) use value::{Missing, Value};
 
 /// A claim, and how it is checked.
@@ -48,14 +48,24 @@ pub struct Claim {
     pub basis: Basis,
     /// Ids of the readings that the measured value depends on.
     pub readings: Vec<String>,
+    /// The sentence of the paper that it checks; empty for our own claims.
+    pub quote: String,
+    /// The sentence about the baseline and the parameter that was chosen by it; otherwise empty.
+    pub calibrated: String,
+    /// The cause of a miss in a few words.
+    pub why: String,
+    /// The accepted values before it was restated.
+    pub was: Option<String>,
+    /// The id of the figure that shows it; empty if there is none.
+    pub figure: String,
     pub(crate) judge: Judge,
 }
 
 /// How a claim is judged.
 #[derive(Clone, Debug)]
 pub(crate) enum Judge {
-    /// Never, for this reason.
-    Never(String),
+    /// Never by runs: these tests check it.
+    Law(String),
     Formulas(Box<Formulas>),
 }
 
@@ -67,6 +77,10 @@ pub(crate) struct Formulas {
     is_ordered: bool,
     measured: Template,
     numbers: Vec<Number>,
+    /// Relative distances from printed numbers, or a text.
+    error: Option<Formula>,
+    /// Whether it held before it was restated.
+    was: Option<Formula>,
     /// The quantities of the file, shared by all claims.
     file: Arc<Vec<Definition>>,
     /// The parameters and quantities of the claim.
@@ -86,14 +100,23 @@ struct Number {
 impl Claim {
     /// Checks the results.
     pub fn judge(&self, results: &Results) -> Finding {
-        match &self.judge {
-            Judge::Never(why) => Finding::not_run(why),
-            Judge::Formulas(own) => {
-                let evaluation = Evaluation::new(results, &own.file, &own.names);
-                let found = own.judge(&evaluation);
-                found.unwrap_or_else(|missing| Finding::not_run(missing.words()))
-            }
+        let own = match &self.judge {
+            Judge::Law(tests) => return Finding::without(Verdict::Law, tests),
+            Judge::Formulas(own) => own,
+        };
+        let evaluation = Evaluation::new(results, &own.file, &own.names);
+        let mut finding = own.judge(&evaluation).unwrap_or_else(|missing| {
+            let verdict = match evaluation.lacks_runs() {
+                true => Verdict::NotRun,
+                false => Verdict::NotJudged,
+            };
+            Finding::without(verdict, missing.words())
+        });
+        if !self.calibrated.is_empty() && finding.verdict.is_judged() {
+            finding.check = Some(finding.verdict);
+            finding.verdict = Verdict::Calibrated;
         }
+        finding
     }
 }
 
@@ -115,12 +138,54 @@ impl Formulas {
                 Ok(())
             })?;
         }
+        if let Some(error) = &self.error {
+            finding.error = match evaluation.value(error, &context) {
+                Ok(Value::Text(text)) => Some(text),
+                Ok(value) => percents(value)?,
+                Err(Missing::Because(_)) => None,
+                Err(missing) => return Err(missing),
+            };
+        }
+        if let Some(was) = &self.was {
+            finding.was = Some(match evaluation.value(was, &context) {
+                Ok(value) => value.truth()?.into(),
+                Err(Missing::Because(_)) => Verdict::NotJudged,
+                Err(missing) => return Err(missing),
+            });
+        }
         if self.is_ordered && fewest.is_some_and(|n| n < 2) {
-            finding.verdict = Verdict::NotRun;
+            finding.verdict = Verdict::NotJudged;
+            finding.was = finding.was.map(|_| Verdict::NotJudged);
             finding.measured = format!("{}; {TOO_FEW}", finding.measured);
         }
         Ok(finding)
     }
+}
+
+/// Returns a fraction as a percentage, and the least and the greatest of several.
+fn percents(value: Value) -> Result<Option<String>, Missing> {
+    let all = match value {
+        Value::Number(one) => vec![one],
+        value => value.numbers()?,
+    };
+    let least = all.iter().copied().reduce(f64::min);
+    let most = all.iter().copied().reduce(f64::max);
+    let Some((least, most)) = least.zip(most) else {
+        return Ok(None);
+    };
+    let percent = |fraction: f64| {
+        let percent = 100.0 * fraction;
+        match percent.abs() < 0.05 {
+            true => "0".to_owned(),
+            false if percent.abs() < 9.95 => format!("{percent:+.1}"),
+            false => format!("{percent:+.0}"),
+        }
+    };
+    let (least, most) = (percent(least), percent(most));
+    Ok(Some(match least == most {
+        true => format!("{least} %"),
+        false => format!("{least} to {most} %"),
+    }))
 }
 
 #[cfg(test)]

@@ -128,7 +128,7 @@ fn loads(evaluation: &Evaluation<'_>, series: &str, from: Option<f64>) -> Answer
     let mut loads: Vec<f64> = all.filter(|load| *load >= least).collect();
     loads.sort_by(f64::total_cmp);
     loads.dedup();
-    match loads.is_empty() || own.lacking.iter().any(|load| *load >= least) {
+    match evaluation.lacks(series, |load| load >= least) || loads.is_empty() {
         true => Err(none()),
         false => Ok(Value::List(loads.into_iter().map(Value::Number).collect())),
     }
@@ -148,7 +148,7 @@ impl<'a> Evaluation<'a> {
             outcomes.filter(|one| is_at(one.run.load)).collect()
         };
         let own = self.series.get(series);
-        let own = own.filter(|own| !own.lacking.iter().any(|&own| is_at(own)));
+        let own = own.filter(|_| !self.lacks(series, is_at));
         let runs = own.map(found).unwrap_or_default();
         match (seed.unwrap_or(0), runs.is_empty()) {
             (0, true) => Err(nothing(series, load)),

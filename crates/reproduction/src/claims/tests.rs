@@ -189,12 +189,76 @@ fn an_order_takes_two_seeds() {
     let text = file("", holds, "m").replace("tier", "ordered = true\ntier");
     let claim = &ClaimsFile::read("claims.toml", &text).unwrap().claims[0];
     let verdict = |latencies: &[f64]| claim.judge(&results(latencies));
-    assert_eq!(verdict(&[10.0]).verdict, Verdict::NotRun);
+    assert_eq!(verdict(&[10.0]).verdict, Verdict::NotJudged);
     assert_eq!(verdict(&[10.0]).measured, format!("m; {TOO_FEW}"));
     assert_eq!(verdict(&[10.0, 10.0]).verdict, Verdict::Holds);
     assert_eq!(verdict(&[2.0, 9.0]).verdict, Verdict::Undecided);
     assert_eq!(verdict(&[2.0, 3.0]).verdict, Verdict::Misses);
-    assert_eq!(verdict(&[]).verdict, Verdict::NotRun);
+    assert_eq!(verdict(&[]).verdict, Verdict::NotJudged);
+}
+
+/// A series that the size does not have, and one whose runs are missing.
+#[test]
+fn what_is_not_run_is_told_from_what_is_not_judged() {
+    let verdict = |holds: &str| {
+        let read = ClaimsFile::read("claims.toml", &file("", holds, "m")).unwrap();
+        read.claims[0].judge(&results(&[10.0])).verdict
+    };
+    let of = "\"delivered_load\", class = \"x\"";
+    let mean = |series: &str| format!("mean(result(\"{series}\", {of})) > 0");
+    assert_eq!(verdict(&mean("a")), Verdict::Holds);
+    assert_eq!(verdict(&mean("b")), Verdict::NotRun);
+    assert_eq!(verdict(&mean("c")), Verdict::NotJudged);
+    assert_eq!(verdict("len(loads(\"b\")) > 0"), Verdict::NotRun);
+    assert_eq!(verdict("mean(saturation(\"b\")) > 0"), Verdict::NotRun);
+}
+
+#[test]
+fn a_restated_claim_keeps_its_old_verdict() {
+    let mean = "mean(result(\"a\", \"latency_mean_ns\", class = \"x\", load = 1))";
+    let more = format!(
+        "quote = \"q {{n}}\"\nwhy = \"w\"\nerror = '{mean} / n - 1'\nwith = {{ n = 8 }}\n\
+         was = {{ band = \"below {{n}}\", holds = '{mean} < n' }}\n"
+    );
+    let text = file("", &format!("{mean} > n"), "m") + &more;
+    let read = ClaimsFile::read("claims.toml", &text).unwrap_or_else(|why| panic!("{why}"));
+    let claim = &read.claims[0];
+    let texts = (
+        claim.quote.as_str(),
+        claim.why.as_str(),
+        claim.was.as_deref(),
+    );
+    assert_eq!(texts, ("q 8", "w", Some("below 8")));
+    let found = claim.judge(&results(&[10.0]));
+    assert_eq!(
+        (found.verdict, found.was),
+        (Verdict::Holds, Some(Verdict::Misses))
+    );
+    assert_eq!(found.error.as_deref(), Some("+25 %"));
+    // The verdict of the check of a calibrated claim is kept.
+    let text = format!("{text}calibrated = \"s\"\n");
+    let found = ClaimsFile::read("claims.toml", &text).unwrap().claims[0].judge(&results(&[10.0]));
+    assert_eq!(
+        (found.verdict, found.check),
+        (Verdict::Calibrated, Some(Verdict::Holds))
+    );
+
+    let several = text.replace("/ n - 1'", "* [1, 2] / 10 - 1'");
+    let found =
+        ClaimsFile::read("claims.toml", &several).unwrap().claims[0].judge(&results(&[9.9]));
+    assert_eq!(found.error.as_deref(), Some("-1.0 to +98 %"));
+    let wrong = text
+        .replace("band = \"below {n}\", ", "")
+        .replace("/ n - 1'", "/ m'");
+    let wrong = wrong + "not-run = \"a law\"\n";
+    let mistakes = ClaimsFile::read("claims.toml", &wrong).unwrap_err();
+    for message in [
+        "`band` of `was` is missing",
+        "unknown name `m`",
+        "`not-run` was replaced by `law`",
+    ] {
+        assert!(mistakes.contains(message), "{mistakes}");
+    }
 }
 
 #[test]
@@ -206,7 +270,8 @@ fn claims_inherit_from_groups_and_lists() {
         numbers = { 'n_{k}' = 'n + k for k in [1, 2]', 'none?' = 'first([])' }\n\
         [[claim]]\nid = \"C1\"\ngroup = \"one\"\nstatement = \"s\"\npart = \"{n}\"\n\
         each = [{ with = { n = 1 } }, { tier = \"E\", with = { n = 2 } }]\n\
-        [[claim]]\nid = \"C2\"\ngroup = \"all\"\nstatement = \"s\"\nband = \"b\"\nnot-run = \"a law\"\n";
+        [[claim]]\nid = \"C2\"\ngroup = \"all\"\nstatement = \"s\"\nband = \"b\"\n\
+        law = \"tests\"\n";
     let read = ClaimsFile::read("claims.toml", text).unwrap_or_else(|why| panic!("{why}"));
     let [one, two, law] = &read.claims[..] else {
         panic!("{:?}", read.claims.len());
@@ -227,7 +292,8 @@ fn claims_inherit_from_groups_and_lists() {
     let numbers = [("n_1".to_owned(), 2.0), ("n_2".to_owned(), 3.0)];
     assert_eq!(found.numbers, numbers);
     assert_eq!(two.judge(&Results::default()).verdict, Verdict::Misses);
-    assert_eq!(law.judge(&Results::default()), Finding::not_run("a law"));
+    let found = Finding::without(Verdict::Law, "tests");
+    assert_eq!(law.judge(&Results::default()), found);
 }
 
 #[test]
@@ -322,6 +388,33 @@ fn every_claims_file_is_valid() {
     }
 }
 
+/// A printed number stands next to its distance from ours, and what a paper claims is quoted.
+#[test]
+fn claims_quote_their_paper_and_compare_its_numbers() {
+    for paper in crate::papers() {
+        for claim in &paper.claims {
+            let name = format!("{} {}", claim.id, claim.part);
+            match claim.basis {
+                Basis::Paper => assert!(!claim.quote.is_empty(), "{name} has no quote"),
+                Basis::Ours => assert_eq!(claim.quote, "", "{name} is ours"),
+                Basis::Arithmetic | Basis::MadeUp => {}
+            }
+            assert!(claim.quote.len() < 300, "{name}: a long quote");
+            assert!(claim.why.split(' ').count() <= 14, "{name}: {}", claim.why);
+            let Judge::Formulas(own) = &claim.judge else {
+                continue;
+            };
+            let is_number = claim.paper.contains(|c: char| c.is_ascii_digit());
+            let has_error = own.error.is_some() || claim.tier == Tier::E;
+            assert!(
+                !is_number || has_error,
+                "{name}: {} without error",
+                claim.paper
+            );
+        }
+    }
+}
+
 /// Returns results with the values that a paper prints, so that its claims hold.
 type Printed = fn() -> Results;
 
@@ -336,7 +429,7 @@ fn every_claim_can_hold_and_miss() {
     for (id, printed) in PRINTED {
         let (claims, results) = (&crate::paper(id).unwrap().claims, printed());
         for claim in claims {
-            let is_judged = !matches!(claim.judge, Judge::Never(_));
+            let is_judged = !matches!(claim.judge, Judge::Law(_));
             let found = claim.judge(&results);
             let name = format!("{} {}", claim.id, claim.part);
             assert_eq!(

@@ -2,7 +2,7 @@
 
 use netloom_results::{Cell, Column, Csv};
 
-use crate::claims::saturation;
+use crate::claims::{knee, saturation};
 use crate::{Measured, Outcome, Point, Results, points_csv};
 
 /// Returns all tables by name.
@@ -36,6 +36,16 @@ const SATURATION: &[Column] = &[
         "Half width of the 95 % interval over seeds.",
     ),
     Column::new(
+        "knee",
+        "fraction",
+        "Load at which mean latency is 10 times that at load 0.1; empty if it cannot be determined.",
+    ),
+    Column::new(
+        "knee_half_width",
+        "fraction",
+        "Half width of the 95 % interval over seeds.",
+    ),
+    Column::new(
         "latency_growth",
         "",
         "Mean latency at the next lower load divided by that at load 0.1: a cross-check, below 3 \
@@ -52,6 +62,8 @@ fn saturations(results: &Results) -> String {
         let found = saturation(results, name);
         let why_not = found.as_ref().err().cloned().unwrap_or_default();
         let load = found.ok().and_then(|loads| Measured::over(&loads));
+        let knee = knee(results, name, 10.0).ok();
+        let knee = knee.and_then(|loads| Measured::over(&loads));
         let is_below = |point: &&Point<'_>| load.is_some_and(|load| point.load <= load.mean);
         let below = series.points.iter().rfind(is_below);
         let latency = |point: &Point<'_>| Some(point.latency("uniform")?.mean);
@@ -61,6 +73,8 @@ fn saturations(results: &Results) -> String {
             series.points[0].runs.len().to_string(),
             load.map(|load| load.mean).cell(),
             load.and_then(|load| load.half_width).cell(),
+            knee.map(|load| load.mean).cell(),
+            knee.and_then(|load| load.half_width).cell(),
             growth.cell(),
             why_not,
         ]);

@@ -34,7 +34,7 @@ const DISTRIBUTION: &[Column] = &[
     Column::new(
         "share",
         "fraction",
-        "Share of the victims' packets received after the onset with at most this latency, over \
+        "Share of the victims' packets received after the onset with at most this network latency, over \
          all seeds.",
     ),
 ];
@@ -45,7 +45,7 @@ fn buckets(outcome: &Outcome) -> Option<Vec<(f64, f64)>> {
     let (class, latency) = (table.column("class")?, table.column("latency")?);
     let (to, count) = (table.column("to_ns")?, table.column("count")?);
     let own =
-        |&line: &usize| class.text(line) == Some("victim") && latency.text(line) == Some("packet");
+        |&line: &usize| class.text(line) == Some("victim") && latency.text(line) == Some("network");
     let bucket = |line| Some((to.number(line)?, count.number(line)?));
     (0..table.len()).filter(own).map(bucket).collect()
 }

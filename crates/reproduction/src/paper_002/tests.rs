@@ -307,8 +307,8 @@ fn course(run: &Run, made: &MadeUp, wobble: f64) -> Vec<(String, Frame)> {
     }
     let mut histograms = Frame::of::<HistogramLine>();
     for (latency, from_ns, count) in [
-        ("packet", 600.0, 90),
-        ("packet", 900.0, 10),
+        ("network", 600.0, 90),
+        ("network", 900.0, 10),
         ("message", 1.0, 5),
     ] {
         let line = HistogramLine {
@@ -347,6 +347,7 @@ fn made_up(size: Size, seeds: u32, change: impl Fn(&Run, &mut MadeUp)) -> Result
                     offered_load: run.load,
                     delivered_load: run.load.min(made.accepted),
                     latency_mean_ns: Some(made.latency_ns * wobble),
+                    network_latency_mean_ns: Some(made.latency_ns * wobble),
                     ..Summary::default()
                 },
             )],
@@ -374,6 +375,8 @@ fn made_up(size: Size, seeds: u32, change: impl Fn(&Run, &mut MadeUp)) -> Result
                 Summary {
                     latency_p999_ns: us(made.p999_us),
                     latency_max_ns: us(made.max_us),
+                    network_latency_p999_ns: us(made.p999_us),
+                    network_latency_max_ns: us(made.max_us),
                     ..Summary::default()
                 },
             )],
@@ -421,7 +424,7 @@ fn what_the_paper_prints_holds() {
     let results = printed();
     assert_eq!(with(Verdict::Misses, &results), [""; 0]);
     assert_eq!(with(Verdict::NotRun, &results), [""; 0]);
-    assert_eq!(with(Verdict::Holds, &results).len(), 28);
+    assert_eq!(with(Verdict::Holds, &results).len(), 29);
 }
 
 /// At CI size, only orders and Little's law are judged.
@@ -454,12 +457,13 @@ fn quantities_are_of_the_papers_machine() {
 #[test]
 fn what_does_not_saturate_has_no_level() {
     let results = made_up(Size::Paper, 2, |_, made| made.accepted = 1.0);
-    let not_run = with(Verdict::NotRun, &results);
+    let not_judged = with(Verdict::NotJudged, &results);
     assert_eq!(
-        not_run,
+        not_judged,
         [
             "C002-1 level",
             "C002-1 alike", // tidy: allow the name of a part of a claim
+            "C002-1 plateau",
             "C002-2 level",
             "C002-2 Little"
         ]
@@ -473,7 +477,7 @@ fn an_application_that_is_not_done_says_nothing() {
         made.is_done = run.series != series;
     });
     assert_eq!(
-        with(Verdict::NotRun, &results),
+        with(Verdict::NotJudged, &results),
         ["C002-5 100 %", "C002-5 50 %", "C002-6 bandwidth", "C002-7"]
     );
 }
@@ -509,7 +513,7 @@ fn one_seed_of_the_small_machine_orders_nothing() {
 fn one_seed_orders_nothing() {
     let results = made_up(Size::Paper, 1, |_, _| {});
     assert_eq!(
-        with(Verdict::NotRun, &results),
+        with(Verdict::NotJudged, &results),
         [
             "C002-4 100 %",
             "C002-4 50 %",

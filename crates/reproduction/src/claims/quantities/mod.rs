@@ -6,7 +6,7 @@ mod queues;
 mod registers;
 mod saturation;
 
-pub(crate) use saturation::saturation;
+pub(crate) use saturation::{knee, saturation};
 
 use super::evaluation::Evaluation;
 use super::value::{Answer, Missing, Value};
@@ -30,6 +30,7 @@ const QUANTITIES: &[&Quantity] = &[
     &queues::QUEUE_AREA,
     &queues::QUEUE_MEMORY,
     &registers::REGISTER_BITS,
+    &saturation::KNEE,
     &saturation::SATURATION,
 ];
 
