@@ -186,7 +186,7 @@ fn messages_of_a_burst_share_instant_and_destination() {
 
 #[test]
 fn fixed_patterns_keep_their_destination() {
-    // In the examples, an incast draws for every message, and a permutation has several connections.
+    // The example of an incast draws for every message; that of a permutation has 4 connections.
     let random = ["uniform", "permutation", "hot-spot", "pairs", "incast"];
     for (name, law) in all_laws(0.5) {
         let is_fixed = !random
