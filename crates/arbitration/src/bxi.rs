@@ -29,8 +29,8 @@ use crate::policy::no_entries;
 use crate::quantum_walk::{Found, Leftover, QuantumWalk, Turn};
 use crate::service_levels::{SlHeads, SlRoundRobin};
 use crate::{
-    Arbiter, BuiltIn, Fault, Grant, Head, MANAGEMENT_VL, N_QUEUES, Policy, PortContext,
-    QuantumTable, SlEntry, Speaks, View,
+    Arbiter, Fault, Grant, Head, MANAGEMENT_VL, N_QUEUES, Policy, PortContext, QuantumTable,
+    SlEntry, Speaks, View,
 };
 
 /// Default flits per unit of weight.
@@ -116,11 +116,8 @@ fn mistakes(table: &[SlEntry], k: u32, flit: Bytes) -> Vec<(&'static str, String
 
 impl Policy for BxiTable {
     fn build(&self) -> Box<dyn Arbiter> {
-        Box::new(self.arbiter())
-    }
-
-    fn built_in(&self) -> Option<BuiltIn> {
-        Some(BuiltIn::Bxi(self.arbiter()))
+        let walk = walk(&self.table, self.k, Leftover::Lost);
+        Box::new(BxiArbiter::new(walk, &self.table, self.k, self.flit))
     }
 
     fn faults(&self, context: &PortContext) -> Vec<Fault> {
@@ -151,11 +148,6 @@ impl BxiTable {
             k: table.k,
             flit,
         }
-    }
-
-    fn arbiter(&self) -> BxiArbiter {
-        let walk = walk(&self.table, self.k, Leftover::Lost);
-        BxiArbiter::new(walk, &self.table, self.k, self.flit)
     }
 
     fn packets_that_never_leave(&self, context: &PortContext, faults: &mut Vec<Fault>) {
@@ -190,24 +182,16 @@ impl BxiDeficit {
             literal: false,
         }
     }
+}
 
-    fn arbiter(&self) -> BxiArbiter {
+impl Policy for BxiDeficit {
+    fn build(&self) -> Box<dyn Arbiter> {
         let leftover = match self.literal {
             true => Leftover::KeptAsPrinted,
             false => Leftover::Kept,
         };
         let walk = walk(&self.table, self.k, leftover);
-        BxiArbiter::new(walk, &self.table, self.k, self.flit)
-    }
-}
-
-impl Policy for BxiDeficit {
-    fn build(&self) -> Box<dyn Arbiter> {
-        Box::new(self.arbiter())
-    }
-
-    fn built_in(&self) -> Option<BuiltIn> {
-        Some(BuiltIn::Bxi(self.arbiter()))
+        Box::new(BxiArbiter::new(walk, &self.table, self.k, self.flit))
     }
 
     fn faults(&self, _context: &PortContext) -> Vec<Fault> {
@@ -250,8 +234,7 @@ fn walk(table: &[SlEntry], k: u32, leftover: Leftover) -> QuantumWalk {
 }
 
 /// A grant carries the result of the walk; that of management has no active classes.
-#[derive(Clone, Debug)]
-pub struct BxiArbiter {
+struct BxiArbiter {
     walk: QuantumWalk,
     sls: u32,
     flit: Bytes,

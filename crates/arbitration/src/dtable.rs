@@ -26,8 +26,8 @@ use netloom_catalog::{Described, params};
 use crate::policy::no_entries;
 use crate::service_levels::SlRoundRobin;
 use crate::{
-    Arbiter, BuiltIn, DeficitTable, Fault, Grant, Head, MANAGEMENT_VL, N_QUEUES, N_SLS, Policy,
-    PortContext, SlEntry, Speaks, View, take_word, weight_units,
+    Arbiter, DeficitTable, Fault, Grant, Head, MANAGEMENT_VL, N_QUEUES, N_SLS, Policy, PortContext,
+    SlEntry, Speaks, View, take_word, weight_units,
 };
 
 params! {
@@ -51,10 +51,6 @@ impl Described for DTable {
 impl Policy for DTable {
     fn build(&self) -> Box<dyn Arbiter> {
         Box::new(DTableArbiter::new(&self.table))
-    }
-
-    fn built_in(&self) -> Option<BuiltIn> {
-        Some(BuiltIn::DTable(DTableArbiter::new(&self.table)))
     }
 
     fn faults(&self, _context: &PortContext) -> Vec<Fault> {
@@ -138,7 +134,7 @@ impl Position {
 /// each; the number of entries of the walk at which a head was compared; and the size of the packet
 /// in credits. A commit repeats the walk from these. The grant of management has no active levels.
 #[derive(Clone, Debug)]
-pub struct DTableArbiter {
+struct DTableArbiter {
     /// Without entries of weight 0.
     entries: Vec<SlEntry>,
     sls: u32,

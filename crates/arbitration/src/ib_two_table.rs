@@ -43,8 +43,8 @@ use netloom_units::Vl;
 use crate::head::{queues, vl_bit};
 use crate::policy::{LaneWords, lanes_outside, listed};
 use crate::{
-    Arbiter, BuiltIn, Entry, Fault, Grant, Head, LIMIT_UNIT, MANAGEMENT_VL, N_QUEUES, NO_LIMIT,
-    Policy, PortContext, Speaks, View, VlArbitrationTable, WEIGHT_UNIT, take_word, weight_units,
+    Arbiter, Entry, Fault, Grant, Head, LIMIT_UNIT, MANAGEMENT_VL, N_QUEUES, NO_LIMIT, Policy,
+    PortContext, Speaks, View, VlArbitrationTable, WEIGHT_UNIT, take_word, weight_units,
 };
 
 params! {
@@ -77,9 +77,8 @@ impl Policy for IbTwoTable {
         Box::new(TwoTable::new(&self.high, &self.low, self.limit))
     }
 
-    fn built_in(&self) -> Option<BuiltIn> {
-        let tables = TwoTable::new(&self.high, &self.low, self.limit);
-        Some(BuiltIn::TwoTable(tables))
+    fn two_table(&self) -> Option<TwoTable> {
+        Some(TwoTable::new(&self.high, &self.low, self.limit))
     }
 
     fn faults(&self, context: &PortContext) -> Vec<Fault> {
@@ -618,10 +617,7 @@ mod tests {
 
     #[test]
     fn clones_share_tables_and_have_registers_of_their_own() {
-        let built_in = policy(&[(0, 1)], &[(1, 1), (2, 1)], 0).built_in();
-        let Some(BuiltIn::TwoTable(first)) = built_in else {
-            panic!("expected the arbiter of two tables");
-        };
+        let first = policy(&[(0, 1)], &[(1, 1), (2, 1)], 0).two_table().unwrap();
         let mut second = first.clone();
         assert!(Arc::ptr_eq(&first.rows, &second.rows));
         let heads = [Head {

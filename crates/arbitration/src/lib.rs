@@ -40,7 +40,6 @@ mod head;
 mod ib_two_table;
 mod oldest_first;
 mod policy;
-mod port_arbiter;
 mod quantum_walk;
 mod round_robin;
 mod service_levels;
@@ -52,15 +51,14 @@ mod witness;
 use netloom_catalog::{Kind, kind};
 
 pub use arbiter::{Arbiter, Grant, take_word};
-pub use bxi::{BxiArbiter, BxiDeficit, BxiTable};
+pub use bxi::{BxiDeficit, BxiTable};
 pub use deficit_round_robin::DeficitRoundRobin;
-pub use dtable::{DTable, DTableArbiter};
+pub use dtable::DTable;
 pub use fair_queueing::{Scfq, Wfq};
 pub use head::{Head, MANAGEMENT_VL, N_QUEUES, View};
 pub use ib_two_table::{IbTwoTable, TwoTable};
 pub use oldest_first::OldestFirst;
 pub use policy::{Fault, Policy, PortContext, Speaks};
-pub use port_arbiter::{BuiltIn, OtherArbiter, PortArbiter};
 pub use round_robin::RoundRobin;
 pub use strict_priority::{StrictPriority, VlOrder};
 pub use tables::{

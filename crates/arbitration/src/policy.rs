@@ -1,7 +1,7 @@
 //! Arbitration as a file describes it, before there are any ports.
 
 use crate::head::vl_bit;
-use crate::{Arbiter, BuiltIn, MANAGEMENT_VL};
+use crate::{Arbiter, MANAGEMENT_VL, TwoTable};
 
 /// A described arbiter: the parameters of a file. It builds one arbiter per output.
 #[warn(missing_docs)]
@@ -9,8 +9,9 @@ pub trait Policy: Send + Sync {
     /// Builds a new arbiter.
     fn build(&self) -> Box<dyn Arbiter>;
 
-    /// Returns the arbiter in a form on which the simulator specialises, if it has one.
-    fn built_in(&self) -> Option<BuiltIn> {
+    /// Returns the concrete two-table arbiter, on which the simulator specialises: `Some` exactly
+    /// for `ib-two-table`. Clones share their tables.
+    fn two_table(&self) -> Option<TwoTable> {
         None
     }
 

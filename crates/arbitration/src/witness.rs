@@ -36,8 +36,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::head::queues;
 use crate::{
-    Arbiter, BuiltIn, Fault, Grant, Head, MANAGEMENT_VL, N_QUEUES, N_SLS, Policy, PortArbiter,
-    PortContext, Speaks, View, take_word,
+    Arbiter, Fault, Grant, Head, MANAGEMENT_VL, N_QUEUES, N_SLS, Policy, PortContext, Speaks,
+    TwoTable, View, take_word,
 };
 
 /// The classes that wait: service levels or lanes.
@@ -178,7 +178,7 @@ impl WaitRecord {
 pub struct Witnessed {
     policy: Arc<dyn Policy>,
     /// Lets the arbiters of all ports share their tables here too.
-    built_in: Option<BuiltIn>,
+    table: Option<TwoTable>,
     record: Arc<WaitRecord>,
 }
 
@@ -199,7 +199,7 @@ impl Witnessed {
     /// same classes.
     pub fn sharing(policy: Arc<dyn Policy>, record: Arc<WaitRecord>) -> Witnessed {
         Witnessed {
-            built_in: policy.built_in(),
+            table: policy.two_table(),
             policy,
             record,
         }
@@ -214,10 +214,15 @@ impl Witnessed {
 impl Policy for Witnessed {
     fn build(&self) -> Box<dyn Arbiter> {
         let record = self.record.clone();
-        match &self.built_in {
-            Some(arbiter) => Box::new(Witness::new(PortArbiter::from(arbiter.clone()), record)),
+        match &self.table {
+            Some(table) => Box::new(Witness::new(table.clone(), record)),
             None => Box::new(Witness::new(self.policy.build(), record)),
         }
+    }
+
+    // No specialised arbiter has a witness, so witnesses cost nothing where there are none.
+    fn two_table(&self) -> Option<TwoTable> {
+        None
     }
 
     fn faults(&self, context: &PortContext) -> Vec<Fault> {

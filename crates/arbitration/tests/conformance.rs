@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use netloom_arbitration::{
-    Arbiter, Grant, Head, KINDS, Policy, PortArbiter, PortContext, View, WaitsBy, Witnessed,
-};
+use netloom_arbitration::{Grant, Head, KINDS, Policy, PortContext, View, WaitsBy, Witnessed};
 use netloom_catalog::{Document, Kind, Notes, Section};
 use netloom_units::{Sl, Tick, Vl};
 use proptest::prelude::*;
@@ -54,13 +52,10 @@ fn examples_suit_a_port_with_their_lanes() {
 }
 
 #[test]
-fn table_kinds_are_built_in() {
-    let names = examples().filter(|(_, policy)| policy.built_in().is_some());
-    let names: Vec<_> = names.map(|(name, _)| name).collect();
-    assert_eq!(
-        names,
-        ["ib-two-table", "dtable", "bxi-table", "bxi-deficit"]
-    );
+fn only_the_two_table_kind_is_specialised() {
+    for (name, policy) in examples() {
+        assert_eq!(policy.two_table().is_some(), name == "ib-two-table");
+    }
 }
 
 fn heads() -> impl Strategy<Value = [Head; 32]> {
@@ -167,12 +162,11 @@ proptest! {
         }
     }
 
-    /// `send` and a built-in arbiter do what `choose` and `commit` do.
+    /// `send` does what `choose` and `commit` do.
     #[test]
     fn packets_are_sent_as_they_would_be_chosen(decisions in decisions()) {
         for (name, policy) in examples() {
             let (mut at_once, mut twin) = (policy.build(), policy.build());
-            let mut built_in = policy.built_in().map(PortArbiter::from);
             for (heads, eligible) in &decisions {
                 let view = View { eligible: *eligible, heads };
                 let grant = twin.choose(&view);
@@ -181,9 +175,6 @@ proptest! {
                     twin.commit(grant);
                 }
                 prop_assert_eq!(at_once.send(&view), expected, "{}", name);
-                if let Some(arbiter) = &mut built_in {
-                    prop_assert_eq!(arbiter.send(&view), expected, "built-in {}", name);
-                }
             }
         }
     }

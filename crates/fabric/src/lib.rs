@@ -39,6 +39,7 @@ mod lane_rows;
 mod link;
 mod parcel;
 mod plan;
+mod port_arbiter;
 mod queue_scheme;
 mod recorder;
 mod rows;

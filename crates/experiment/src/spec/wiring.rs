@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use netloom_arbitration::{BuiltIn, IbTwoTable, NO_LIMIT};
+use netloom_arbitration::{IbTwoTable, NO_LIMIT};
 use netloom_catalog::{Described, Document, Notes, Params, Section, Value, ValueShape};
 use netloom_packet::Segmentation;
 use netloom_results::Control;
@@ -122,7 +122,7 @@ fn wire(
     let rates = link.of_classes(&topology).into_iter();
     let rates = rates.map(|(rate, _)| rate).collect();
     let qos = sections.qos?;
-    let has_tables = matches!(qos.arbiter?.built_in(), Some(BuiltIn::TwoTable(_)));
+    let has_tables = qos.arbiter?.two_table().is_some();
     let values = qos.values?;
     Some(Wiring {
         name: sections.name,

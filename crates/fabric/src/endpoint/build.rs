@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use netloom_arbitration::PortArbiter;
 use netloom_encoding::State;
 use netloom_packet::{Cursor, N_SCS};
 use netloom_topology::Egress;
@@ -13,6 +12,7 @@ use crate::endpoint::connections::Meters;
 use crate::endpoint::{Admittance, Buffers, Endpoints, Flows, Nic, NicQueue, Programs, Receiver};
 use crate::plan::tiles::Tiled;
 use crate::plan::{FabricPlan, FlowControl, NicQueues, ReceiveOrder};
+use crate::port_arbiter::PortArbiter;
 use crate::rows::Rows;
 use crate::simulation::{Atlas, rows};
 use crate::slab::Slab;

@@ -29,7 +29,7 @@ mod send;
 mod source;
 mod validate;
 
-use netloom_arbitration::{Head, PortArbiter};
+use netloom_arbitration::Head;
 use netloom_encoding::{Encoded, State};
 use netloom_packet::{Cursor, N_SCS};
 use netloom_units::{NicId, Sl, Tick, Vl};
@@ -39,6 +39,7 @@ use crate::arbiter_state;
 pub(crate) use crate::endpoint::connections::Meters;
 use crate::fabric::Fabric;
 use crate::plan::ClassPlan;
+use crate::port_arbiter::PortArbiter;
 use crate::rows::Rows;
 use crate::slab::Slab;
 use crate::switch::{Candidate, Switches};

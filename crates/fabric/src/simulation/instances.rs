@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use netloom_arbitration::{BuiltIn, PortArbiter};
+use netloom_arbitration::TwoTable;
 use netloom_engine::SharedRanks;
 use netloom_topology::Egress;
 
 use crate::plan::{Architecture, FabricPlan, FlitTime, FlowControl, InputPorts};
+use crate::port_arbiter::{MakeArbiter, PortArbiter};
 use crate::simulation::running::{Setting, start};
-use crate::simulation::{Atlas, MakeArbiter, Options, Simulation};
+use crate::simulation::{Atlas, Options, Simulation};
 use crate::switch::crossbar::mask::Set;
 use crate::switch::crossbar::shape::{self, Shape};
 use crate::switch::crossbar::{self, n_records};
@@ -47,10 +48,10 @@ pub fn build_over(
     ranks: Option<&SharedRanks>,
 ) -> Box<dyn Simulation> {
     let setting = Setting { options, ranks };
-    let built_in = ArbitersOfPolicies::of(plan);
-    let arbiter = |output| match built_in.find(output) {
-        Some(arbiter) if !options.reference => PortArbiter::from(arbiter.clone()),
-        _ => PortArbiter::from(plan.policy_of(output).build()),
+    let tables = Tables::of(plan);
+    let arbiter = |output| match tables.find(output) {
+        Some(table) if !options.reference => PortArbiter::Tables(table.clone()),
+        _ => PortArbiter::Other(plan.policy_of(output).build()),
     };
     if plan.switch.tiled().is_some() {
         return tiled(plan, setting, &arbiter);
@@ -69,24 +70,24 @@ pub fn build_over(
     }
 }
 
-/// The built-in arbiters of the policies of a plan. Each output gets a clone.
-struct ArbitersOfPolicies {
-    switch: Option<BuiltIn>,
-    nic: Option<BuiltIn>,
-    own: BTreeMap<Egress, Option<BuiltIn>>,
+/// The InfiniBand tables of a plan; outputs with the same policy share one.
+struct Tables {
+    switch: Option<TwoTable>,
+    nic: Option<TwoTable>,
+    own: BTreeMap<Egress, Option<TwoTable>>,
 }
 
-impl ArbitersOfPolicies {
-    fn of(plan: &FabricPlan) -> ArbitersOfPolicies {
+impl Tables {
+    fn of(plan: &FabricPlan) -> Tables {
         let own = plan.own_policies.iter();
-        ArbitersOfPolicies {
-            switch: plan.switch_policy.built_in(),
-            nic: plan.nic_policy.built_in(),
-            own: own.map(|(at, policy)| (*at, policy.built_in())).collect(),
+        Tables {
+            switch: plan.switch_policy.two_table(),
+            nic: plan.nic_policy.two_table(),
+            own: own.map(|(at, policy)| (*at, policy.two_table())).collect(),
         }
     }
 
-    fn find(&self, output: Egress) -> Option<&BuiltIn> {
+    fn find(&self, output: Egress) -> Option<&TwoTable> {
         let usual = match output {
             Egress::Nic(_) => &self.nic,
             Egress::Switch(..) => &self.switch,

@@ -7,10 +7,8 @@ mod part;
 mod running;
 mod waiting;
 
-use netloom_arbitration::PortArbiter;
 use netloom_encoding::Validity;
 use netloom_metrics::Punctuality;
-use netloom_topology::Egress;
 use netloom_units::{NicId, Port, Sl, SwitchId, Tick};
 
 use crate::plan::FabricPlan;
@@ -20,9 +18,6 @@ use crate::trace::{Step, Watch};
 pub(crate) use atlas::Atlas;
 pub use instances::{LARGEST_RADIX, MOST_QUEUES, MOST_RECORDS, build, build_over, instances};
 pub use waiting::Waiting;
-
-/// Creates the arbiter of an output.
-pub(crate) type MakeArbiter<'a> = dyn Fn(Egress) -> PortArbiter + 'a;
 
 /// Returns the rows of the recorder: (class, service level) for every level that a class may use.
 pub fn rows(plan: &FabricPlan) -> Vec<(usize, Sl)> {

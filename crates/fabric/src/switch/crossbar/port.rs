@@ -1,6 +1,5 @@
 //! A port of a switch: the crossbar input of one direction, the crossbar output of the other.
 
-use netloom_arbitration::PortArbiter;
 use netloom_encoding::{Encoded, State};
 use netloom_units::Tick;
 
@@ -11,6 +10,7 @@ use crate::switch::{NIL, Peer};
 
 use crate::link::flow::Flow;
 use crate::link::ramp::{Paces, Ramp};
+use crate::port_arbiter::PortArbiter;
 use crate::switch::crossbar::mask::Set;
 use crate::switch::crossbar::shape::{Layout, PlainTick, Shape};
 use crate::switch::crossbar::wire::Wire;
