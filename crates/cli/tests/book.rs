@@ -568,21 +568,19 @@ fn blocks_and_steps_are_found() {
 fn instances_in_program() -> BTreeSet<String> {
     let program = std::fs::read(env!("CARGO_BIN_EXE_netloom")).unwrap();
     let after = |prefix: &'static [u8]| {
-        let ends = (0..program.len()).filter(|&at| program[at..].starts_with(prefix));
-        ends.map(move |at| at + prefix.len())
+        let starts = (0..program.len()).filter(|&at| program[at..].starts_with(prefix));
+        starts.map(move |at| &program[at + prefix.len()..])
     };
     let crossbars = after(
         b"netloom_fabric::switch::crossbar::Crossbars<netloom_fabric::switch::crossbar::shape::",
     );
-    let tiled = after(b"netloom_fabric::switch::tiled::");
-    let name = |at: usize| {
-        let rest = program[at..].iter();
-        rest.take_while(|byte| byte.is_ascii_alphanumeric())
-            .map(|&byte| char::from(byte))
-            .collect::<String>()
-    };
-    let tiled = tiled.map(name).filter(|name| name == "Tiles");
-    crossbars.map(name).chain(tiled).collect()
+    let crossbars = crossbars.map(|rest| {
+        let name = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric());
+        name.map(|&byte| char::from(byte)).collect::<String>()
+    });
+    // Another text may follow without a separator.
+    let tiled = after(b"netloom_fabric::switch::tiled::Tiles").map(|_| "Tiles".to_owned());
+    crossbars.chain(tiled).collect()
 }
 
 #[test]

@@ -1237,9 +1237,9 @@ fn a_paper_is_reproduced_in_short_form() {
         .run(&["reproduce", "000", "--vary", "nonsense"])
         .with(1);
     assert!(
-        unknown
-            .stderr
-            .contains("no reading `nonsense`; expected all, or one of long-pipeline, random-dest"),
+        unknown.stderr.contains(
+            "no reading `nonsense`; expected all, or one of long-pipeline, connections-1"
+        ),
         "{}",
         unknown.stderr
     );

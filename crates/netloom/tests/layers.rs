@@ -80,6 +80,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "reproduction",
         &[
+            "text",
             "units",
             "catalog",
             "design",

@@ -86,7 +86,8 @@ fn parting(plan: &FabricPlan, until: u64) -> String {
     "nowhere, tick by tick".to_owned()
 }
 
-/// Checks the same account in one, two and seven partitions, with two threads and with the reference.
+/// Checks the same account in one, two and seven partitions, with two threads and with the
+/// reference.
 pub(crate) fn any_partitions(name: &str, case: &Case) {
     let account = |partitions: usize, threads: usize, reference: bool| {
         let options = Options {
