@@ -566,21 +566,22 @@ fn blocks_and_steps_are_found() {
 
 /// Returns the instances of the fabric in the program, by the names of the types of their switches.
 fn instances_in_program() -> BTreeSet<String> {
+    const CROSSBARS: &[u8] =
+        b"netloom_fabric::switch::crossbar::Crossbars<netloom_fabric::switch::crossbar::shape::";
+    const TILES: &[u8] = b"netloom_fabric::switch::tiled::Tiles";
     let program = std::fs::read(env!("CARGO_BIN_EXE_netloom")).unwrap();
-    let after = |prefix: &'static [u8]| {
-        let starts = (0..program.len()).filter(|&at| program[at..].starts_with(prefix));
-        starts.map(move |at| &program[at + prefix.len()..])
-    };
-    let crossbars = after(
-        b"netloom_fabric::switch::crossbar::Crossbars<netloom_fabric::switch::crossbar::shape::",
-    );
-    let crossbars = crossbars.map(|rest| {
-        let name = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric());
-        name.map(|&byte| char::from(byte)).collect::<String>()
-    });
-    // Another text may follow without a separator.
-    let tiled = after(b"netloom_fabric::switch::tiled::Tiles").map(|_| "Tiles".to_owned());
-    crossbars.chain(tiled).collect()
+    let mut found = BTreeSet::new();
+    for at in 0..program.len() {
+        if let Some(rest) = program[at..].strip_prefix(CROSSBARS) {
+            let name = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric());
+            found.insert(name.map(|&byte| char::from(byte)).collect());
+        }
+        // Another text may follow without a separator.
+        if program[at..].starts_with(TILES) {
+            found.insert("Tiles".to_owned());
+        }
+    }
+    found
 }
 
 #[test]
