@@ -7,6 +7,7 @@ use netloom_experiment::runner::{Control, RunOptions, RunResult, run};
 use netloom_experiment::spec::{Loaded, Request, load};
 use netloom_experiment::{Experiment, render};
 use netloom_results::Status;
+use netloom_routing::Lookup;
 use netloom_topology::Egress;
 use netloom_units::{NicId, Port, Rate, SwitchId};
 
@@ -86,7 +87,6 @@ fn packets_go_by_the_tables_of_the_site() {
         .find(|line| line.starts_with("0x000a"))
         .unwrap();
     let port: u16 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
-    let occasion = netloom_routing::Occasion::default();
     let destination = made.fabric.topology.nics();
     let names = destination
         .zip(0..)
@@ -95,7 +95,7 @@ fn packets_go_by_the_tables_of_the_site() {
     let hop = made
         .fabric
         .forwarding
-        .route(SwitchId(0), Port(1), 0, nic, occasion);
+        .route(&Lookup::any(SwitchId(0), Port(1), 0, nic));
     assert_eq!(hop.port, Port(port));
 }
 
@@ -171,7 +171,7 @@ fn several_addresses_of_a_host_are_several_ways() {
     let last = NicId(topology.n_nics() - 1);
     let mut hops = vec![];
     let forwarding = &made.fabric.forwarding;
-    forwarding.choices(SwitchId(0), Port(1), 0, last, &mut hops);
+    forwarding.choices(&Lookup::any(SwitchId(0), Port(1), 0, last), &mut hops);
     assert_eq!(hops.len(), 2, "two addresses, two ways up: {hops:?}");
     finished(&made);
 }

@@ -8,6 +8,7 @@
 use netloom_encoding::{Invalid, Validity, ensure, ensure_below, ensure_equal};
 use netloom_engine::LATEST;
 use netloom_packet::Packet;
+use netloom_routing::Lookup;
 use netloom_topology::Peer as Wired;
 use netloom_units::{NicId, Port, Sc, Sl, SwitchId, Tick};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -322,8 +323,8 @@ impl<'a> Ways<'a> {
             ensure_below("routing lane", lane, plan.forwarding.lanes().max(1))?;
             let mut hops = std::mem::take(&mut self.hops);
             hops.clear();
-            plan.forwarding
-                .choices(switch, port, lane, destination, &mut hops);
+            let lookup = Lookup::any(switch, port, lane, destination);
+            plan.forwarding.choices(&lookup, &mut hops);
             ensure(!hops.is_empty(), || {
                 let found = format!("none from {switch} to {destination}");
                 Invalid::new("route", "a path to the destination", found)

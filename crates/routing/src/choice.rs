@@ -5,11 +5,9 @@
 //! is not offered, since it needs a counter per switch. Draws are keyed by the packet and its hop
 //! ([`Occasion`]), so the packets of a tick choose independently of their order.
 
+use crate::{Hop, Lookup, Occasion, QueueView};
 use netloom_catalog::choice;
 use netloom_random::{Draw, Purpose, Stream};
-use netloom_units::{NicId, SwitchId};
-
-use crate::{Hop, Occasion, QueueView};
 
 choice! {
     /// How a switch chooses among equivalent outputs.
@@ -86,19 +84,19 @@ impl Chooser {
     #[inline]
     pub(crate) fn choose<V: QueueView>(
         &self,
-        at: SwitchId,
+        lookup: &Lookup,
         n: u32,
         hop: impl Fn(u32) -> Hop,
-        destination: NicId,
-        occasion: Occasion,
         view: &V,
     ) -> Hop {
         if n == 1 {
             return hop(0);
         }
+        let occasion = lookup.occasion;
         let nth = match self.choice {
             Choice::Hash => {
-                murmur3(&[occasion.source.0, destination.0], self.salts[at.index()]) % n
+                let key = [occasion.source.0, lookup.destination.0];
+                murmur3(&key, self.salts[lookup.at.index()]) % n
             }
             Choice::Spray => self.draw(occasion).below(0, n),
             Choice::Least => self.least(n, |i| self.cost(hop(i), view), occasion),
@@ -175,7 +173,7 @@ fn murmur3(words: &[u32], seed: u32) -> u32 {
 mod tests {
     use super::*;
     use crate::EmptyQueues;
-    use netloom_units::Port;
+    use netloom_units::{NicId, Port, SwitchId};
 
     /// The flits that wait at each output, and the stopped outputs.
     struct Outputs<'a>(&'a [u32], &'a [u16]);
@@ -201,12 +199,13 @@ mod tests {
         }
     }
 
-    fn occasion(source: u32, sequence: u32) -> Occasion {
-        Occasion {
+    fn lookup(at: u32, source: u32, destination: u32, sequence: u32) -> Lookup {
+        let occasion = Occasion {
             source: NicId(source),
             sequence,
             hop: 0,
-        }
+        };
+        Lookup::any(SwitchId(at), Port(0), 0, NicId(destination)).with(occasion)
     }
 
     /// Returns how often each output is taken by 8,000 packets.
@@ -215,8 +214,7 @@ mod tests {
         let n = view.0.len();
         let mut taken = vec![0; n];
         for sequence in 0..8000 {
-            let occasion = occasion(3, sequence);
-            let hop = chooser.choose(SwitchId(0), n as u32, hop, NicId(9), occasion, view);
+            let hop = chooser.choose(&lookup(0, 3, 9, sequence), n as u32, hop, view);
             taken[hop.port.index()] += 1;
         }
         taken
@@ -235,9 +233,8 @@ mod tests {
     fn switches_do_not_polarise() {
         let chooser = Chooser::new(Choice::Hash, 1, 64, 7);
         let choose = |switch, flow: u32| {
-            let to = NicId(flow / 64);
-            let occasion = occasion(flow % 64, 0);
-            chooser.choose(SwitchId(switch), 8, hop, to, occasion, &EmptyQueues)
+            let lookup = lookup(switch, flow % 64, flow / 64, 0);
+            chooser.choose(&lookup, 8, hop, &EmptyQueues)
         };
         for (a, b) in [(0, 1), (0, 63), (17, 40)] {
             let agree = (0..4000).filter(|&flow| choose(a, flow) == choose(b, flow));
@@ -257,8 +254,8 @@ mod tests {
             for switch in 0..2000 {
                 let mut on = vec![0; links as usize];
                 for flow in 0..flows {
-                    let (at, to) = (SwitchId(switch), NicId(flow + 300));
-                    let hop = chooser.choose(at, links, hop, to, occasion(flow, 0), &EmptyQueues);
+                    let lookup = lookup(switch, flow, flow + 300, 0);
+                    let hop = chooser.choose(&lookup, links, hop, &EmptyQueues);
                     on[hop.port.index()] += 1;
                 }
                 sum += on.iter().max().unwrap();

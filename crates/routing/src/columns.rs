@@ -7,10 +7,10 @@ use std::fmt::Debug;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use netloom_topology::Topology;
-use netloom_units::{NicId, Port, SwitchId};
 
+use crate::deadlock::{Network, Verdict};
 use crate::table::TableBuilder;
-use crate::{Facts, Forwarding, Hop, Occasion, QueueView, Route};
+use crate::{Facts, Forwarding, Hop, Lookup, QueueView, Route};
 #[cfg(test)]
 use crate::{Paths, UpDown, shortest::ShortestColumns, up_down::UpDownColumns};
 
@@ -96,7 +96,8 @@ struct OnDemand<C> {
 }
 
 impl<C: Columns> OnDemand<C> {
-    fn hop(&self, at: SwitchId, from: Port, destination: NicId) -> Option<Hop> {
+    fn hop(&self, lookup: &Lookup) -> Option<Hop> {
+        let (at, from, destination) = (lookup.at, lookup.from, lookup.destination);
         let mut filled = self.filled.lock().unwrap_or_else(PoisonError::into_inner);
         let (tables, columns, filled_column) = &mut *filled;
         let column = tables.column(destination);
@@ -114,26 +115,18 @@ impl<C: Columns> OnDemand<C> {
 }
 
 impl<C: Columns> Route for OnDemand<C> {
-    fn route(
-        &self,
-        at: SwitchId,
-        from: Port,
-        _lane: u8,
-        destination: NicId,
-        _occasion: Occasion,
-        _word: &mut u8,
-        _view: &dyn QueueView,
-    ) -> Hop {
-        let hop = self.hop(at, from, destination);
+    fn route(&self, lookup: &Lookup, _: &mut u8, _: &dyn QueueView) -> Hop {
+        let (at, destination) = (lookup.at, lookup.destination);
+        let hop = self.hop(lookup);
         hop.unwrap_or_else(|| unreachable!("the table has no entry at {at} for {destination}"))
     }
 
-    fn choices(&self, at: SwitchId, from: Port, _lane: u8, to: NicId, hops: &mut Vec<Hop>) {
-        hops.extend(self.hop(at, from, to));
+    fn choices(&self, lookup: &Lookup, hops: &mut Vec<Hop>) {
+        hops.extend(self.hop(lookup));
     }
 
-    fn theorem(&self, _topology: &Topology) -> Option<String> {
-        self.theorem.map(str::to_owned)
+    fn theorem(&self, network: Network<'_>) -> Option<Verdict> {
+        self.theorem.map(|why| network.by_theorem(why))
     }
 
     fn is_slow_to_turn(&self) -> bool {

@@ -8,9 +8,11 @@ use netloom_topology::{Peer, Pgft, Topology};
 use netloom_units::{NicId, Port, SwitchId};
 
 use crate::choice::Chooser;
+use crate::deadlock::{Network, Verdict, of_large_tree};
 use crate::exceptions::{Exceptions, Live};
+use crate::route::RouteSeeing;
 use crate::tree::TreePlan;
-use crate::{Hop, Occasion, QueueView};
+use crate::{Hop, Lookup, QueueView, Route};
 
 /// A tree routing with exceptions.
 #[derive(Clone, Debug)]
@@ -55,74 +57,11 @@ impl DamagedPlan {
         }))
     }
 
-    /// Returns the tree without its exceptions.
-    pub(crate) fn tree(&self) -> &TreePlan {
-        &self.tree
-    }
-
-    #[inline(never)]
-    pub(crate) fn route_seeing<V: QueueView>(
-        &self,
-        at: SwitchId,
-        from: Port,
-        destination: NicId,
-        occasion: Occasion,
-        view: &V,
-    ) -> Hop {
-        let (live, ends_climb) = self.live(at, from, destination);
-        let Some(ports) = live.ports() else {
-            return match &self.chooser {
-                Some(chooser) => {
-                    let ways = self.tree.ways(at, destination);
-                    let hop = |i| ways.hop(i);
-                    chooser.choose(at, ways.n, hop, destination, occasion, view)
-                }
-                None if ends_climb => hop(self.tree.descent(at, destination)),
-                None => self.tree.route(at, from, destination, occasion),
-            };
-        };
-        assert!(!ports.is_empty(), "no path from {at} to {destination}");
-        let n = ports.len() as u32;
-        match &self.chooser {
-            Some(chooser) => {
-                let hop = |i: u32| hop(ports[i as usize]);
-                chooser.choose(at, n, hop, destination, occasion, view)
-            }
-            None if self.tree.draws_at(at, ports[0]) => {
-                hop(ports[self.tree.draw(occasion, n) as usize])
-            }
-            None => hop(self.tree.among(at, destination, ports)),
-        }
-    }
-
-    /// Adds every hop that may be returned; none if there is no path.
-    pub(crate) fn choices(
-        &self,
-        at: SwitchId,
-        from: Port,
-        destination: NicId,
-        hops: &mut Vec<Hop>,
-    ) {
-        let (live, ends_climb) = self.live(at, from, destination);
-        match (live.ports(), &self.chooser) {
-            (Some([]), _) => {}
-            (None, Some(_)) => {
-                let ways = self.tree.ways(at, destination);
-                hops.extend((0..ways.n).map(|i| ways.hop(i)));
-            }
-            (None, None) if ends_climb => hops.push(hop(self.tree.descent(at, destination))),
-            (None, None) => self.tree.choices(at, from, destination, hops),
-            (Some(ports), chooser) if chooser.is_some() || self.tree.draws_at(at, ports[0]) => {
-                hops.extend(ports.iter().map(|port| hop(*port)));
-            }
-            (Some(ports), _) => hops.push(hop(self.tree.among(at, destination, ports))),
-        }
-    }
-
     /// Returns the live ports among those of the whole tree, and whether a packet on its way to a
     /// root has to descend here because no up port is live.
     #[inline]
-    fn live(&self, at: SwitchId, from: Port, destination: NicId) -> (Live<'_>, bool) {
+    fn live(&self, lookup: &Lookup) -> (Live<'_>, bool) {
+        let (at, from, destination) = (lookup.at, lookup.from, lookup.destination);
         let climbs = self.tree.climbs_on(at, from, destination);
         if climbs {
             match self.exceptions.live_up(at) {
@@ -133,16 +72,9 @@ impl DamagedPlan {
         (self.exceptions.live(at, destination), climbs)
     }
 
-    pub(crate) fn representatives(&self) -> Vec<NicId> {
-        match &self.chooser {
-            Some(_) => self.tree.one_per_leaf(),
-            None => self.tree.representatives(),
-        }
-    }
-
     /// Whether every exception leads where the arithmetic leads: up to a switch above, or down to
     /// the child above the destination.
-    pub(crate) fn exceptions_follow_the_tree(&self, topology: &Topology) -> bool {
+    fn exceptions_follow_the_tree(&self, topology: &Topology) -> bool {
         let leads_on = |at: SwitchId, port: Port, destination: Option<NicId>| {
             let (level, nics) = self.tree.range(at);
             let Peer::Switch(other, _) = topology.peer(at, port) else {
@@ -168,6 +100,70 @@ impl DamagedPlan {
     }
 }
 
+impl Route for DamagedPlan {
+    fn route(&self, lookup: &Lookup, word: &mut u8, view: &dyn QueueView) -> Hop {
+        self.route_seeing(lookup, word, &view)
+    }
+
+    fn choices(&self, lookup: &Lookup, hops: &mut Vec<Hop>) {
+        let (at, destination) = (lookup.at, lookup.destination);
+        let (live, ends_climb) = self.live(lookup);
+        match (live.ports(), &self.chooser) {
+            (Some([]), _) => {}
+            (None, Some(_)) => {
+                let ways = self.tree.ways(at, destination);
+                hops.extend((0..ways.n).map(|i| ways.hop(i)));
+            }
+            (None, None) if ends_climb => hops.push(hop(self.tree.descent(at, destination))),
+            (None, None) => self.tree.choices(lookup, hops),
+            (Some(ports), chooser) if chooser.is_some() || self.tree.draws_at(at, ports[0]) => {
+                hops.extend(ports.iter().map(|port| hop(*port)));
+            }
+            (Some(ports), _) => hops.push(hop(self.tree.among(at, destination, ports))),
+        }
+    }
+
+    fn representatives(&self, topology: &Topology) -> Vec<NicId> {
+        match &self.chooser {
+            Some(_) => self.tree.one_per_leaf(),
+            None => self.tree.representatives(topology),
+        }
+    }
+
+    fn by_structure(&self, network: Network<'_>, n_targets: u64, _: u64) -> Option<Verdict> {
+        let verdict = of_large_tree(network, &self.tree, n_targets)?;
+        self.exceptions_follow_the_tree(network.topology)
+            .then_some(verdict)
+    }
+}
+
+impl RouteSeeing for DamagedPlan {
+    #[inline(never)]
+    fn route_seeing<V: QueueView>(&self, lookup: &Lookup, _: &mut u8, view: &V) -> Hop {
+        let (at, destination) = (lookup.at, lookup.destination);
+        let (live, ends_climb) = self.live(lookup);
+        let Some(ports) = live.ports() else {
+            return match &self.chooser {
+                Some(chooser) => {
+                    let ways = self.tree.ways(at, destination);
+                    chooser.choose(lookup, ways.n, |i| ways.hop(i), view)
+                }
+                None if ends_climb => hop(self.tree.descent(at, destination)),
+                None => self.tree.next_hop(lookup),
+            };
+        };
+        assert!(!ports.is_empty(), "no path from {at} to {destination}");
+        let n = ports.len() as u32;
+        match &self.chooser {
+            Some(chooser) => chooser.choose(lookup, n, |i| hop(ports[i as usize]), view),
+            None if self.tree.draws_at(at, ports[0]) => {
+                hop(ports[self.tree.draw(lookup.occasion, n) as usize])
+            }
+            None => hop(self.tree.among(at, destination, ports)),
+        }
+    }
+}
+
 fn hop(port: Port) -> Hop {
     Hop { port, lane: 0 }
 }
@@ -184,7 +180,7 @@ mod tests {
 
     use super::*;
     use crate::forwarding::Plan;
-    use crate::{Choice, DModK, Ecmp, EmptyQueues, Forwarding, RandomUp, Routing};
+    use crate::{Choice, DModK, Ecmp, EmptyQueues, Forwarding, Occasion, RandomUp, Routing};
     use netloom_topology::{Blueprint, ParallelFatTree, Structure};
 
     /// Exceptions that list all ports, for every switch and leaf, change no route.
@@ -222,7 +218,7 @@ mod tests {
                 let whole = routing.compile(&topology, 7).unwrap();
                 let (tree, chooser) = match &whole.plan {
                     Plan::Tree(tree) => (tree.clone(), None),
-                    Plan::Ecmp(plan) => (plan.tree().clone(), Some(plan.chooser().clone())),
+                    Plan::Ecmp(plan) => (plan.tree.clone(), Some(plan.chooser.clone())),
                     _ => panic!("a plan of a whole tree"),
                 };
                 let plan = DamagedPlan {
@@ -232,7 +228,7 @@ mod tests {
                 };
                 assert!(plan.exceptions_follow_the_tree(&topology));
                 let facts = whole.facts();
-                let listed = Forwarding::new(Plan::Damaged(Arc::new(plan)), facts);
+                let listed = Forwarding::new(Plan::Damaged(plan), facts);
                 same_answers(&topology, &whole, &listed);
             }
         }
@@ -254,17 +250,10 @@ mod tests {
                             sequence,
                             hop: 1,
                         };
-                        hops.push(forwarding.route_seeing(
-                            at,
-                            from,
-                            0,
-                            to,
-                            occasion,
-                            &mut 0,
-                            &EmptyQueues,
-                        ));
+                        let lookup = Lookup::any(at, from, 0, to).with(occasion);
+                        hops.push(forwarding.route_seeing(&lookup, &mut 0, &EmptyQueues));
                     }
-                    forwarding.choices(at, from, 0, to, hops);
+                    forwarding.choices(&Lookup::any(at, from, 0, to), hops);
                 }
                 assert_eq!(expected, found, "{at} {from} {to}");
             }

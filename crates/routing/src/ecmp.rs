@@ -9,13 +9,15 @@ use std::sync::Arc;
 
 use netloom_catalog::{Described, params};
 use netloom_topology::{Pgft, Topology};
-use netloom_units::{NicId, SwitchId};
+use netloom_units::NicId;
 
 use crate::choice::{Choice, Chooser};
 use crate::damaged::DamagedPlan;
-use crate::forwarding::{Facts, Plan};
+use crate::deadlock::{Network, Verdict, of_large_tree};
+use crate::forwarding::Plan;
+use crate::route::RouteSeeing;
 use crate::tree::{TreePlan, tree_of};
-use crate::{Forwarding, Hop, Occasion, QueueView, Routing};
+use crate::{Facts, Forwarding, Hop, Lookup, QueueView, Route, Routing};
 
 params! {
     /// Equal-cost paths on fat trees: every switch chooses among its up ports, and downwards among
@@ -58,8 +60,8 @@ impl Described for Ecmp {
 /// A compiled tree routing with a choice at every switch.
 #[derive(Clone, Debug)]
 pub(crate) struct EcmpPlan {
-    tree: TreePlan,
-    chooser: Chooser,
+    pub(crate) tree: TreePlan,
+    pub(crate) chooser: Chooser,
 }
 
 impl EcmpPlan {
@@ -83,39 +85,38 @@ impl EcmpPlan {
             adaptive: has_choice && choice.is_adaptive(),
         };
         let plan = match DamagedPlan::of(tree, topology, &plan.tree, Some(&plan.chooser))? {
-            Some(damaged) => Plan::Damaged(Arc::new(damaged)),
+            Some(damaged) => Plan::Damaged(damaged),
             None => Plan::Ecmp(plan),
         };
         Ok(Forwarding::new(plan, facts))
     }
+}
 
-    #[cfg(test)]
-    pub(crate) fn chooser(&self) -> &Chooser {
-        &self.chooser
+impl Route for EcmpPlan {
+    fn route(&self, lookup: &Lookup, word: &mut u8, view: &dyn QueueView) -> Hop {
+        self.route_seeing(lookup, word, &view)
     }
 
-    /// Returns the tree of these paths.
-    pub(crate) fn tree(&self) -> &TreePlan {
-        &self.tree
-    }
-
-    /// Not inlined, so that [`Forwarding::route`] stays small enough to be inlined.
-    #[inline(never)]
-    pub(crate) fn route_seeing<V: QueueView>(
-        &self,
-        at: SwitchId,
-        destination: NicId,
-        occasion: Occasion,
-        view: &V,
-    ) -> Hop {
-        let ways = self.tree.ways(at, destination);
-        let hop = |i| ways.hop(i);
-        self.chooser
-            .choose(at, ways.n, hop, destination, occasion, view)
-    }
-
-    pub(crate) fn choices(&self, at: SwitchId, destination: NicId, hops: &mut Vec<Hop>) {
-        let ways = self.tree.ways(at, destination);
+    fn choices(&self, lookup: &Lookup, hops: &mut Vec<Hop>) {
+        let ways = self.tree.ways(lookup.at, lookup.destination);
         hops.extend((0..ways.n).map(|i| ways.hop(i)));
+    }
+
+    /// NICs of one leaf have the same choices.
+    fn representatives(&self, _: &Topology) -> Vec<NicId> {
+        self.tree.one_per_leaf()
+    }
+
+    fn by_structure(&self, network: Network<'_>, n_targets: u64, _: u64) -> Option<Verdict> {
+        of_large_tree(network, &self.tree, n_targets)
+    }
+}
+
+impl RouteSeeing for EcmpPlan {
+    /// Not inlined, so that [`Forwarding::route_seeing`] stays small.
+    #[inline(never)]
+    fn route_seeing<V: QueueView>(&self, lookup: &Lookup, _: &mut u8, view: &V) -> Hop {
+        let ways = self.tree.ways(lookup.at, lookup.destination);
+        self.chooser.choose(lookup, ways.n, |i| ways.hop(i), view)
     }
 }

@@ -10,101 +10,10 @@ use crate::damaged::DamagedPlan;
 use crate::ecmp::EcmpPlan;
 use crate::grid::GridPlan;
 use crate::group_plan::GroupPlan;
-use crate::own::{self, Route};
+use crate::route::RouteSeeing;
 use crate::table::TablePlan;
 use crate::tree::TreePlan;
-
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Hop {
-    pub port: Port,
-    /// The lane on the link of that port (0 towards NICs).
-    pub lane: u8,
-}
-
-/// The key of random choices: a packet and its progress.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Occasion {
-    pub source: NicId,
-    /// The packet's sequence number at that NIC.
-    pub sequence: u32,
-    /// Switches that it passed before this one.
-    pub hop: u8,
-}
-
-/// Bits of the routing word that a packet carries from switch to switch; its value is below `1 <<
-/// WORD_BITS`.
-///
-/// The word is 0 when a packet is injected. Only its routing interprets it; switches store and
-/// forward it.
-pub const WORD_BITS: u32 = 2;
-
-/// What a switch sees when it chooses among its outputs. A decision may depend on nothing else.
-pub trait QueueView {
-    /// Returns the flits that wait in this switch for an output, and those after it as far as
-    /// credits show them.
-    fn queued(&self, output: Port) -> u32;
-
-    /// Returns the same for an output of the switch at the other end of a cable, as last announced
-    /// by that switch; see [`Forwarding::announcements`].
-    fn announced(&self, cable: Port, output: Port) -> u32;
-
-    /// Whether a lane of an output cannot send now, because it is paused or has no credits left.
-    /// Such an output is worse than any queue.
-    #[inline]
-    fn is_stopped(&self, _output: Port, _lane: u8) -> bool {
-        false
-    }
-
-    /// Whether the packet being routed could not start on a lane of an output now: the link is in
-    /// use, the lane has too few credits, or it is paused.
-    #[inline]
-    fn is_blocked(&self, _output: Port, _lane: u8) -> bool {
-        false
-    }
-
-    /// Returns the flits in use of the buffer that the other end of a link grants to a lane, as far
-    /// as the switch knows: stored there or on the link.
-    #[inline]
-    fn occupancy(&self, _output: Port, _lane: u8) -> Occupancy {
-        Occupancy { used: 0, most: 1 }
-    }
-}
-
-/// A part of a whole, in flits.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Occupancy {
-    pub used: u32,
-    /// Maximum of `used`; not 0.
-    pub most: u32,
-}
-
-/// Lets a `&dyn QueueView` be passed on as a view.
-impl<V: QueueView + ?Sized> QueueView for &V {
-    #[inline]
-    fn queued(&self, output: Port) -> u32 {
-        (**self).queued(output)
-    }
-
-    #[inline]
-    fn announced(&self, cable: Port, output: Port) -> u32 {
-        (**self).announced(cable, output)
-    }
-
-    #[inline]
-    fn is_stopped(&self, output: Port, lane: u8) -> bool {
-        (**self).is_stopped(output, lane)
-    }
-
-    #[inline]
-    fn is_blocked(&self, output: Port, lane: u8) -> bool {
-        (**self).is_blocked(output, lane)
-    }
-
-    #[inline]
-    fn occupancy(&self, output: Port, lane: u8) -> Occupancy {
-        (**self).occupancy(output, lane)
-    }
-}
+use crate::{Hop, Lookup, QueueView, Route};
 
 /// What a switch announces to its neighbours about its queues.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -115,27 +24,14 @@ pub struct Announcements {
     pub cables: Vec<Port>,
 }
 
-/// A view of a switch in which no packets wait.
-#[derive(Clone, Copy, Debug)]
-pub struct EmptyQueues;
-
-impl QueueView for EmptyQueues {
-    fn queued(&self, _: Port) -> u32 {
-        0
-    }
-
-    fn announced(&self, _: Port, _: Port) -> u32 {
-        0
-    }
-}
-
 /// A routing compiled for one fabric. Immutable, so all partitions share it.
 #[derive(Clone, Debug)]
 pub struct Forwarding {
     pub(crate) plan: Plan,
     facts: Facts,
-    /// Whether there are rings that need the bubble rule.
-    bubble: bool,
+    /// By port, the rings under the bubble rule of packets that come in and packets that leave;
+    /// empty without the rule.
+    rings: Vec<(u8, u8)>,
 }
 
 /// A byte as the tag of the plans. Otherwise the compiler encodes it in a length, which takes
@@ -148,20 +44,26 @@ pub(crate) enum Plan {
     Table(TablePlan),
     Groups(GroupPlan),
     Ecmp(EcmpPlan),
-    Damaged(Arc<DamagedPlan>),
+    Damaged(DamagedPlan),
     Own(Arc<dyn Route>),
 }
 
-impl Plan {
-    /// Returns the arithmetic of a fat tree, if the plan follows one.
-    pub(crate) fn tree(&self) -> Option<&TreePlan> {
-        match self {
-            Plan::Tree(plan) => Some(plan),
-            Plan::Ecmp(plan) => Some(plan.tree()),
-            Plan::Damaged(plan) => Some(plan.tree()),
-            _ => None,
+/// Evaluates an expression for the routing of a plan, with its type known.
+macro_rules! with_route {
+    ($plan:expr, $route:ident => $answer:expr) => {
+        match $plan {
+            Plan::Tree($route) => $answer,
+            Plan::Grid($route) => $answer,
+            Plan::Table($route) => $answer,
+            Plan::Groups($route) => $answer,
+            Plan::Ecmp($route) => $answer,
+            Plan::Damaged($route) => $answer,
+            Plan::Own(plan) => {
+                let $route = &**plan;
+                $answer
+            }
         }
-    }
+    };
 }
 
 /// Properties that hold for all packets of a routing.
@@ -169,7 +71,7 @@ impl Plan {
 pub struct Facts {
     /// Whether all packets from one NIC to another take the same path and lanes.
     pub keeps_order: bool,
-    /// Whether routes depend on the [`Occasion`].
+    /// Whether routes depend on the [`Occasion`](crate::Occasion).
     pub needs_occasion: bool,
     /// Number of lanes that packets use, which are numbered from 0.
     pub lanes: u8,
@@ -201,140 +103,73 @@ impl Forwarding {
         Forwarding {
             plan,
             facts,
-            bubble: false,
+            rings: vec![],
         }
     }
 
-    #[cfg(test)]
+    /// Wraps a routing, with facts that hold for all its packets.
+    ///
+    /// # Panics
+    ///
+    /// If the facts have no lane, or more than 31.
+    pub fn own(route: Arc<dyn Route>, facts: Facts) -> Forwarding {
+        let lanes = facts.lanes;
+        assert!(
+            (1..32).contains(&lanes),
+            "expected 1 to 31 lanes, found {lanes}"
+        );
+        Forwarding::new(Plan::Own(route), facts)
+    }
+
+    /// Sets the bubble rule at the entries of rings.
+    pub(crate) fn with_rings(self, rings: Vec<(u8, u8)>) -> Self {
+        Forwarding { rings, ..self }
+    }
+
     pub(crate) fn facts(&self) -> Facts {
         self.facts
     }
 
-    /// Enables or disables the bubble rule at the entries of the rings.
-    pub(crate) fn with_bubble(self, bubble: bool) -> Self {
-        Forwarding { bubble, ..self }
+    /// Returns the routing for everything but [`Forwarding::route`].
+    pub(crate) fn as_route(&self) -> &dyn Route {
+        with_route!(&self.plan, route => route)
     }
 
-    /// Returns the next hop. `from` is the input port and `lane` the lane of arrival (0 at
-    /// injection). An adaptive routing sees empty queues.
+    /// Returns the next hop. An adaptive routing sees empty queues.
     #[inline(always)]
-    pub fn route(
-        &self,
-        at: SwitchId,
-        from: Port,
-        lane: u8,
-        destination: NicId,
-        occasion: Occasion,
-    ) -> Hop {
+    pub fn route(&self, lookup: &Lookup) -> Hop {
         // The most common plan has its own inlined path.
         if let Plan::Tree(plan) = &self.plan
-            && let Some(hop) = plan.route_by_destination(at, destination)
+            && let Some(hop) = plan.route_by_destination(lookup)
         {
             return hop;
         }
-        self.route_any(at, from, lane, destination, occasion)
+        // Only the copy is in memory, so the path above keeps the lookup in registers.
+        let copy = *lookup;
+        self.route_unseeing(&copy)
     }
 
     #[inline(never)]
-    fn route_any(
-        &self,
-        at: SwitchId,
-        from: Port,
-        lane: u8,
-        destination: NicId,
-        occasion: Occasion,
-    ) -> Hop {
-        match &self.plan {
-            Plan::Tree(plan) => plan.route(at, from, destination, occasion),
-            Plan::Grid(plan) => plan.route(at, from, lane, destination, occasion),
-            Plan::Table(plan) => plan.route(at, from, destination, occasion),
-            Plan::Groups(plan) => {
-                let view = &EmptyQueues;
-                plan.route_seeing(at, from, lane, destination, occasion, &mut 0, view)
-            }
-            Plan::Ecmp(plan) => plan.route_seeing(at, destination, occasion, &EmptyQueues),
-            Plan::Damaged(plan) => plan.route_seeing(at, from, destination, occasion, &EmptyQueues),
-            Plan::Own(route) => {
-                let (view, mut word) = (&EmptyQueues, 0);
-                let hop = own::ask(
-                    &**route,
-                    at,
-                    from,
-                    lane,
-                    destination,
-                    occasion,
-                    &mut word,
-                    view,
-                );
-                assert!(
-                    word == 0 || self.facts.adaptive,
-                    "expected Facts::adaptive for a routing that writes words"
-                );
-                hop
-            }
-        }
+    fn route_unseeing(&self, lookup: &Lookup) -> Hop {
+        with_route!(&self.plan, route => route.route_unseeing(lookup, self.facts))
     }
 
     /// Returns the next hop, depending on the queues of the switch. `word` is the routing word of
-    /// the packet, see [`WORD_BITS`].
+    /// the packet, see [`WORD_BITS`](crate::WORD_BITS).
     #[inline]
-    #[allow(clippy::too_many_arguments)]
-    pub fn route_seeing(
-        &self,
-        at: SwitchId,
-        from: Port,
-        lane: u8,
-        destination: NicId,
-        occasion: Occasion,
-        word: &mut u8,
-        view: &impl QueueView,
-    ) -> Hop {
-        match &self.plan {
-            Plan::Groups(plan) => {
-                plan.route_seeing(at, from, lane, destination, occasion, word, view)
-            }
-            Plan::Ecmp(plan) => plan.route_seeing(at, destination, occasion, view),
-            Plan::Damaged(plan) => plan.route_seeing(at, from, destination, occasion, view),
-            Plan::Own(route) => {
-                own::ask(&**route, at, from, lane, destination, occasion, word, view)
-            }
-            _ => self.route(at, from, lane, destination, occasion),
-        }
+    pub fn route_seeing(&self, lookup: &Lookup, word: &mut u8, view: &impl QueueView) -> Hop {
+        with_route!(&self.plan, route => route.route_seeing(lookup, word, view))
     }
 
     /// Adds every hop that [`Forwarding::route_seeing`] may return for some occasion and view; none
     /// if there is no path.
-    pub fn choices(
-        &self,
-        at: SwitchId,
-        from: Port,
-        lane: u8,
-        destination: NicId,
-        hops: &mut Vec<Hop>,
-    ) {
-        match &self.plan {
-            Plan::Tree(plan) => plan.choices(at, from, destination, hops),
-            Plan::Grid(plan) => plan.choices(at, from, lane, destination, hops),
-            Plan::Table(plan) => plan.choices(at, from, destination, hops),
-            Plan::Groups(plan) => plan.choices(at, from, lane, destination, hops),
-            Plan::Ecmp(plan) => plan.choices(at, destination, hops),
-            Plan::Damaged(plan) => plan.choices(at, from, destination, hops),
-            Plan::Own(route) => route.choices(at, from, lane, destination, hops),
-        }
+    pub fn choices(&self, lookup: &Lookup, hops: &mut Vec<Hop>) {
+        self.as_route().choices(lookup, hops);
     }
 
     /// Returns destinations that together cover every turn a packet can take between switches.
     pub fn representatives(&self, topology: &Topology) -> Vec<NicId> {
-        match &self.plan {
-            Plan::Tree(plan) => plan.representatives(),
-            // NICs of one leaf have the same choices.
-            Plan::Ecmp(plan) => plan.tree().one_per_leaf(),
-            Plan::Damaged(plan) => plan.representatives(),
-            // NICs of one switch may have different routes.
-            Plan::Own(_) => topology.nics().collect(),
-            Plan::Table(plan) if plan.tells_nics_apart() => topology.nics().collect(),
-            Plan::Grid(_) | Plan::Table(_) | Plan::Groups(_) => one_per_switch(topology),
-        }
+        self.as_route().representatives(topology)
     }
 
     /// Whether all packets from one NIC to another take the same path and lanes.
@@ -355,19 +190,13 @@ impl Forwarding {
 
     /// Returns what a switch announces to its neighbours; `None` if it announces nothing.
     pub fn announcements(&self, at: SwitchId) -> Option<Announcements> {
-        match &self.plan {
-            Plan::Groups(plan) => plan.announcements(at),
-            _ => None,
-        }
+        self.as_route().announcements(at)
     }
 
     /// Returns the core cycles between two announcements of a switch, if switches announce their
     /// queues.
     pub fn announced_every(&self) -> Option<NonZero<u32>> {
-        match &self.plan {
-            Plan::Groups(plan) => plan.announced_every(),
-            _ => None,
-        }
+        self.as_route().announced_every()
     }
 
     /// Returns the number of lanes that packets use (2 for datelines, 2 to 8 on dragonflies,
@@ -379,46 +208,30 @@ impl Forwarding {
     /// Adapts the routing to switches in which packets of one lane for different outputs share a
     /// buffer. Over groups of switches it then uses a lane per position on a path.
     pub fn for_shared_buffers(self) -> Self {
-        let Plan::Groups(plan) = &self.plan else {
-            return self;
-        };
-        match plan.apart() {
-            Some((plan, lanes)) => {
-                let facts = Facts {
-                    lanes,
-                    ..self.facts
-                };
-                Forwarding::new(Plan::Groups(plan), facts)
-            }
-            None => self,
-        }
+        let other = self.as_route().for_shared_buffers(self.facts);
+        other.unwrap_or(self)
     }
 
     /// Returns the lanes used on links of a class, one bit each.
     pub fn lanes_on(&self, class: &str) -> u32 {
         let lanes = self.facts.lanes.max(1);
-        let all = (1 << lanes) - 1;
-        let climb = match &self.plan {
-            Plan::Groups(plan) => plan.climb(lanes),
-            _ => None,
-        };
-        match (class, climb) {
-            ("host", _) => 1,
-            ("local", Some(climb)) => climb.local,
-            ("global", Some(climb)) => climb.global,
-            _ => all,
+        match class {
+            "host" => 1,
+            _ => {
+                let own = self.as_route().lanes_on(class, lanes);
+                own.unwrap_or((1 << lanes) - 1)
+            }
         }
     }
 
-    /// Whether a route to another destination than the last one takes long, as with tables that
-    /// are filled for one destination at a time.
+    /// Whether a route to another destination than the last one takes long.
     pub fn is_slow_to_turn(&self) -> bool {
-        matches!(&self.plan, Plan::Own(route) if route.is_slow_to_turn())
+        self.as_route().is_slow_to_turn()
     }
 
     /// Whether there are rings that need the bubble rule at every entry.
     pub fn bubble(&self) -> bool {
-        self.bubble
+        !self.rings.is_empty()
     }
 
     /// Whether this routing is designed to be free of deadlock, with the bubble rule if it needs
@@ -432,21 +245,13 @@ impl Forwarding {
     /// A packet stays in its ring if this equals the [`Forwarding::ring_of_output`] of its output;
     /// otherwise, if that is not 0, it enters a ring. A ring is a dimension, direction and trunk
     /// member.
-    #[inline]
     pub fn ring_of_input(&self, _at: SwitchId, port: Port) -> u8 {
-        match &self.plan {
-            Plan::Grid(plan) if self.bubble => plan.ring_of_input(port),
-            _ => 0,
-        }
+        self.rings.get(port.index()).map_or(0, |rings| rings.0)
     }
 
     /// Returns the ring of a packet that leaves by a port; 0 if there is none, or no bubble rule.
-    #[inline]
     pub fn ring_of_output(&self, _at: SwitchId, port: Port) -> u8 {
-        match &self.plan {
-            Plan::Grid(plan) if self.bubble => plan.ring_of_output(port),
-            _ => 0,
-        }
+        self.rings.get(port.index()).map_or(0, |rings| rings.1)
     }
 }
 
@@ -458,41 +263,4 @@ pub(crate) fn one_per_switch(topology: &Topology) -> Vec<NicId> {
         !std::mem::replace(&mut seen[switch.index()], true)
     };
     topology.nics().filter(is_first).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    struct Numbers;
-
-    impl QueueView for Numbers {
-        fn queued(&self, output: Port) -> u32 {
-            u32::from(output.0)
-        }
-
-        fn announced(&self, cable: Port, output: Port) -> u32 {
-            u32::from(cable.0 * 100 + output.0)
-        }
-
-        fn is_stopped(&self, output: Port, lane: u8) -> bool {
-            output.0 == 3 && lane == 1
-        }
-    }
-
-    #[test]
-    fn a_view_is_the_same_behind_a_reference() {
-        fn ask(view: &impl QueueView) -> (u32, u32, [bool; 2]) {
-            let stopped = [0, 1].map(|lane| view.is_stopped(Port(3), lane));
-            (
-                view.queued(Port(7)),
-                view.announced(Port(2), Port(5)),
-                stopped,
-            )
-        }
-        let hidden: &dyn QueueView = &Numbers;
-        assert_eq!(ask(&hidden), (7, 205, [false, true]));
-        assert_eq!(ask(&Numbers), ask(&hidden));
-        assert_eq!(ask(&EmptyQueues), (0, 0, [false; 2]));
-    }
 }

@@ -15,10 +15,11 @@ use netloom_random::{Purpose, Stream};
 use netloom_topology::{Grid, Peer, Structure, Topology};
 use netloom_units::{NicId, Port, SwitchId};
 
-use crate::deadlock::Channel;
+use crate::deadlock::{Channel, Network, Verdict};
 use crate::divisor::Divisor;
-use crate::forwarding::{Facts, Plan};
-use crate::{Forwarding, Hop, Occasion, Routing};
+use crate::forwarding::{Plan, one_per_switch};
+use crate::route::RouteSeeing;
+use crate::{Facts, Forwarding, Hop, Lookup, Occasion, QueueView, Route, Routing};
 
 choice! {
     /// How the rings of a torus are kept free of deadlock. Meshes and hypercubes have no rings.
@@ -111,8 +112,6 @@ pub(crate) struct GridPlan {
     dimension_of_bit: [u8; 64],
     dimensions: Vec<Dimension>,
     ports: Vec<Direction>,
-    /// Ring of each port for packets that come in and packets that leave.
-    rings: Vec<(u8, u8)>,
     trunk: u16,
     deadlock: Deadlock,
     tie: Tie,
@@ -158,13 +157,14 @@ impl Routing for DimensionOrder {
             claims_no_deadlock: !has_rings || self.deadlock != Deadlock::Nothing,
             adaptive: false,
         };
-        let plan = GridPlan::new(self, grid, Stream::new(seed, Purpose::Routing), bubble);
-        Ok(Forwarding::new(Plan::Grid(plan), facts).with_bubble(bubble))
+        let plan = GridPlan::new(self, grid, Stream::new(seed, Purpose::Routing));
+        let rings = if bubble { rings(grid) } else { vec![] };
+        Ok(Forwarding::new(Plan::Grid(plan), facts).with_rings(rings))
     }
 }
 
 impl GridPlan {
-    fn new(routing: &DimensionOrder, grid: &Grid, stream: Stream, bubble: bool) -> GridPlan {
+    fn new(routing: &DimensionOrder, grid: &Grid, stream: Stream) -> GridPlan {
         let mut dimensions = vec![];
         let mut dimension_of_bit = [0; 64];
         let mut shift = 0;
@@ -194,25 +194,15 @@ impl GridPlan {
             member: 0,
         };
         let mut ports = vec![host; usize::from(grid.n_ports())];
-        let mut rings = vec![(0, 0); ports.len()];
         for (d, &side) in grid.sides.iter().enumerate().filter(|(_, side)| **side > 1) {
             let directions: &[bool] = if side == 2 { &[true] } else { &[true, false] };
             for &positive in directions {
                 for member in 0..grid.trunk {
-                    let port = grid.port(d, positive, member).index();
-                    ports[port] = Direction {
+                    ports[grid.port(d, positive, member).index()] = Direction {
                         dimension: Some(d as u8),
                         positive,
                         member,
                     };
-                    if bubble && grid.is_ring(d) {
-                        let ring = |positive: bool| {
-                            let slot = 2 * d + usize::from(!positive);
-                            1 + slot * usize::from(grid.trunk) + usize::from(member)
-                        };
-                        // A packet from the positive neighbour moves in negative direction.
-                        rings[port] = (ring(!positive) as u8, ring(positive) as u8);
-                    }
                 }
             }
         }
@@ -223,7 +213,6 @@ impl GridPlan {
             dimension_of_bit,
             dimensions,
             ports,
-            rings,
             trunk: grid.trunk,
             deadlock: routing.deadlock,
             tie: routing.tie,
@@ -246,34 +235,6 @@ impl GridPlan {
         let dimension = &self.dimensions[usize::from(d)];
         let along = |place: u64| ((place >> dimension.shift) & dimension.mask) as u32;
         Ok((d, along(here), along(there)))
-    }
-
-    /// Not inlined, so that [`Forwarding::route`] stays small enough to be inlined.
-    #[inline(never)]
-    pub(crate) fn route(
-        &self,
-        at: SwitchId,
-        from: Port,
-        lane: u8,
-        destination: NicId,
-        occasion: Occasion,
-    ) -> Hop {
-        let (d, here, there) = match self.next(at, destination) {
-            Ok(next) => next,
-            Err(port) => return Hop { port, lane: 0 },
-        };
-        let came = self.ports[from.index()];
-        let goes_on = came.dimension == Some(d);
-        let (positive, member) = if goes_on {
-            (!came.positive, came.member)
-        } else {
-            let positive = match self.way(d, here, there) {
-                Some(positive) => positive,
-                None => self.tie == Tie::Positive || self.draw(d, occasion, DRAW_TIE) & 1 == 0,
-            };
-            (positive, self.member(d, destination, occasion))
-        };
-        self.hop(d, (here, there), positive, member, goes_on.then_some(lane))
     }
 
     /// Whether the positive direction is shorter; `None` if both are equal.
@@ -352,73 +313,6 @@ impl GridPlan {
         }
     }
 
-    pub(crate) fn choices(
-        &self,
-        at: SwitchId,
-        from: Port,
-        lane: u8,
-        destination: NicId,
-        hops: &mut Vec<Hop>,
-    ) {
-        let (d, here, there) = match self.next(at, destination) {
-            Ok(next) => next,
-            Err(port) => return hops.push(Hop { port, lane: 0 }),
-        };
-        if self.ports[from.index()].dimension == Some(d) {
-            return hops.push(self.route(at, from, lane, destination, Occasion::default()));
-        }
-        let ways: &[bool] = match (self.way(d, here, there), self.tie) {
-            (Some(true), _) | (None, Tie::Positive) => &[true],
-            (Some(false), _) => &[false],
-            (None, Tie::Random) => &[true, false],
-        };
-        for &positive in ways {
-            let members = 0..self.trunk;
-            hops.extend(members.map(|member| self.hop(d, (here, there), positive, member, None)));
-        }
-    }
-
-    /// Returns why no cycle is possible, or a cycle; `None` if a cable is not where the arithmetic
-    /// expects it, or a rule lacks its lanes.
-    pub(crate) fn theorem(
-        &self,
-        topology: &Topology,
-        lanes: u8,
-    ) -> Option<Result<String, Vec<Channel>>> {
-        if !self.is_wired(topology) {
-            return None;
-        }
-        // On a ring of three switches, every packet leaves the ring after one link.
-        let is_long = |dimension: &&Dimension| dimension.is_ring && dimension.side > 3;
-        let Some(ring) = self
-            .dimensions
-            .iter()
-            .filter(is_long)
-            .min_by_key(|d| d.side)
-        else {
-            let why = "dimension order ranks channels by dimension, then by position along it, and \
-                       every cable is where the routing expects it";
-            return Some(Ok(why.to_owned()));
-        };
-        let rule = match self.deadlock {
-            Deadlock::Bubble => {
-                "dimension order ranks channels by dimension; rings may close under the bubble \
-                 rule, which guards every entry into a ring"
-            }
-            Deadlock::Dateline | Deadlock::DatelineEntry if lanes < 2 => return None,
-            Deadlock::Dateline => {
-                "dimension order ranks channels by dimension, lane and position; packets change \
-                 to lane 1 at the wrap-around link and go at most half-way round"
-            }
-            Deadlock::DatelineEntry => {
-                "dimension order ranks channels by dimension, lane and position; packets that \
-                 cross the wrap-around link have their own lane and go at most half-way round"
-            }
-            Deadlock::Nothing => return Some(Err(self.ring_of(ring))),
-        };
-        Some(Ok(rule.to_owned()))
-    }
-
     /// Returns whether the cables between switches are those of the grid.
     fn is_wired(&self, topology: &Topology) -> bool {
         if topology.n_switches() as usize != self.places.len() {
@@ -481,13 +375,125 @@ impl GridPlan {
         std::iter::successors(first, next).collect()
     }
 
-    #[inline]
-    pub(crate) fn ring_of_input(&self, port: Port) -> u8 {
-        self.rings[port.index()].0
+    /// Not inlined, so that [`Forwarding::route`] stays small.
+    #[inline(never)]
+    fn next_hop(&self, lookup: &Lookup) -> Hop {
+        let (d, here, there) = match self.next(lookup.at, lookup.destination) {
+            Ok(next) => next,
+            Err(port) => return Hop { port, lane: 0 },
+        };
+        let came = self.ports[lookup.from.index()];
+        let goes_on = came.dimension == Some(d);
+        let (positive, member) = if goes_on {
+            (!came.positive, came.member)
+        } else {
+            let positive = match self.way(d, here, there) {
+                Some(positive) => positive,
+                None => {
+                    self.tie == Tie::Positive || self.draw(d, lookup.occasion, DRAW_TIE) & 1 == 0
+                }
+            };
+            (
+                positive,
+                self.member(d, lookup.destination, lookup.occasion),
+            )
+        };
+        let lane = goes_on.then_some(lookup.lane);
+        self.hop(d, (here, there), positive, member, lane)
+    }
+}
+
+impl Route for GridPlan {
+    #[inline(always)]
+    fn route(&self, lookup: &Lookup, _: &mut u8, _: &dyn QueueView) -> Hop {
+        self.next_hop(lookup)
     }
 
-    #[inline]
-    pub(crate) fn ring_of_output(&self, port: Port) -> u8 {
-        self.rings[port.index()].1
+    fn choices(&self, lookup: &Lookup, hops: &mut Vec<Hop>) {
+        let (d, here, there) = match self.next(lookup.at, lookup.destination) {
+            Ok(next) => next,
+            Err(port) => return hops.push(Hop { port, lane: 0 }),
+        };
+        if self.ports[lookup.from.index()].dimension == Some(d) {
+            return hops.push(self.next_hop(lookup));
+        }
+        let ways: &[bool] = match (self.way(d, here, there), self.tie) {
+            (Some(true), _) | (None, Tie::Positive) => &[true],
+            (Some(false), _) => &[false],
+            (None, Tie::Random) => &[true, false],
+        };
+        for &positive in ways {
+            let members = 0..self.trunk;
+            hops.extend(members.map(|member| self.hop(d, (here, there), positive, member, None)));
+        }
     }
+
+    /// A tie or a trunk adds few choices.
+    fn has_choices(&self, _: Facts) -> bool {
+        false
+    }
+
+    fn representatives(&self, topology: &Topology) -> Vec<NicId> {
+        one_per_switch(topology)
+    }
+
+    /// Proves that no cycle is possible, or returns one; `None` if a cable is not where the
+    /// arithmetic expects it, or a rule lacks its lanes.
+    fn theorem(&self, network: Network<'_>) -> Option<Verdict> {
+        if !self.is_wired(network.topology) {
+            return None;
+        }
+        // On a ring of three switches, every packet leaves the ring after one link.
+        let is_long = |dimension: &&Dimension| dimension.is_ring && dimension.side > 3;
+        let Some(ring) = self
+            .dimensions
+            .iter()
+            .filter(is_long)
+            .min_by_key(|d| d.side)
+        else {
+            let why = "dimension order ranks channels by dimension, then by position along it, and \
+                       every cable is where the routing expects it";
+            return Some(network.by_theorem(why));
+        };
+        let rule = match self.deadlock {
+            Deadlock::Bubble => {
+                "dimension order ranks channels by dimension; rings may close under the bubble \
+                 rule, which guards every entry into a ring"
+            }
+            Deadlock::Dateline | Deadlock::DatelineEntry if network.forwarding.lanes() < 2 => {
+                return None;
+            }
+            Deadlock::Dateline => {
+                "dimension order ranks channels by dimension, lane and position; packets change \
+                 to lane 1 at the wrap-around link and go at most half-way round"
+            }
+            Deadlock::DatelineEntry => {
+                "dimension order ranks channels by dimension, lane and position; packets that \
+                 cross the wrap-around link have their own lane and go at most half-way round"
+            }
+            Deadlock::Nothing => return Some(Verdict::Cycle(self.ring_of(ring))),
+        };
+        Some(network.by_theorem(rule))
+    }
+}
+
+impl RouteSeeing for GridPlan {}
+
+/// Returns the rings of each port, for packets that come in and packets that leave.
+fn rings(grid: &Grid) -> Vec<(u8, u8)> {
+    let mut rings = vec![(0, 0); usize::from(grid.n_ports())];
+    for d in (0..grid.sides.len()).filter(|d| grid.is_ring(*d)) {
+        for member in 0..grid.trunk {
+            let ring = |positive: bool| {
+                let slot = 2 * d + usize::from(!positive);
+                (1 + slot * usize::from(grid.trunk) + usize::from(member)) as u8
+            };
+            for positive in [true, false] {
+                // A packet from the positive neighbour moves in negative direction.
+                let port = grid.port(d, positive, member);
+                rings[port.index()] = (ring(!positive), ring(positive));
+            }
+        }
+    }
+    rings
 }

@@ -27,12 +27,14 @@ use netloom_random::{Draw, Purpose, Stream};
 use netloom_topology::{GroupLink, GroupLinks, Peer, Structure, Topology};
 use netloom_units::{NicId, Port, SwitchId};
 
+use crate::deadlock::{Network, Verdict, of_large_groups};
 use crate::divisor::Divisor;
 use crate::dragonfly::Intermediate;
-use crate::forwarding::{Facts, Plan};
+use crate::forwarding::{Plan, one_per_switch};
 use crate::in_transit::InTransit;
 use crate::ladder::{Climb, Entry, Ladder, Rung, Ways};
-use crate::{Announcements, Forwarding, Hop, Occasion, QueueView};
+use crate::route::RouteSeeing;
+use crate::{Announcements, Facts, Forwarding, Hop, Lookup, Occasion, QueueView, Route};
 
 /// The packets that go through a third group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -310,122 +312,10 @@ impl GroupPlan {
     }
 
     #[inline]
-    fn rung(&self, at: SwitchId, from: Port, lane: u8) -> Rung {
-        let entry = self.entries[self.first_ports[at.index()] as usize + from.index()];
-        self.ladder.rung(entry, lane)
-    }
-
-    /// Not inlined, so that [`Forwarding::route`] stays small enough to be inlined.
-    #[inline(never)]
-    #[allow(clippy::too_many_arguments)]
-    pub(crate) fn route_seeing<V: QueueView>(
-        &self,
-        at: SwitchId,
-        from: Port,
-        lane: u8,
-        destination: NicId,
-        occasion: Occasion,
-        word: &mut u8,
-        view: &V,
-    ) -> Hop {
-        let target = self.targets[self.by_hosts.of(destination.0) as usize];
-        let (here, there) = (self.places[at.index()], self.places[target as usize]);
-        if at.0 == target {
-            let port = self.host_ports[destination.index()];
-            return Hop { port, lane: 0 };
-        }
-        if let Detours::InTransit(rules) = &self.detours {
-            let rung = self.rung(at, from, lane);
-            return self.route_in_transit(rules, at, there, rung, destination, occasion, view);
-        }
-        if self.intermediate == Intermediate::Switch {
-            let rung = self.rung(at, from, lane);
-            if let Some(hop) = self.to_drawn_switch(at, here, rung, destination, occasion) {
-                return hop;
-            }
-        }
-        if here.group == there.group {
-            let rung = self.rung(at, from, lane);
-            let draw = match self.leaves {
-                Some(leaves) if here.index < leaves => self.draw(destination, occasion),
-                _ => Draw([0; 4]),
-            };
-            return self.local(at, here, there.index, rung, draw);
-        }
-        let rung = self.rung(at, from, lane);
-        let is_source = rung.globals == 0;
-        let needs_draw = self.has_trunks
-            || self.leaves.is_some()
-            || (is_source && self.detours != Detours::Never);
-        let draw = match needs_draw {
-            true => self.draw(destination, occasion),
-            false => Draw([0; 4]),
-        };
-        let straight = || self.exit(here, there.group, draw);
-        if !is_source || self.detours == Detours::Never {
-            return self.leave(at, here, straight(), rung, draw);
-        }
-        let middle = self.intermediate(here.group, there.group, draw);
-        let aside = || self.exit(here, middle, draw);
-        let Detours::Adaptive(adaptive) = self.detours else {
-            return self.leave(at, here, aside(), rung, draw);
-        };
-        if *word == ON_DETOUR {
-            return self.leave(at, here, aside(), rung, draw);
-        }
-        let straight = straight();
-        let minimal = self.leave(at, here, straight, rung, draw);
-        let is_asked =
-            rung.locals == 0 || (adaptive.asks == Asks::InSourceGroup && rung.locals == 1);
-        if !is_asked {
-            return minimal;
-        }
-        let aside = aside();
-        let other = self.leave(at, here, aside, rung, draw);
-        let links = straight.hops + self.local_links(straight.link.to, there.index);
-        let arrival = Place {
-            group: middle,
-            index: aside.link.to,
-        };
-        let second = self.exit(arrival, there.group, draw);
-        let other_links = aside.hops + second.hops + self.local_links(second.link.to, there.index);
-        let is_told = adaptive.announced_every.is_some();
-        let cost = |hop: Hop, exit: Exit, links: u32| {
-            let mut waiting = view.queued(hop.port);
-            if is_told && exit.link.switch != here.index {
-                waiting += view.announced(hop.port, exit.link.port);
-            }
-            u64::from(waiting) * u64::from(links)
-        };
-        let is_longer = cost(minimal, straight, links)
-            > cost(other, aside, other_links) + u64::from(adaptive.threshold);
-        *word = if is_longer { ON_DETOUR } else { 0 };
-        if is_longer { other } else { minimal }
-    }
-
-    pub(crate) fn announced_every(&self) -> Option<NonZero<u32>> {
-        match self.detours {
-            Detours::Adaptive(adaptive) => adaptive.announced_every,
-            Detours::Never | Detours::Always(_) | Detours::InTransit(_) => None,
-        }
-    }
-
-    /// Returns what a switch announces, if anything: its global links, to the switches of its group
-    /// that it is cabled to.
-    pub(crate) fn announcements(&self, at: SwitchId) -> Option<Announcements> {
-        self.announced_every()?;
-        let first = self.first_ports[at.index()] as usize;
-        let end = self.first_ports.get(at.index() + 1);
-        let entries = &self.entries[first..end.map_or(self.entries.len(), |&end| end as usize)];
-        let ports = |wanted: &[Entry]| -> Vec<Port> {
-            let all = entries.iter().enumerate();
-            let are = all.filter(|&(_, &entry)| wanted.iter().any(|&w| w as u8 == entry));
-            are.map(|(port, _)| Port(port as u16)).collect()
-        };
-        let outputs = ports(&[Entry::Global]);
-        let cables = ports(&[Entry::Local, Entry::Down]);
-        let is_telling = !outputs.is_empty() && !cables.is_empty();
-        is_telling.then_some(Announcements { outputs, cables })
+    fn rung(&self, lookup: &Lookup) -> Rung {
+        let first = self.first_ports[lookup.at.index()] as usize;
+        let entry = self.entries[first + lookup.from.index()];
+        self.ladder.rung(entry, lookup.lane)
     }
 
     /// Returns random words for a packet, independent of the switch, or for a flow if packets must
@@ -592,60 +482,6 @@ impl GroupPlan {
         }
     }
 
-    pub(crate) fn choices(
-        &self,
-        at: SwitchId,
-        from: Port,
-        lane: u8,
-        destination: NicId,
-        hops: &mut Vec<Hop>,
-    ) {
-        let target = self.targets[self.by_hosts.of(destination.0) as usize];
-        let (here, there) = (self.places[at.index()], self.places[target as usize]);
-        let rung = self.rung(at, from, lane);
-        if at.0 == target {
-            let port = self.host_ports[destination.index()];
-            return hops.push(Hop { port, lane: 0 });
-        }
-        if let Detours::InTransit(rules) = &self.detours {
-            return self.choices_in_transit(rules, at, there, rung, hops);
-        }
-        let first = hops.len();
-        let visits_switch = self.intermediate == Intermediate::Switch;
-        if visits_switch && (rung.globals, rung.locals) == (1, 0) {
-            for index in (0..self.switches as u16).filter(|&index| index != here.index) {
-                self.locals(at, here, index, rung, hops);
-            }
-            if here.group != there.group {
-                self.exits(at, here, there.group, rung, true, hops);
-            }
-            return once_each(hops, first);
-        }
-        if here.group == there.group {
-            return self.locals(at, here, there.index, rung, hops);
-        }
-        if rung.globals > 0 || self.detours == Detours::Never {
-            return self.exits(at, here, there.group, rung, true, hops);
-        }
-        // A packet that came by a local link was sent here for a link of this switch. The exception
-        // is a minimal path with a second decision that continues from here.
-        let is_straight = !own(self.links.between(here.group, there.group), here.index).is_empty();
-        let is_asked_again = matches!(
-            self.detours,
-            Detours::Adaptive(Adaptive { asks: Asks::InSourceGroup, .. }) if rung.locals == 1 && is_straight
-        );
-        let may_turn = rung.locals == 0 || is_asked_again;
-        for group in (0..self.groups).filter(|&group| group != here.group) {
-            let is_minimal = group == there.group;
-            let always = Detours::Always(Intermediate::Group);
-            if is_minimal && (self.detours == always || rung.locals > 1) {
-                continue;
-            }
-            self.exits(at, here, group, rung, may_turn, hops);
-        }
-        once_each(hops, first);
-    }
-
     /// Adds all hops by which a packet may leave for a group; through another switch only if it may
     /// turn.
     pub(crate) fn exits(
@@ -752,17 +588,6 @@ impl GroupPlan {
         self.climb(lanes).map(|_| channels)
     }
 
-    /// Returns the routing with a lane per position of a path, and the number of lanes.
-    pub(crate) fn apart(&self) -> Option<(Self, u8)> {
-        let plan = GroupPlan {
-            ladder: self.ladder.apart()?,
-            ..self.clone()
-        };
-        let climb = plan.climb(8)?;
-        let lanes = u32::BITS - (climb.local | climb.global).leading_zeros();
-        Some((plan, lanes.max(1) as u8))
-    }
-
     /// Climbs all paths of this routing; see [`Ladder::climb`].
     pub(crate) fn climb(&self, lanes: u8) -> Option<Climb> {
         let most_globals = match self.detours {
@@ -771,6 +596,201 @@ impl GroupPlan {
             _ => 2,
         };
         self.ladder.climb(most_globals, lanes)
+    }
+}
+
+impl Route for GroupPlan {
+    fn route(&self, lookup: &Lookup, word: &mut u8, view: &dyn QueueView) -> Hop {
+        self.route_seeing(lookup, word, &view)
+    }
+
+    fn choices(&self, lookup: &Lookup, hops: &mut Vec<Hop>) {
+        let (at, destination) = (lookup.at, lookup.destination);
+        let target = self.targets[self.by_hosts.of(destination.0) as usize];
+        let (here, there) = (self.places[at.index()], self.places[target as usize]);
+        let rung = self.rung(lookup);
+        if at.0 == target {
+            let port = self.host_ports[destination.index()];
+            return hops.push(Hop { port, lane: 0 });
+        }
+        if let Detours::InTransit(rules) = &self.detours {
+            return self.choices_in_transit(rules, at, there, rung, hops);
+        }
+        let first = hops.len();
+        let visits_switch = self.intermediate == Intermediate::Switch;
+        if visits_switch && (rung.globals, rung.locals) == (1, 0) {
+            for index in (0..self.switches as u16).filter(|&index| index != here.index) {
+                self.locals(at, here, index, rung, hops);
+            }
+            if here.group != there.group {
+                self.exits(at, here, there.group, rung, true, hops);
+            }
+            return once_each(hops, first);
+        }
+        if here.group == there.group {
+            return self.locals(at, here, there.index, rung, hops);
+        }
+        if rung.globals > 0 || self.detours == Detours::Never {
+            return self.exits(at, here, there.group, rung, true, hops);
+        }
+        // A packet that came by a local link was sent here for a link of this switch. The exception
+        // is a minimal path with a second decision that continues from here.
+        let is_straight = !own(self.links.between(here.group, there.group), here.index).is_empty();
+        let is_asked_again = matches!(
+            self.detours,
+            Detours::Adaptive(Adaptive { asks: Asks::InSourceGroup, .. }) if rung.locals == 1 && is_straight
+        );
+        let may_turn = rung.locals == 0 || is_asked_again;
+        for group in (0..self.groups).filter(|&group| group != here.group) {
+            let is_minimal = group == there.group;
+            let always = Detours::Always(Intermediate::Group);
+            if is_minimal && (self.detours == always || rung.locals > 1) {
+                continue;
+            }
+            self.exits(at, here, group, rung, may_turn, hops);
+        }
+        once_each(hops, first);
+    }
+
+    fn has_choices(&self, _: Facts) -> bool {
+        true
+    }
+
+    fn representatives(&self, topology: &Topology) -> Vec<NicId> {
+        one_per_switch(topology)
+    }
+
+    fn by_structure(&self, network: Network<'_>, n_targets: u64, _: u64) -> Option<Verdict> {
+        of_large_groups(network, self, n_targets)
+    }
+
+    fn announced_every(&self) -> Option<NonZero<u32>> {
+        match self.detours {
+            Detours::Adaptive(adaptive) => adaptive.announced_every,
+            Detours::Never | Detours::Always(_) | Detours::InTransit(_) => None,
+        }
+    }
+
+    /// A switch announces its global links, to the switches of its group that it is cabled to.
+    fn announcements(&self, at: SwitchId) -> Option<Announcements> {
+        self.announced_every()?;
+        let first = self.first_ports[at.index()] as usize;
+        let end = self.first_ports.get(at.index() + 1);
+        let entries = &self.entries[first..end.map_or(self.entries.len(), |&end| end as usize)];
+        let ports = |wanted: &[Entry]| -> Vec<Port> {
+            let all = entries.iter().enumerate();
+            let are = all.filter(|&(_, &entry)| wanted.iter().any(|&w| w as u8 == entry));
+            are.map(|(port, _)| Port(port as u16)).collect()
+        };
+        let outputs = ports(&[Entry::Global]);
+        let cables = ports(&[Entry::Local, Entry::Down]);
+        let is_telling = !outputs.is_empty() && !cables.is_empty();
+        is_telling.then_some(Announcements { outputs, cables })
+    }
+
+    fn lanes_on(&self, class: &str, lanes: u8) -> Option<u32> {
+        let climb = self.climb(lanes)?;
+        match class {
+            "local" => Some(climb.local),
+            "global" => Some(climb.global),
+            _ => None,
+        }
+    }
+
+    /// Uses a lane per position of a path.
+    fn for_shared_buffers(&self, facts: Facts) -> Option<Forwarding> {
+        let plan = GroupPlan {
+            ladder: self.ladder.apart()?,
+            ..self.clone()
+        };
+        let climb = plan.climb(8)?;
+        let lanes = u32::BITS - (climb.local | climb.global).leading_zeros();
+        let lanes = lanes.max(1) as u8;
+        Some(Forwarding::new(
+            Plan::Groups(plan),
+            Facts { lanes, ..facts },
+        ))
+    }
+}
+
+impl RouteSeeing for GroupPlan {
+    /// Not inlined, so that [`Forwarding::route_seeing`] stays small.
+    #[inline(never)]
+    fn route_seeing<V: QueueView>(&self, lookup: &Lookup, word: &mut u8, view: &V) -> Hop {
+        let (at, destination, occasion) = (lookup.at, lookup.destination, lookup.occasion);
+        let target = self.targets[self.by_hosts.of(destination.0) as usize];
+        let (here, there) = (self.places[at.index()], self.places[target as usize]);
+        if at.0 == target {
+            let port = self.host_ports[destination.index()];
+            return Hop { port, lane: 0 };
+        }
+        if let Detours::InTransit(rules) = &self.detours {
+            let rung = self.rung(lookup);
+            return self.route_in_transit(rules, lookup, there, rung, view);
+        }
+        if self.intermediate == Intermediate::Switch {
+            let rung = self.rung(lookup);
+            if let Some(hop) = self.to_drawn_switch(at, here, rung, destination, occasion) {
+                return hop;
+            }
+        }
+        if here.group == there.group {
+            let rung = self.rung(lookup);
+            let draw = match self.leaves {
+                Some(leaves) if here.index < leaves => self.draw(destination, occasion),
+                _ => Draw([0; 4]),
+            };
+            return self.local(at, here, there.index, rung, draw);
+        }
+        let rung = self.rung(lookup);
+        let is_source = rung.globals == 0;
+        let needs_draw = self.has_trunks
+            || self.leaves.is_some()
+            || (is_source && self.detours != Detours::Never);
+        let draw = match needs_draw {
+            true => self.draw(destination, occasion),
+            false => Draw([0; 4]),
+        };
+        let straight = || self.exit(here, there.group, draw);
+        if !is_source || self.detours == Detours::Never {
+            return self.leave(at, here, straight(), rung, draw);
+        }
+        let middle = self.intermediate(here.group, there.group, draw);
+        let aside = || self.exit(here, middle, draw);
+        let Detours::Adaptive(adaptive) = self.detours else {
+            return self.leave(at, here, aside(), rung, draw);
+        };
+        if *word == ON_DETOUR {
+            return self.leave(at, here, aside(), rung, draw);
+        }
+        let straight = straight();
+        let minimal = self.leave(at, here, straight, rung, draw);
+        let is_asked =
+            rung.locals == 0 || (adaptive.asks == Asks::InSourceGroup && rung.locals == 1);
+        if !is_asked {
+            return minimal;
+        }
+        let aside = aside();
+        let other = self.leave(at, here, aside, rung, draw);
+        let links = straight.hops + self.local_links(straight.link.to, there.index);
+        let arrival = Place {
+            group: middle,
+            index: aside.link.to,
+        };
+        let second = self.exit(arrival, there.group, draw);
+        let other_links = aside.hops + second.hops + self.local_links(second.link.to, there.index);
+        let is_told = adaptive.announced_every.is_some();
+        let cost = |hop: Hop, exit: Exit, links: u32| {
+            let mut waiting = view.queued(hop.port);
+            if is_told && exit.link.switch != here.index {
+                waiting += view.announced(hop.port, exit.link.port);
+            }
+            u64::from(waiting) * u64::from(links)
+        };
+        let is_longer = cost(minimal, straight, links)
+            > cost(other, aside, other_links) + u64::from(adaptive.threshold);
+        *word = if is_longer { ON_DETOUR } else { 0 };
+        if is_longer { other } else { minimal }
     }
 }
 

@@ -12,11 +12,11 @@
 
 use netloom_catalog::choice;
 use netloom_random::Draw;
-use netloom_units::{NicId, Port, SwitchId};
+use netloom_units::{Port, SwitchId};
 
 use crate::group_plan::{GroupPlan, Place};
 use crate::ladder::Rung;
-use crate::{Hop, Occasion, Occupancy, QueueView};
+use crate::{Hop, Lookup, Occasion, Occupancy, QueueView};
 
 choice! {
     /// The links by which a packet may leave its first group, in addition to the minimal one.
@@ -86,23 +86,21 @@ impl InTransit {
 
 impl GroupPlan {
     /// Returns the hop of a packet for a switch other than this one.
-    #[allow(clippy::too_many_arguments)]
     pub(crate) fn route_in_transit<V: QueueView>(
         &self,
         rules: &InTransit,
-        at: SwitchId,
+        lookup: &Lookup,
         there: Place,
         rung: Rung,
-        destination: NicId,
-        occasion: Occasion,
         view: &V,
     ) -> Hop {
+        let (at, occasion) = (lookup.at, lookup.occasion);
         let here = self.place(at);
         let is_leaving = here.group != there.group;
         if must_leave(is_leaving, rung) {
             return self.leave_by_any(at, rung, occasion, view);
         }
-        let draw = self.draw(destination, occasion);
+        let draw = self.draw(lookup.destination, occasion);
         let minimal = self.minimal(at, here, there, rung, draw);
         if !view.is_blocked(minimal.port, minimal.lane) {
             return minimal;

@@ -41,27 +41,27 @@ mod group_plan;
 mod in_transit;
 mod ladder;
 mod linear;
-mod own;
 pub mod paths;
 mod registry;
+mod route;
 mod shortest;
 mod table;
 mod tree;
 mod up_down;
+mod view;
 
 pub use choice::Choice;
 pub use dragonfly::{Intermediate, Knowledge, Minimal, Par, ParUgal, Ugal, Valiant};
 pub use ecmp::Ecmp;
-pub use forwarding::{
-    Announcements, EmptyQueues, Facts, Forwarding, Hop, Occasion, Occupancy, QueueView, WORD_BITS,
-};
+pub use forwarding::{Announcements, Facts, Forwarding};
 pub use forwarding_tables::ForwardingTables;
 pub use grid::{Deadlock, DimensionOrder, Tie, Trunk};
 pub use in_transit::Policy;
 pub use linear::{NotLinear, linear_table};
-pub use own::Route;
 pub use registry::{KINDS, Routing, fitting};
+pub use route::{Hop, Lookup, Occasion, Route, WORD_BITS};
 pub use shortest::Shortest;
 pub use table::{Entry, Paths, TableBuilder};
 pub use tree::{DModK, Det, RandomUp};
 pub use up_down::UpDown;
+pub use view::{EmptyQueues, Occupancy, QueueView};

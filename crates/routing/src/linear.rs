@@ -3,7 +3,7 @@
 use netloom_topology::{Peer, Topology};
 use netloom_units::{NicId, Port, SwitchId};
 
-use crate::Forwarding;
+use crate::{Forwarding, Lookup};
 
 /// Why routes do not fit a linear forwarding table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,7 +38,7 @@ pub fn linear_table(
             continue;
         }
         hops.clear();
-        forwarding.choices(at, from, 0, destination, &mut hops);
+        forwarding.choices(&Lookup::any(at, from, 0, destination), &mut hops);
         for hop in &hops {
             if hop.lane != 0 {
                 return Err(NotLinear::ChangesLanes(at));
@@ -59,7 +59,7 @@ pub fn linear_table(
                 .ports(at)
                 .filter(|port| topology.peer(at, *port) != Peer::Unused)
             {
-                forwarding.choices(at, from, 0, destination, &mut hops);
+                forwarding.choices(&Lookup::any(at, from, 0, destination), &mut hops);
             }
             outputs[at.index()] = hops.first().map(|hop| hop.port);
         }
@@ -109,8 +109,7 @@ mod tests {
                 for source in topology.nics().filter(|nic| *nic != destination) {
                     let (mut at, mut from) = topology.attachment(source);
                     loop {
-                        let occasion = crate::Occasion::default();
-                        let hop = forwarding.route(at, from, 0, destination, occasion);
+                        let hop = forwarding.route(&Lookup::any(at, from, 0, destination));
                         assert_eq!(outputs[at.index()], Some(hop.port));
                         match topology.peer(at, hop.port) {
                             Peer::Switch(next, there) => (at, from) = (next, there),

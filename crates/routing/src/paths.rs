@@ -4,7 +4,7 @@ use netloom_random::{Purpose, Stream};
 use netloom_topology::{Peer, Topology};
 use netloom_units::{NicId, Port, SwitchId};
 
-use crate::{Forwarding, Occasion, Occupancy, QueueView};
+use crate::{Forwarding, Lookup, Occasion, Occupancy, QueueView};
 
 /// A packet's path through one switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -97,12 +97,13 @@ fn follow(
             sequence,
             hop: hop as u8,
         };
+        let lookup = Lookup::any(switch, input, lane, to).with(occasion);
         let view = At {
             topology,
             switch,
             queued: &queued,
         };
-        let next = forwarding.route_seeing(switch, input, lane, to, occasion, &mut word, &view);
+        let next = forwarding.route_seeing(&lookup, &mut word, &view);
         if next.port.0 >= topology.n_ports(switch) {
             let port = next.port;
             return Err(format!("{from} to {to}: {switch} has no {port}"));

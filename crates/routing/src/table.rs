@@ -15,9 +15,11 @@ use netloom_catalog::choice;
 use netloom_topology::{Peer, Topology};
 use netloom_units::{NicId, Port, SwitchId};
 
+use crate::deadlock::{Network, Verdict, of_large_tables};
 use crate::entries::{EntryRows, Found, MAX_PORTS, Spread, mixed};
-use crate::forwarding::{Facts, Plan};
-use crate::{Hop, Occasion};
+use crate::forwarding::{Plan, one_per_switch};
+use crate::route::RouteSeeing;
+use crate::{Facts, Hop, Lookup, QueueView, Route};
 
 choice! {
     /// The paths to the NICs of a switch.
@@ -464,29 +466,6 @@ pub(crate) struct SharedEntry {
 }
 
 impl TablePlan {
-    #[inline(never)]
-    pub(crate) fn route(
-        &self,
-        at: SwitchId,
-        from: Port,
-        destination: NicId,
-        occasion: Occasion,
-    ) -> Hop {
-        let target = self.nics[destination.index()];
-        let hop = self.hop(at, from, target, target.column(occasion.source));
-        hop.unwrap_or_else(|| unreachable!("the table has no entry at {at} for {destination}"))
-    }
-
-    /// Adds every hop to a destination; none if the tables have no path.
-    pub(crate) fn choices(&self, at: SwitchId, from: Port, to: NicId, hops: &mut Vec<Hop>) {
-        let target = self.nics[to.index()];
-        for other in 0..=target.others {
-            let column = (target.column + other) as usize;
-            let hop = self.hop(at, from, target, column);
-            hops.extend(hop.filter(|hop| !hops.contains(hop)));
-        }
-    }
-
     /// Adds every hop to any NIC of the switch of a destination from another switch.
     pub(crate) fn choices_of_switch(&self, entry: SharedEntry, to: NicId, hops: &mut Vec<Hop>) {
         let column = self.nics[to.index()].column as usize;
@@ -505,15 +484,6 @@ impl TablePlan {
             .entries
             .number(row, self.nics[to.index()].column as usize);
         SharedEntry { row, number }
-    }
-
-    /// Returns why no packet waits for another in a cycle; `None` if that does not follow from the
-    /// tables alone.
-    pub(crate) fn theorem(&self, topology: &Topology) -> Option<String> {
-        if self.never_goes_up_again(topology) {
-            return Some(UP_DOWN.to_owned());
-        }
-        self.is_direct(topology).then(|| DIRECT.to_owned())
     }
 
     /// Returns whether every cable leads up in one direction, the directions up have no cycle, and
@@ -575,11 +545,6 @@ impl TablePlan {
         self.entries.n_rows()
     }
 
-    /// Whether NICs of one switch have separate columns.
-    pub(crate) fn tells_nics_apart(&self) -> bool {
-        self.by_address || self.entries.has_sets()
-    }
-
     /// Whether the NICs of a switch share equivalent ports.
     pub(crate) fn has_sets(&self) -> bool {
         self.entries.has_sets()
@@ -599,7 +564,58 @@ impl TablePlan {
     fn hop(&self, at: SwitchId, from: Port, target: Target, column: usize) -> Option<Hop> {
         hop(self.entries.read(self.row(at, from), column), at, target)
     }
+
+    #[inline(never)]
+    fn next_hop(&self, lookup: &Lookup) -> Hop {
+        let (at, from, destination) = (lookup.at, lookup.from, lookup.destination);
+        let target = self.nics[destination.index()];
+        let hop = self.hop(at, from, target, target.column(lookup.occasion.source));
+        hop.unwrap_or_else(|| unreachable!("the table has no entry at {at} for {destination}"))
+    }
 }
+
+impl Route for TablePlan {
+    #[inline(always)]
+    fn route(&self, lookup: &Lookup, _: &mut u8, _: &dyn QueueView) -> Hop {
+        self.next_hop(lookup)
+    }
+
+    fn choices(&self, lookup: &Lookup, hops: &mut Vec<Hop>) {
+        let target = self.nics[lookup.destination.index()];
+        for other in 0..=target.others {
+            let column = (target.column + other) as usize;
+            let hop = self.hop(lookup.at, lookup.from, target, column);
+            hops.extend(hop.filter(|hop| !hops.contains(hop)));
+        }
+    }
+
+    /// Several addresses of a NIC add few choices.
+    fn has_choices(&self, _: Facts) -> bool {
+        false
+    }
+
+    fn representatives(&self, topology: &Topology) -> Vec<NicId> {
+        match self.by_address || self.has_sets() {
+            true => topology.nics().collect(),
+            false => one_per_switch(topology),
+        }
+    }
+
+    fn by_structure(&self, network: Network<'_>, n_targets: u64, steps: u64) -> Option<Verdict> {
+        of_large_tables(network, self, n_targets, steps)
+    }
+
+    /// Follows from the tables alone.
+    fn theorem(&self, network: Network<'_>) -> Option<Verdict> {
+        if self.never_goes_up_again(network.topology) {
+            return Some(network.by_theorem(UP_DOWN));
+        }
+        self.is_direct(network.topology)
+            .then(|| network.by_theorem(DIRECT))
+    }
+}
+
+impl RouteSeeing for TablePlan {}
 
 /// Returns the hop of an entry to a NIC.
 #[inline]

@@ -16,9 +16,11 @@ use netloom_topology::{Pgft, Structure, Topology};
 use netloom_units::{NicId, Port, SwitchId};
 
 use crate::damaged::DamagedPlan;
+use crate::deadlock::{Network, Verdict, of_large_tree};
 use crate::divisor::Divisor;
-use crate::forwarding::{Facts, Plan};
-use crate::{Forwarding, Hop, Occasion, Routing};
+use crate::forwarding::Plan;
+use crate::route::RouteSeeing;
+use crate::{Facts, Forwarding, Hop, Lookup, Occasion, QueueView, Route, Routing};
 
 params! {
     /// DET on k-ary n-trees: up by the digit of the destination that belongs to the stage.
@@ -205,7 +207,7 @@ impl TreePlan {
             adaptive: false,
         };
         let plan = match DamagedPlan::of(tree, topology, &plan, None)? {
-            Some(damaged) => Plan::Damaged(Arc::new(damaged)),
+            Some(damaged) => Plan::Damaged(damaged),
             None => Plan::Tree(plan),
         };
         Ok(Forwarding::new(plan, facts))
@@ -260,7 +262,8 @@ impl TreePlan {
 
     /// Returns the hop if it depends only on the destination and a child has one cable.
     #[inline(always)]
-    pub(crate) fn route_by_destination(&self, at: SwitchId, destination: NicId) -> Option<Hop> {
+    pub(crate) fn route_by_destination(&self, lookup: &Lookup) -> Option<Hop> {
+        let (at, destination) = (lookup.at, lookup.destination);
         if self.has_parallel || !matches!(self.ascent, Ascent::ByDestination) {
             return None;
         }
@@ -275,37 +278,6 @@ impl TreePlan {
             port: Port(port as u16),
             lane: 0,
         })
-    }
-
-    #[inline]
-    pub(crate) fn route(
-        &self,
-        at: SwitchId,
-        from: Port,
-        destination: NicId,
-        occasion: Occasion,
-    ) -> Hop {
-        let switch = self.switches[at.index()];
-        let level = &self.levels[switch.level as usize];
-        let offset = destination.0.wrapping_sub(switch.first_nic);
-        let port = match &self.ascent {
-            Ascent::ByDestination => {
-                let up = digit(destination.0, level.siblings, level.up, level.n_up);
-                let down = self.down(level, offset, destination);
-                select_unpredictable(offset < level.nics, down, level.n_down.wrapping_add(up))
-            }
-            Ascent::Random(stream) => {
-                if offset < level.nics && !(self.to_root && climbs(level, from)) {
-                    self.down(level, offset, destination)
-                } else {
-                    level.n_down + draw(stream, occasion, level.n_up)
-                }
-            }
-        };
-        Hop {
-            port: Port(port as u16),
-            lane: 0,
-        }
     }
 
     /// Returns the down port; meaningless if the destination is not below.
@@ -403,32 +375,6 @@ impl TreePlan {
         }
     }
 
-    pub(crate) fn choices(
-        &self,
-        at: SwitchId,
-        from: Port,
-        destination: NicId,
-        hops: &mut Vec<Hop>,
-    ) {
-        let level = &self.levels[self.switches[at.index()].level as usize];
-        let hop = self.route(at, from, destination, Occasion::default());
-        if matches!(self.ascent, Ascent::ByDestination) || u32::from(hop.port.0) < level.n_down {
-            hops.push(hop);
-            return;
-        }
-        let up = (level.n_down..level.n_down + level.n_up).map(|port| Hop {
-            port: Port(port as u16),
-            lane: 0,
-        });
-        hops.extend(up);
-    }
-
-    pub(crate) fn representatives(&self) -> Vec<NicId> {
-        // With a random ascent, NICs of one leaf differ at most in the parallel cables downwards.
-        let is_alike = matches!(self.ascent, Ascent::Random(_)) && !self.has_parallel;
-        self.each(if is_alike { self.levels[0].nics } else { 1 })
-    }
-
     /// Returns the first NIC of every leaf.
     pub(crate) fn one_per_leaf(&self) -> Vec<NicId> {
         self.each(self.levels[0].nics)
@@ -451,6 +397,77 @@ impl TreePlan {
     pub(crate) fn first_up(&self, at: SwitchId) -> Port {
         let level = &self.levels[self.switches[at.index()].level as usize];
         Port(level.n_down as u16)
+    }
+
+    #[inline]
+    pub(crate) fn next_hop(&self, lookup: &Lookup) -> Hop {
+        let (from, destination) = (lookup.from, lookup.destination);
+        let switch = self.switches[lookup.at.index()];
+        let level = &self.levels[switch.level as usize];
+        let offset = destination.0.wrapping_sub(switch.first_nic);
+        let port = match &self.ascent {
+            Ascent::ByDestination => {
+                let up = digit(destination.0, level.siblings, level.up, level.n_up);
+                let down = self.down(level, offset, destination);
+                select_unpredictable(offset < level.nics, down, level.n_down.wrapping_add(up))
+            }
+            Ascent::Random(stream) => {
+                if offset < level.nics && !(self.to_root && climbs(level, from)) {
+                    self.down(level, offset, destination)
+                } else {
+                    level.n_down + draw(stream, lookup.occasion, level.n_up)
+                }
+            }
+        };
+        Hop {
+            port: Port(port as u16),
+            lane: 0,
+        }
+    }
+}
+
+impl Route for TreePlan {
+    #[inline(always)]
+    fn route(&self, lookup: &Lookup, _: &mut u8, _: &dyn QueueView) -> Hop {
+        self.next_hop(lookup)
+    }
+
+    fn choices(&self, lookup: &Lookup, hops: &mut Vec<Hop>) {
+        let level = &self.levels[self.switches[lookup.at.index()].level as usize];
+        let hop = self.next_hop(lookup);
+        if matches!(self.ascent, Ascent::ByDestination) || u32::from(hop.port.0) < level.n_down {
+            hops.push(hop);
+            return;
+        }
+        let up = (level.n_down..level.n_down + level.n_up).map(|port| Hop {
+            port: Port(port as u16),
+            lane: 0,
+        });
+        hops.extend(up);
+    }
+
+    fn representatives(&self, _: &Topology) -> Vec<NicId> {
+        // With a random ascent, NICs of one leaf differ at most in the parallel cables downwards.
+        let is_alike = matches!(self.ascent, Ascent::Random(_)) && !self.has_parallel;
+        self.each(if is_alike { self.levels[0].nics } else { 1 })
+    }
+
+    fn by_structure(&self, network: Network<'_>, n_targets: u64, _: u64) -> Option<Verdict> {
+        of_large_tree(network, self, n_targets)
+    }
+}
+
+impl RouteSeeing for TreePlan {
+    #[inline(always)]
+    fn route_seeing<V: QueueView>(&self, lookup: &Lookup, word: &mut u8, view: &V) -> Hop {
+        let hop = self.route_by_destination(lookup);
+        hop.unwrap_or_else(|| self.route(lookup, word, view))
+    }
+
+    /// [`Forwarding::route`] has already tried to route by destination.
+    #[inline(always)]
+    fn route_unseeing(&self, lookup: &Lookup, _: Facts) -> Hop {
+        self.next_hop(lookup)
     }
 }
 

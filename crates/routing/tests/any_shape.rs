@@ -8,7 +8,7 @@ use common::compile;
 use netloom_routing::deadlock::{Verdict, check};
 use netloom_routing::paths::{path, path_seeing};
 use netloom_routing::{
-    Choice, DModK, Deadlock, DimensionOrder, Ecmp, Forwarding, Occasion, Paths, RandomUp, Routing,
+    Choice, DModK, Deadlock, DimensionOrder, Ecmp, Forwarding, Lookup, Paths, RandomUp, Routing,
     Shortest, Tie, Trunk, UpDown,
 };
 use netloom_topology::{Blueprint, Mesh, ParallelFatTree, Pgft, RandomRegular, Structure};
@@ -94,7 +94,7 @@ proptest! {
         let longest = 2 * tree.levels() - 1;
         for at in topology.switches() {
             for to in topology.nics() {
-                let hop = forwarding.route(at, Port(0), 0, to, Occasion::default());
+                let hop = forwarding.route(&Lookup::any(at, Port(0), 0, to));
                 prop_assert_eq!(u32::from(hop.port.0), d_mod_k(tree, at, to));
             }
         }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use common::{build, read};
 use netloom_routing::deadlock::{Verdict, check};
 use netloom_routing::paths::{path, path_seeing};
-use netloom_routing::{Forwarding, KINDS};
+use netloom_routing::{Forwarding, KINDS, Lookup};
 use netloom_topology::{
     Arrangement, Dragonfly, FatTree, Graph, Hypercube, Megafly, Mesh, ParallelFatTree, Peer,
     Placement, RandomRegular, SingleSwitch, Structure, Topology, Torus,
@@ -225,7 +225,8 @@ fn check_promises(what: &str, topology: &Topology, forwarding: &Forwarding) {
                 for step in &steps {
                     assert!(step.lane < forwarding.lanes(), "{what}: lanes in range");
                     hops.clear();
-                    forwarding.choices(step.switch, step.input, lane, to, &mut hops);
+                    let lookup = Lookup::any(step.switch, step.input, lane, to);
+                    forwarding.choices(&lookup, &mut hops);
                     let is_choice = hops
                         .iter()
                         .any(|h| (h.port, h.lane) == (step.output, step.lane));

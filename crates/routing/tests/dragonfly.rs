@@ -11,8 +11,8 @@ use netloom_random::{Purpose, Stream};
 use netloom_routing::deadlock::{Verdict, check};
 use netloom_routing::paths::{Step, mean_switches, path, path_seeing};
 use netloom_routing::{
-    EmptyQueues, Forwarding, Intermediate, Knowledge, Minimal, Occasion, ParUgal, QueueView,
-    Routing, Ugal, Valiant,
+    EmptyQueues, Forwarding, Intermediate, Knowledge, Lookup, Minimal, Occasion, ParUgal,
+    QueueView, Routing, Ugal, Valiant,
 };
 use netloom_topology::{Arrangement, Dragonfly, Megafly, Placement, Structure, Topology};
 use netloom_units::{NicId, Port, SwitchId};
@@ -237,24 +237,17 @@ fn a_packet_is_diverted_exactly_when_the_other_way_looks_shorter() {
                         hop: 0,
                     };
                     let (at, input) = topology.attachment(from);
-                    let hop = forwarding.route_seeing(at, input, 0, to, occasion, &mut word, &view);
+                    let lookup = Lookup::any(at, input, 0, to).with(occasion);
+                    let hop = forwarding.route_seeing(&lookup, &mut word, &view);
                     let is_longer = q_min * links[0] > q_non * links[1] + threshold;
                     assert_eq!(word, u8::from(is_longer), "{q_min} x {links:?} x {q_non}");
                     assert_eq!(hop.port, ports[usize::from(is_longer)]);
                     *if is_longer { &mut diverted } else { &mut kept } += 1;
                     // The view is not called where nothing is to be decided.
-                    let empty = forwarding.route(at, input, 0, to, occasion);
+                    let empty = forwarding.route(&lookup);
                     assert_eq!(empty.port, ports[0]);
                     let mut on_detour = 1;
-                    let hop = forwarding.route_seeing(
-                        at,
-                        input,
-                        0,
-                        to,
-                        occasion,
-                        &mut on_detour,
-                        &EmptyQueues,
-                    );
+                    let hop = forwarding.route_seeing(&lookup, &mut on_detour, &EmptyQueues);
                     assert_eq!((hop.port, on_detour), (ports[1], 1));
                 }
             }

@@ -4,7 +4,7 @@ mod common;
 
 use common::{build, compile};
 use netloom_routing::paths::{path, path_seeing};
-use netloom_routing::{Choice, DModK, Ecmp, Hop, Occasion, QueueView, Routing};
+use netloom_routing::{Choice, DModK, Ecmp, Hop, Lookup, QueueView, Routing};
 use netloom_topology::{FatTree, ParallelFatTree};
 use netloom_units::{NicId, Port, SwitchId};
 
@@ -108,10 +108,9 @@ fn least_avoids_what_is_stopped() {
     let tree = build(&parallel());
     let forwarding = compile(&ecmp(Choice::Least), &tree);
     for port in (2..8).map(Port) {
-        let (occasion, view) = (Occasion::default(), AllButOne(port));
+        let lookup = Lookup::any(SwitchId(0), Port(0), 0, NicId(3));
         let mut word = 0;
-        let to = NicId(3);
-        let hop = forwarding.route_seeing(SwitchId(0), Port(0), 0, to, occasion, &mut word, &view);
+        let hop = forwarding.route_seeing(&lookup, &mut word, &AllButOne(port));
         assert_eq!((hop, word), (Hop { port, lane: 0 }, 0));
     }
 }

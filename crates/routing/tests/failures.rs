@@ -10,7 +10,7 @@ use common::{build, compile};
 use netloom_routing::deadlock::{Verdict, check};
 use netloom_routing::paths::{path, path_seeing};
 use netloom_routing::{
-    Choice, DModK, Ecmp, Forwarding, Paths, RandomUp, Routing, Shortest, UpDown,
+    Choice, DModK, Ecmp, Forwarding, Lookup, Paths, RandomUp, Routing, Shortest, UpDown,
 };
 use netloom_topology::{
     Blueprint, FatTree, Graph, ParallelFatTree, Peer, Pgft, RandomRegular, Structure, Topology,
@@ -224,7 +224,7 @@ fn every_choice_arrives(topology: &Topology, tree: &Pgft, forwarding: &Forwardin
                 continue;
             }
             hops.clear();
-            forwarding.choices(at, from, 0, to, &mut hops);
+            forwarding.choices(&Lookup::any(at, from, 0, to), &mut hops);
             assert!(!hops.is_empty(), "{at} {from} to {to}");
             for hop in &hops {
                 match topology.peer(at, hop.port) {

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use netloom_random::{Purpose, Stream};
 use netloom_routing::deadlock::{Centre, Verdict, check, check_with};
-use netloom_routing::{Forwarding, Hop, Occasion, Occupancy, Par, Policy, QueueView, Routing};
+use netloom_routing::{
+    Forwarding, Hop, Lookup, Occasion, Occupancy, Par, Policy, QueueView, Routing,
+};
 use netloom_topology::{Arrangement, Blueprint, Dragonfly, Peer, Placement, Topology};
 use netloom_units::{NicId, Port, SwitchId};
 
@@ -85,15 +87,16 @@ fn follow(
             sequence,
             hop,
         };
+        let lookup = Lookup::any(at, port, lane, to).with(occasion);
         let view = ByChance {
             at,
             blocked,
             draw: sequence,
         };
-        let next = forwarding.route_seeing(at, port, lane, to, occasion, &mut word, &view);
+        let next = forwarding.route_seeing(&lookup, &mut word, &view);
         assert_eq!(word, 0, "it carries nothing");
         let mut choices = vec![];
-        forwarding.choices(at, port, lane, to, &mut choices);
+        forwarding.choices(&lookup, &mut choices);
         assert!(choices.contains(&next), "{next:?} of {choices:?} at {at}");
         match topology.peer(at, next.port) {
             Peer::Nic(nic) => {
@@ -220,10 +223,11 @@ fn a_packet_stays_on_its_way_without_need() {
         sequence: 5,
         hop: 0,
     };
-    let minimal = forwarding.route(at, port, 0, to, occasion);
+    let lookup = Lookup::any(at, port, 0, to).with(occasion);
+    let minimal = forwarding.route(&lookup);
     let route = |case: Case| {
         let view = Seen(minimal, case);
-        forwarding.route_seeing(at, port, 0, to, occasion, &mut 0, &view)
+        forwarding.route_seeing(&lookup, &mut 0, &view)
     };
     // The minimal output: blocked, in use; the others: blocked, in use.
     assert_eq!(route(Case(false, 100, false, 0)), minimal);

@@ -11,7 +11,7 @@ use netloom_random::{Purpose, Stream};
 use netloom_routing::deadlock::{Verdict, check};
 use netloom_routing::paths::{path, path_seeing};
 use netloom_routing::{
-    EmptyQueues, Entry, Facts, Forwarding, Hop, Occasion, QueueView, Route, Routing, TableBuilder,
+    EmptyQueues, Entry, Facts, Forwarding, Hop, Lookup, QueueView, Route, Routing, TableBuilder,
 };
 use netloom_topology::{Graph, Peer, Topology, Torus};
 use netloom_units::{NicId, Port, SwitchId};
@@ -77,27 +77,19 @@ impl Mesh {
         Hop { port, lane }
     }
 
-    fn is_first(&self, at: SwitchId, from: Port) -> bool {
-        matches!(self.topology.peer(at, from), Peer::Nic(_))
+    fn is_first(&self, lookup: &Lookup) -> bool {
+        matches!(self.topology.peer(lookup.at, lookup.from), Peer::Nic(_))
     }
 }
 
 impl Route for Mesh {
-    fn route(
-        &self,
-        at: SwitchId,
-        from: Port,
-        _lane: u8,
-        destination: NicId,
-        occasion: Occasion,
-        word: &mut u8,
-        view: &dyn QueueView,
-    ) -> Hop {
-        let (target, port) = self.topology.attachment(destination);
+    fn route(&self, lookup: &Lookup, word: &mut u8, view: &dyn QueueView) -> Hop {
+        let (at, occasion) = (lookup.at, lookup.occasion);
+        let (target, port) = self.topology.attachment(lookup.destination);
         if at == target {
             return Hop { port, lane: 0 };
         }
-        if !self.is_first(at, from) {
+        if !self.is_first(lookup) {
             assert_eq!(*word, 1, "only detours come by a switch that is not theirs");
             return self.to(at, target, self.second_lane);
         }
@@ -116,18 +108,12 @@ impl Route for Mesh {
         straight
     }
 
-    fn choices(
-        &self,
-        at: SwitchId,
-        from: Port,
-        _lane: u8,
-        destination: NicId,
-        hops: &mut Vec<Hop>,
-    ) {
-        let (target, port) = self.topology.attachment(destination);
+    fn choices(&self, lookup: &Lookup, hops: &mut Vec<Hop>) {
+        let at = lookup.at;
+        let (target, port) = self.topology.attachment(lookup.destination);
         if at == target {
             hops.push(Hop { port, lane: 0 });
-        } else if self.is_first(at, from) {
+        } else if self.is_first(lookup) {
             let neighbours = self.topology.neighbours(at);
             hops.extend(neighbours.map(|(port, _, _)| Hop { port, lane: 0 }));
         } else {
@@ -170,7 +156,8 @@ fn a_routing_of_ones_own_is_read_compiled_and_followed() {
         assert_eq!(lanes, [0, 1, 0]);
         through[steps[1].switch.index()] += 1;
         let mut hops = vec![];
-        forwarding.choices(SwitchId(0), steps[0].input, 0, to, &mut hops);
+        let lookup = Lookup::any(SwitchId(0), steps[0].input, 0, to);
+        forwarding.choices(&lookup, &mut hops);
         assert!(hops.iter().any(|hop| hop.port == steps[0].output));
         let nearly = |s: SwitchId, p: Port| u32::from(s.0 == 0 && p == first) * 8;
         let steps = path_seeing(&topology, &forwarding, from, to, sequence, nearly).unwrap();
@@ -222,7 +209,7 @@ fn a_stopped_output_is_seen_through_the_trait_object() {
     let forwarding = read(&AROUND, "").compile(&topology, 1).unwrap();
     let ask = |view: &dyn QueueView, word: &mut u8| {
         let (at, from) = topology.attachment(NicId(0));
-        forwarding.route_seeing(at, from, 0, NicId(9), Occasion::default(), word, &view)
+        forwarding.route_seeing(&Lookup::any(at, from, 0, NicId(9)), word, &view)
     };
     let mut word = 0;
     let straight = ask(&EmptyQueues, &mut word);
@@ -236,27 +223,20 @@ fn a_stopped_output_is_seen_through_the_trait_object() {
 struct Wordy(u8);
 
 impl Route for Wordy {
-    fn route(
-        &self,
-        _: SwitchId,
-        _: Port,
-        lane: u8,
-        _: NicId,
-        _: Occasion,
-        word: &mut u8,
-        _: &dyn QueueView,
-    ) -> Hop {
+    fn route(&self, lookup: &Lookup, word: &mut u8, _: &dyn QueueView) -> Hop {
         *word += self.0;
-        let port = Port(0);
-        Hop { port, lane }
+        Hop {
+            port: Port(0),
+            lane: lookup.lane,
+        }
     }
 
-    fn choices(&self, _: SwitchId, _: Port, _: u8, _: NicId, _: &mut Vec<Hop>) {}
+    fn choices(&self, _: &Lookup, _: &mut Vec<Hop>) {}
 }
 
 fn ask(wordy: Wordy) {
     let forwarding = Forwarding::own(Arc::new(wordy), Facts::new(1));
-    forwarding.route(SwitchId(0), Port(0), 0, NicId(0), Occasion::default());
+    forwarding.route(&Lookup::any(SwitchId(0), Port(0), 0, NicId(0)));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use common::{build, compile};
 use netloom_routing::paths::{mean_switches, path};
-use netloom_routing::{DModK, Det, DimensionOrder, Forwarding, Occasion};
+use netloom_routing::{DModK, Det, DimensionOrder, Forwarding, Lookup};
 use netloom_routing::{Deadlock, Tie, Trunk};
 use netloom_topology::{FatTree, Peer, Topology, Torus};
 use netloom_units::{NicId, Port, SwitchId};
@@ -179,7 +179,7 @@ fn det_and_d_mod_k_are_the_formula() {
         let per_stage = k.pow(n - 1);
         for switch in topology.switches() {
             for to in topology.nics() {
-                let route = |f: &Forwarding| f.route(switch, Port(0), 0, to, Occasion::default());
+                let route = |f: &Forwarding| f.route(&Lookup::any(switch, Port(0), 0, to));
                 let (s, w) = (switch.0 / per_stage, switch.0 % per_stage);
                 assert_eq!(u32::from(route(&det).port.0), out_port(k, n, s, w, to.0));
                 assert_eq!(route(&det), route(&d_mod_k));
@@ -213,7 +213,7 @@ fn every_leaf_delivers_to_its_own_nics() {
     let (topology, det) = tree(4, 3);
     for nic in topology.nics() {
         let (leaf, _) = topology.attachment(nic);
-        let hop = det.route(leaf, Port(4), 0, nic, Occasion::default());
+        let hop = det.route(&Lookup::any(leaf, Port(4), 0, nic));
         assert_eq!(topology.peer(leaf, hop.port), Peer::Nic(nic));
     }
 }

@@ -12,9 +12,9 @@ use std::sync::Arc;
 
 use netloom::catalog::{Described, params};
 use netloom::random::{Purpose, Stream};
-use netloom::routing::{Facts, Forwarding, Hop, Occasion, QueueView, Route, Routing};
+use netloom::routing::{Facts, Forwarding, Hop, Lookup, QueueView, Route, Routing};
 use netloom::topology::{Peer, Topology};
-use netloom::units::{NicId, Port, SwitchId};
+use netloom::units::{Port, SwitchId};
 
 params! {
     /// The share of straight packets.
@@ -102,27 +102,19 @@ impl Mesh {
         Hop { port, lane }
     }
 
-    fn is_injected(&self, at: SwitchId, from: Port) -> bool {
-        matches!(self.topology.peer(at, from), Peer::Nic(_))
+    fn is_injected(&self, lookup: &Lookup) -> bool {
+        matches!(self.topology.peer(lookup.at, lookup.from), Peer::Nic(_))
     }
 }
 
 impl Route for Mesh {
-    fn route(
-        &self,
-        at: SwitchId,
-        from: Port,
-        _lane: u8,
-        destination: NicId,
-        occasion: Occasion,
-        _word: &mut u8,
-        _view: &dyn QueueView,
-    ) -> Hop {
-        let (target, port) = self.topology.attachment(destination);
+    fn route(&self, lookup: &Lookup, _word: &mut u8, _view: &dyn QueueView) -> Hop {
+        let (at, occasion) = (lookup.at, lookup.occasion);
+        let (target, port) = self.topology.attachment(lookup.destination);
         if at == target {
             return Hop { port, lane: 0 };
         }
-        if !self.is_injected(at, from) {
+        if !self.is_injected(lookup) {
             return self.to(at, target, self.second);
         }
         // Keyed by the packet, so that the division into partitions does not affect results.
@@ -138,18 +130,12 @@ impl Route for Mesh {
         self.to(at, other, 0)
     }
 
-    fn choices(
-        &self,
-        at: SwitchId,
-        from: Port,
-        _lane: u8,
-        destination: NicId,
-        hops: &mut Vec<Hop>,
-    ) {
-        let (target, port) = self.topology.attachment(destination);
+    fn choices(&self, lookup: &Lookup, hops: &mut Vec<Hop>) {
+        let at = lookup.at;
+        let (target, port) = self.topology.attachment(lookup.destination);
         if at == target {
             hops.push(Hop { port, lane: 0 });
-        } else if self.is_injected(at, from) {
+        } else if self.is_injected(lookup) {
             let others = self.topology.switches().filter(|other| *other != at);
             hops.extend(others.map(|other| self.to(at, other, 0)));
         } else {

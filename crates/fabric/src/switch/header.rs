@@ -1,7 +1,7 @@
 //! The header stage of switches with adaptive routing: the view of the routing, and its call.
 
 use netloom_packet::Packet;
-use netloom_routing::{Hop, Occasion, Occupancy, QueueView};
+use netloom_routing::{Hop, Lookup, Occasion, Occupancy, QueueView};
 use netloom_units::{Port, Sc, SwitchId, Tick, Vl};
 
 use crate::fabric::Fabric;
@@ -88,10 +88,16 @@ impl<S: Switches> Fabric<S> {
     /// Returns the hop of a packet by the queues of outputs, and its new routing word.
     #[inline(always)]
     pub(crate) fn hop_by_queues(&self, now: Tick, header: Header, packet: &Packet) -> (Hop, u8) {
-        let occasion = Occasion {
-            source: packet.source,
-            sequence: packet.sequence,
-            hop: packet.hops,
+        let lookup = Lookup {
+            at: header.at,
+            from: header.from,
+            lane: header.lane,
+            destination: packet.destination,
+            occasion: Occasion {
+                source: packet.source,
+                sequence: packet.sequence,
+                hop: packet.hops,
+            },
         };
         let mut word = packet.label.word();
         let view = Outputs {
@@ -101,16 +107,8 @@ impl<S: Switches> Fabric<S> {
             flits: packet.flits,
             now,
         };
-        let hop = self.shared.forwarding.route_seeing(
-            header.at,
-            header.from,
-            header.lane,
-            packet.destination,
-            occasion,
-            &mut word,
-            &view,
-        );
-        (hop, word)
+        let forwarding = &self.shared.forwarding;
+        (forwarding.route_seeing(&lookup, &mut word, &view), word)
     }
 
     /// Records that a header was received and routed, if its packet is followed.

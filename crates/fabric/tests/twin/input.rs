@@ -1,7 +1,7 @@
 //! A header is received, routed and queued.
 
 use netloom_fabric::{Architecture, CrossbarStart, Pace};
-use netloom_routing::Occasion;
+use netloom_routing::{Lookup, Occasion};
 use netloom_units::{NicId, Port, SwitchId};
 
 use super::Twin;
@@ -39,13 +39,18 @@ impl Twin<'_> {
     /// Adds a packet with known output and lane to its queue.
     pub(super) fn route(&mut self, s: usize, p: usize, id: usize) {
         let mut packet = self.packets[id];
-        let occasion = Occasion {
-            source: NicId(packet.source),
-            sequence: packet.sequence,
-            hop: packet.hops,
-        };
         let (at, from) = (SwitchId(s as u32), Port(p as u16));
-        let (lane, to) = (self.routing_lane(packet.vl), NicId(packet.destination));
+        let lookup = Lookup {
+            at,
+            from,
+            lane: self.routing_lane(packet.vl),
+            destination: NicId(packet.destination),
+            occasion: Occasion {
+                source: NicId(packet.source),
+                sequence: packet.sequence,
+                hop: packet.hops,
+            },
+        };
         let mut word = packet.word;
         let sc = packet.sc;
         let view = Sight {
@@ -56,11 +61,11 @@ impl Twin<'_> {
             flits: packet.flits as u32,
         };
         let f = &self.plan.forwarding;
-        let hop = f.route_seeing(at, from, lane, to, occasion, &mut word, &view);
+        let hop = f.route_seeing(&lookup, &mut word, &view);
         if f.is_adaptive() {
             let blind = &netloom_routing::EmptyQueues;
             let mut unseen = packet.word;
-            let other = f.route_seeing(at, from, lane, to, occasion, &mut unseen, blind);
+            let other = f.route_seeing(&lookup, &mut unseen, blind);
             self.counts.seeing += 1;
             self.counts.diverted += u64::from(other != hop);
         }

@@ -1,7 +1,7 @@
 //! A packet on a link, and the sender's view of the other end.
 
 use netloom_fabric::{Architecture, FlowControl};
-use netloom_routing::Occasion;
+use netloom_routing::{Lookup, Occasion};
 use netloom_topology::Peer;
 use netloom_units::{NicId, Port, SwitchId};
 
@@ -67,14 +67,17 @@ impl Twin<'_> {
 
     /// Returns the queue that a packet will join at an input.
     pub(super) fn queue_ahead(&self, at: SwitchId, from: Port, packet: &Packet, vl: u8) -> usize {
-        let occasion = Occasion {
-            source: NicId(packet.source),
-            sequence: packet.sequence,
-            hop: packet.hops,
-        };
-        let to = NicId(packet.destination);
-        let lane = self.routing_lane(vl);
-        let hop = self.plan.forwarding.route(at, from, lane, to, occasion);
+        let hop = self.plan.forwarding.route(&Lookup {
+            at,
+            from,
+            lane: self.routing_lane(vl),
+            destination: NicId(packet.destination),
+            occasion: Occasion {
+                source: NicId(packet.source),
+                sequence: packet.sequence,
+                hop: packet.hops,
+            },
+        });
         self.queue_of(vl, usize::from(hop.port.0), packet.destination)
     }
 

@@ -1,11 +1,11 @@
 //! The channel dependency graph, and its cycles.
 
-use netloom_topology::{Peer, Topology};
+use netloom_topology::Peer;
 use netloom_units::{NicId, Port, SwitchId};
 
-use super::{CentralQueue, Centre, Channel, Verdict};
+use super::{CentralQueue, Channel, Network, Verdict};
 use crate::table::{SharedEntry, TablePlan};
-use crate::{Forwarding, Hop};
+use crate::{Hop, Lookup};
 
 /// What has been visited, so that nothing is visited twice.
 pub(super) struct Seen {
@@ -27,8 +27,7 @@ impl Seen {
 
 /// The dependency graph under construction. Links are directed and numbered by sender.
 pub(super) struct Graph<'a> {
-    topology: &'a Topology,
-    forwarding: &'a Forwarding,
+    network: Network<'a>,
     lanes: usize,
     /// First link of each switch, and one past the last.
     first: Vec<usize>,
@@ -45,8 +44,6 @@ pub(super) struct Graph<'a> {
     /// The last destination for which each channel was visited.
     visited: Vec<u32>,
     pub(super) sources: Vec<(SwitchId, Port)>,
-    /// The queues that inputs share inside a switch.
-    centre: Option<Centre>,
     /// First central queue of each switch, numbered after all channels.
     first_central: Vec<usize>,
     /// What channels and central queues wait for through a centre, in order; empty without a
@@ -58,11 +55,12 @@ pub(super) struct Graph<'a> {
 }
 
 impl<'a> Graph<'a> {
-    pub(super) fn new(
-        topology: &'a Topology,
-        forwarding: &'a Forwarding,
-        centre: Option<Centre>,
-    ) -> Self {
+    pub(super) fn new(network: Network<'a>) -> Self {
+        let Network {
+            topology,
+            forwarding,
+            centre,
+        } = network;
         let lanes = usize::from(forwarding.lanes());
         let (mut first, mut senders) = (vec![0], vec![]);
         let mut link_of_port = vec![None; topology.n_ports_in_all()];
@@ -106,8 +104,7 @@ impl<'a> Graph<'a> {
             }
         }
         let graph = Graph {
-            topology,
-            forwarding,
+            network,
             lanes,
             first,
             link_of_port,
@@ -116,7 +113,6 @@ impl<'a> Graph<'a> {
             base,
             used: vec![false; n_nodes],
             visited: vec![0; n_channels],
-            centre,
             first_central,
             by_centre: vec![vec![]; if centre.is_some() { n_nodes } else { 0 }],
             senders,
@@ -131,14 +127,14 @@ impl<'a> Graph<'a> {
     /// Checks that both ends of a cable are in the same ring, and that a ring has one output per
     /// switch.
     fn check_rings(&self) {
-        if !self.forwarding.bubble() {
+        if !self.network.forwarding.bubble() {
             return;
         }
-        for switch in self.topology.switches() {
+        for switch in self.network.topology.switches() {
             let mut seen = [false; 256];
-            for (port, other, there) in self.topology.neighbours(switch) {
-                let ring = self.forwarding.ring_of_output(switch, port);
-                let arrives = self.forwarding.ring_of_input(other, there);
+            for (port, other, there) in self.network.topology.neighbours(switch) {
+                let ring = self.network.forwarding.ring_of_output(switch, port);
+                let arrives = self.network.forwarding.ring_of_input(other, there);
                 assert!(
                     ring == arrives,
                     "ring ids agree on the cable at {switch} {port}"
@@ -159,7 +155,7 @@ impl<'a> Graph<'a> {
             "lanes in range at {at} {}",
             hop.port
         );
-        let link = self.link_of_port[self.topology.port_index(at, hop.port)]?;
+        let link = self.link_of_port[self.network.topology.port_index(at, hop.port)]?;
         Some(link as usize * self.lanes + usize::from(hop.lane))
     }
 
@@ -206,7 +202,9 @@ impl<'a> Graph<'a> {
     ) {
         let mut hops = std::mem::take(&mut self.hops);
         hops.clear();
-        self.forwarding.choices(at, from, lane, target, &mut hops);
+        self.network
+            .forwarding
+            .choices(&Lookup::any(at, from, lane, target), &mut hops);
         self.depend(held, at, from, &hops, stamp);
         self.hops = hops;
     }
@@ -229,7 +227,7 @@ impl<'a> Graph<'a> {
                 }
                 continue;
             };
-            let ring = self.forwarding.ring_of_output(at, hop.port);
+            let ring = self.network.forwarding.ring_of_output(at, hop.port);
             let central = match ring {
                 0 => self.central(at, from, hop),
                 _ => None,
@@ -241,7 +239,7 @@ impl<'a> Graph<'a> {
                     self.waits_by_centre(held, central);
                 }
             } else if let Some(held) = held {
-                let goes_on = ring != 0 && ring == self.forwarding.ring_of_input(at, from);
+                let goes_on = ring != 0 && ring == self.network.forwarding.ring_of_input(at, from);
                 if !goes_on {
                     let (bit, first, _) = self.row(held);
                     let bit = bit + next - first;
@@ -264,7 +262,7 @@ impl<'a> Graph<'a> {
         stamp: u32,
         seen: &mut Seen,
     ) {
-        let switch = self.topology.attachment(target).0;
+        let switch = self.network.topology.attachment(target).0;
         let n_channels = self.n_channels();
         let sources = n_channels..n_channels + self.sources.len();
         self.stack.extend(sources);
@@ -283,8 +281,9 @@ impl<'a> Graph<'a> {
             hops.clear();
             match at == switch {
                 true => {
-                    let is_host = |p: &Port| matches!(self.topology.peer(at, *p), Peer::Nic(_));
-                    let hosts = self.topology.ports(at).filter(is_host);
+                    let is_host =
+                        |p: &Port| matches!(self.network.topology.peer(at, *p), Peer::Nic(_));
+                    let hosts = self.network.topology.ports(at).filter(is_host);
                     hops.extend(hosts.map(|port| Hop { port, lane: 0 }));
                 }
                 false => plan.choices_of_switch(entry, target, &mut hops),
@@ -302,14 +301,14 @@ impl<'a> Graph<'a> {
     /// Returns the central queue between an input and a hop; `None` if the packet does not pass a
     /// centre.
     fn central(&self, at: SwitchId, from: Port, hop: Hop) -> Option<usize> {
-        let link = self.centre?.link(from, hop.port)?;
+        let link = self.network.centre?.link(from, hop.port)?;
         let nth = usize::from(link) * self.lanes + usize::from(hop.lane);
         Some(self.first_central[at.index()] + nth)
     }
 
     /// Returns the central queue of a node.
     fn central_queue(&self, node: usize) -> Option<CentralQueue> {
-        let centre = self.centre.filter(|_| node >= self.n_channels())?;
+        let centre = self.network.centre.filter(|_| node >= self.n_channels())?;
         let switch = self.first_central.partition_point(|&first| first <= node) - 1;
         let nth = node - self.first_central[switch];
         let links = usize::from(centre.links_per_mport);
@@ -370,11 +369,11 @@ impl<'a> Graph<'a> {
         let count = |nodes: &[bool]| nodes.iter().filter(|&&used| used).count() as u64;
         let (channels, centrals) = self.used.split_at(self.n_channels());
         let (channels, centrals) = (count(channels), count(centrals));
-        let queues = match self.centre {
+        let queues = match self.network.centre {
             Some(_) => format!(" and {centrals} central queues"),
             None => String::new(),
         };
-        let rings = match self.forwarding.bubble() {
+        let rings = match self.network.forwarding.bubble() {
             true => "; rings may close under the bubble rule, which guards every entry into a ring",
             false => "",
         };

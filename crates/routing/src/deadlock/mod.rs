@@ -29,9 +29,19 @@ use netloom_topology::Topology;
 use netloom_units::{NicId, Port, SwitchId};
 
 use crate::Forwarding;
-use crate::forwarding::{Plan, one_per_switch};
+use crate::forwarding::one_per_switch;
 use crate::table::TablePlan;
 use graph::{Graph, Seen};
+pub(crate) use theorem::{of_large_groups, of_large_tree};
+
+/// A fabric with its routing.
+#[derive(Clone, Copy, Debug)]
+pub struct Network<'a> {
+    pub topology: &'a Topology,
+    pub forwarding: &'a Forwarding,
+    /// The queues that inputs share inside a switch, if they share any.
+    pub centre: Option<Centre>,
+}
 
 /// A lane of a link between switches.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -199,8 +209,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Above this many (switch, destination) pairs or steps, trees are proved by their structure.
-const MAX_PAIRS: u64 = 20_000_000;
+/// Above this many steps, trees are proved by their structure.
 const MAX_STEPS: u64 = 2_000_000_000;
 
 /// Above this many turns at switches, over all destinations, groups are proved by their ladder of
@@ -223,24 +232,10 @@ pub fn check(topology: &Topology, forwarding: &Forwarding) -> Verdict {
 /// Proves that a forwarding is free of deadlock, or returns a short cycle, however long it takes.
 /// Switches may have a centre.
 pub fn check_with(topology: &Topology, forwarding: &Forwarding, centre: Option<Centre>) -> Verdict {
+    let network = Network::new(topology, forwarding, centre);
     let targets = forwarding.representatives(topology);
-    by_shape(topology, forwarding, centre, targets.len(), u64::MAX)
-        .unwrap_or_else(|| follow(topology, forwarding, centre, targets.iter().copied()))
-}
-
-/// Returns the verdict over some destinations.
-fn follow(
-    topology: &Topology,
-    forwarding: &Forwarding,
-    centre: Option<Centre>,
-    targets: impl ExactSizeIterator<Item = NicId>,
-) -> Verdict {
-    let n_targets = targets.len();
-    let mut graph = Graph::new(topology, forwarding, centre);
-    for (stamp, target) in (1..).zip(targets) {
-        graph.follow(target, stamp);
-    }
-    graph.verdict(n_targets, "destinations")
+    let by_structure = network.by_structure(targets.len(), u64::MAX);
+    by_structure.unwrap_or_else(|| network.follow(&targets))
 }
 
 /// Does the same in at most about [`PROOF_STEPS`]. Above that it looks for a theorem, and then for
@@ -250,126 +245,136 @@ pub fn check_bounded(
     forwarding: &Forwarding,
     centre: Option<Centre>,
 ) -> Verdict {
-    check_within(topology, forwarding, centre, PROOF_STEPS)
+    Network::new(topology, forwarding, centre).check_within(PROOF_STEPS)
 }
 
-fn check_within(
-    topology: &Topology,
-    forwarding: &Forwarding,
-    centre: Option<Centre>,
-    most_steps: u64,
-) -> Verdict {
-    let targets = forwarding.representatives(topology);
-    if let Some(verdict) = by_shape(topology, forwarding, centre, targets.len(), most_steps) {
-        return verdict;
+impl<'a> Network<'a> {
+    pub fn new(topology: &'a Topology, forwarding: &'a Forwarding, centre: Option<Centre>) -> Self {
+        Network {
+            topology,
+            forwarding,
+            centre,
+        }
     }
-    let steps_each = steps_of_a_destination(topology, forwarding);
-    let steps = steps_each.saturating_mul(targets.len() as u64);
-    let is_small = n_possible_dependencies(topology, forwarding) <= MAX_DEPENDENCIES;
-    if steps <= most_steps && is_small {
-        return follow(topology, forwarding, centre, targets.iter().copied());
+
+    /// States that there is no deadlock, by a theorem about the routing.
+    pub fn by_theorem(&self, why: &str) -> Verdict {
+        let n_links = |at| self.topology.neighbours(at).count() as u64;
+        let links: u64 = self.topology.switches().map(n_links).sum();
+        Verdict::Free {
+            how: format!("by theorem, without following destinations: {why}"),
+            channels: links * u64::from(self.forwarding.lanes()),
+            dependencies: 0,
+        }
     }
-    if let Some(verdict) = theorem::by_routing(topology, forwarding, centre) {
-        return verdict;
+
+    /// Returns the verdict over some destinations.
+    fn follow(self, targets: &[NicId]) -> Verdict {
+        let mut graph = Graph::new(self);
+        for (stamp, target) in (1..).zip(targets) {
+            graph.follow(*target, stamp);
+        }
+        graph.verdict(targets.len(), "destinations")
     }
-    let n_targets = targets.len() as u64;
-    let most = match is_small {
-        true => (most_steps / steps_each.max(1)).min(n_targets),
-        false => 0,
-    };
-    let (mut graph, mut next_look) = (None, 1);
-    for i in 0..most {
-        // Spread over all destinations; the number is a prime, so none comes twice.
-        let target = targets[(i * 2_654_435_761 % n_targets) as usize];
-        let graph = graph.get_or_insert_with(|| Graph::new(topology, forwarding, centre));
-        graph.follow(target, i as u32 + 1);
-        if i + 1 == next_look || i + 1 == most {
-            next_look *= 4;
-            if let cycle @ Verdict::Cycle(_) = graph.verdict(0, "destinations") {
-                return cycle;
+
+    fn by_structure(self, n_targets: usize, most_steps: u64) -> Option<Verdict> {
+        let route = self.forwarding.as_route();
+        route.by_structure(self, n_targets as u64, most_steps)
+    }
+
+    /// Inputs that share queues wait for each other's packets, so theorems about routings do not
+    /// apply to switches with a centre.
+    fn theorem(self) -> Option<Verdict> {
+        match self.centre {
+            Some(_) => None,
+            None => self.forwarding.as_route().theorem(self),
+        }
+    }
+
+    fn check_within(self, most_steps: u64) -> Verdict {
+        let targets = self.forwarding.representatives(self.topology);
+        if let Some(verdict) = self.by_structure(targets.len(), most_steps) {
+            return verdict;
+        }
+        let steps_each = self.steps_of_a_destination();
+        let steps = steps_each.saturating_mul(targets.len() as u64);
+        let is_small = self.n_possible_dependencies() <= MAX_DEPENDENCIES;
+        if steps <= most_steps && is_small {
+            return self.follow(&targets);
+        }
+        if let Some(verdict) = self.theorem() {
+            return verdict;
+        }
+        let n_targets = targets.len() as u64;
+        let most = match is_small {
+            true => (most_steps / steps_each.max(1)).min(n_targets),
+            false => 0,
+        };
+        let (mut graph, mut next_look) = (None, 1);
+        for i in 0..most {
+            // Spread over all destinations; the number is a prime, so none comes twice.
+            let target = targets[(i * 2_654_435_761 % n_targets) as usize];
+            let graph = graph.get_or_insert_with(|| Graph::new(self));
+            graph.follow(target, i as u32 + 1);
+            if i + 1 == next_look || i + 1 == most {
+                next_look *= 4;
+                if let cycle @ Verdict::Cycle(_) = graph.verdict(0, "destinations") {
+                    return cycle;
+                }
             }
         }
+        Verdict::Unknown {
+            steps,
+            followed: most as usize,
+            destinations: targets.len(),
+        }
     }
-    Verdict::Unknown {
-        steps,
-        followed: most as usize,
-        destinations: targets.len(),
-    }
-}
 
-/// Returns the most steps of following one destination.
-fn steps_of_a_destination(topology: &Topology, forwarding: &Forwarding) -> u64 {
-    let has_choices = match &forwarding.plan {
-        Plan::Groups(_) => true,
-        Plan::Grid(_) | Plan::Table(_) => false,
-        _ => forwarding.needs_occasion() || forwarding.is_adaptive(),
-    };
-    let n_choices = if has_choices { topology.radix() } else { 1 };
-    topology.n_ports_in_all() as u64 * u64::from(forwarding.lanes()) * u64::from(n_choices)
-}
-
-/// Returns the number of pairs of channels in and out of the same switch, over all switches.
-fn n_possible_dependencies(topology: &Topology, forwarding: &Forwarding) -> u64 {
-    let lanes = u64::from(forwarding.lanes());
-    let of_switch = |at| (topology.neighbours(at).count() as u64 * lanes).pow(2);
-    topology.switches().map(of_switch).sum()
-}
-
-/// Returns the verdict on large fabrics whose shape makes it quick: trees, groups of switches, and
-/// tables with sets of ports.
-fn by_shape(
-    topology: &Topology,
-    forwarding: &Forwarding,
-    centre: Option<Centre>,
-    n_targets: usize,
-    most_steps: u64,
-) -> Option<Verdict> {
-    let n_targets = n_targets as u64;
-    if let Some(tree) = forwarding.plan.tree() {
-        let pairs = u64::from(topology.n_switches()).saturating_mul(n_targets);
-        let fan = match forwarding.needs_occasion() {
-            true => u64::from(topology.radix()),
+    /// Returns the most steps of following one destination.
+    fn steps_of_a_destination(self) -> u64 {
+        let route = self.forwarding.as_route();
+        let n_choices = match route.has_choices(self.forwarding.facts()) {
+            true => self.topology.radix(),
             false => 1,
         };
-        let steps = pairs.saturating_mul(u64::from(topology.radix()) * fan);
-        if pairs > MAX_PAIRS || steps > MAX_STEPS {
-            return theorem::of_tree(topology, forwarding, tree, centre);
-        }
+        let lanes = u64::from(self.forwarding.lanes());
+        self.topology.n_ports_in_all() as u64 * lanes * u64::from(n_choices)
     }
-    if let Plan::Groups(plan) = &forwarding.plan {
-        let turns = u64::from(topology.radix()).pow(2) * u64::from(topology.n_switches());
-        if turns.saturating_mul(n_targets) > MAX_TURNS {
-            return theorem::of_groups(topology, forwarding, plan, centre);
-        }
+
+    /// Returns the number of pairs of channels in and out of the same switch, over all switches.
+    fn n_possible_dependencies(self) -> u64 {
+        let lanes = u64::from(self.forwarding.lanes());
+        let of_switch = |at| (self.topology.neighbours(at).count() as u64 * lanes).pow(2);
+        self.topology.switches().map(of_switch).sum()
     }
-    let steps = n_targets * topology.n_ports_in_all() as u64;
-    if let Plan::Table(plan) = &forwarding.plan
-        && plan.has_sets()
-        && steps > MAX_TURNS
-    {
-        let targets = one_per_switch(topology);
-        if targets.len() as u64 * topology.n_ports_in_all() as u64 > most_steps {
-            return None;
-        }
-        // All NICs of a switch at once, with every mixture of their paths. If these have no cycle,
-        // neither have the actual paths.
-        let verdict = by_switch(topology, forwarding, centre, plan, &targets);
-        if matches!(verdict, Verdict::Free { .. }) || steps > MAX_STEPS {
-            return Some(verdict);
-        }
+}
+
+/// Returns the verdict on large tables with sets of ports.
+///
+/// It follows all NICs of a switch at once, with every mixture of their paths. If these have no
+/// cycle, neither have the actual paths.
+pub(crate) fn of_large_tables(
+    network: Network<'_>,
+    plan: &TablePlan,
+    n_targets: u64,
+    most_steps: u64,
+) -> Option<Verdict> {
+    let n_ports = network.topology.n_ports_in_all() as u64;
+    let steps = n_targets * n_ports;
+    if !plan.has_sets() || steps <= MAX_TURNS {
+        return None;
     }
-    None
+    let targets = one_per_switch(network.topology);
+    if targets.len() as u64 * n_ports > most_steps {
+        return None;
+    }
+    let verdict = by_switch(network, plan, &targets);
+    (matches!(verdict, Verdict::Free { .. }) || steps > MAX_STEPS).then_some(verdict)
 }
 
 /// Returns the verdict for tables in which each packet may take every port of a set.
-fn by_switch(
-    topology: &Topology,
-    forwarding: &Forwarding,
-    centre: Option<Centre>,
-    plan: &TablePlan,
-    targets: &[NicId],
-) -> Verdict {
-    let mut graph = Graph::new(topology, forwarding, centre);
+fn by_switch(network: Network<'_>, plan: &TablePlan, targets: &[NicId]) -> Verdict {
+    let mut graph = Graph::new(network);
     let mut seen = Seen::new(&graph, plan);
     for (i, &target) in targets.iter().enumerate() {
         graph.follow_switch(plan, target, i as u32 + 1, &mut seen);
@@ -382,23 +387,26 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::{Paths, Routing, Shortest, UpDown};
+    use crate::forwarding::Plan;
+    use crate::{Lookup, Paths, Routing, Shortest, UpDown};
     use netloom_topology::{Blueprint, Graph as Listed, RandomRegular, Torus, graph};
     use proptest::prelude::*;
 
     /// Returns the verdict if every packet may take every port of a set, set by set.
-    fn mixtures(topology: &Topology, forwarding: &Forwarding, centre: Option<Centre>) -> Verdict {
-        let Plan::Table(plan) = &forwarding.plan else {
-            panic!("tables");
-        };
-        let mut graph = Graph::new(topology, forwarding, centre);
+    fn mixtures(network: Network<'_>, plan: &TablePlan) -> Verdict {
+        let Network {
+            topology,
+            forwarding,
+            ..
+        } = network;
+        let mut graph = Graph::new(network);
         for (stamp, target) in (1..).zip(topology.nics()) {
             let switch = topology.attachment(target).0;
             let mut stack: Vec<_> = graph.sources.iter().map(|&input| (None, input)).collect();
             while let Some((held, (at, from))) = stack.pop() {
                 let mut hops = vec![];
                 match at == switch {
-                    true => forwarding.choices(at, from, 0, target, &mut hops),
+                    true => forwarding.choices(&Lookup::any(at, from, 0, target), &mut hops),
                     false => {
                         let entry = plan.shared_entry(at, from, target);
                         plan.choices_of_switch(entry, target, &mut hops);
@@ -435,8 +443,9 @@ mod tests {
                 let forwarding = routing.compile(&topology, 1).unwrap();
                 let Plan::Table(plan) = &forwarding.plan else { panic!("tables") };
                 let targets = one_per_switch(&topology);
-                let found = by_switch(&topology, &forwarding, centre, plan, &targets);
-                prop_assert_eq!(&found, &mixtures(&topology, &forwarding, centre));
+                let network = Network::new(&topology, &forwarding, centre);
+                let found = by_switch(network, plan, &targets);
+                prop_assert_eq!(&found, &mixtures(network, plan));
                 let taken = check_with(&topology, &forwarding, centre);
                 if matches!(found, Verdict::Free { .. }) {
                     prop_assert!(matches!(taken, Verdict::Free { .. }), "{taken}");

@@ -12,49 +12,31 @@
 use netloom_topology::{Peer, Topology};
 use netloom_units::{NicId, Port};
 
-use super::{Centre, Verdict};
-use crate::forwarding::Plan;
+use super::{Centre, MAX_STEPS, MAX_TURNS, Network, Verdict};
 use crate::group_plan::GroupPlan;
 use crate::tree::TreePlan;
-use crate::{Forwarding, Hop};
+use crate::{Hop, Lookup};
 
-/// Applies the theorems about grids, tables and own routings. Inputs that share queues wait for
-/// each other's packets, so these do not apply to switches with a centre.
-pub(super) fn by_routing(
-    topology: &Topology,
-    forwarding: &Forwarding,
-    centre: Option<Centre>,
-) -> Option<Verdict> {
-    if centre.is_some() {
-        return None;
-    }
-    let why = match &forwarding.plan {
-        Plan::Grid(plan) => match plan.theorem(topology, forwarding.lanes())? {
-            Ok(why) => why,
-            Err(cycle) => return Some(Verdict::Cycle(cycle)),
-        },
-        Plan::Table(plan) => plan.theorem(topology)?,
-        Plan::Own(route) => route.theorem(topology)?,
-        Plan::Tree(_) | Plan::Groups(_) | Plan::Ecmp(_) | Plan::Damaged(_) => return None,
-    };
-    let n_links = |at| topology.neighbours(at).count() as u64;
-    let links: u64 = topology.switches().map(n_links).sum();
-    Some(Verdict::Free {
-        how: format!("by theorem, without following destinations: {why}"),
-        channels: links * u64::from(forwarding.lanes()),
-        dependencies: 0,
-    })
-}
+/// Above this many (switch, destination) pairs, trees are proved by their structure.
+const MAX_PAIRS: u64 = 20_000_000;
 
 /// Routings of dragonflies and megaflies have no cycle, because the lane of a link counts the links
 /// before it. `None` if the fabric is not wired as the routing expects it, or has too few lanes.
-pub(super) fn of_groups(
-    topology: &Topology,
-    forwarding: &Forwarding,
+///
+/// It is used where all destinations together have many turns.
+pub(crate) fn of_large_groups(
+    network: Network<'_>,
     plan: &GroupPlan,
-    centre: Option<Centre>,
+    n_targets: u64,
 ) -> Option<Verdict> {
-    let lanes = forwarding.lanes();
+    let Network {
+        topology, centre, ..
+    } = network;
+    let turns = u64::from(topology.radix()).pow(2) * u64::from(topology.n_switches());
+    if turns.saturating_mul(n_targets) <= MAX_TURNS {
+        return None;
+    }
+    let lanes = network.forwarding.lanes();
     // If lanes rise from link to link, sharing a buffer within a lane adds no cycle.
     let stays_apart = || plan.climb(lanes).is_some_and(|climb| climb.lanes_rise);
     if centre.is_some() && !stays_apart() {
@@ -88,18 +70,28 @@ fn keeps_directions_apart(topology: &Topology, tree: &TreePlan, centre: Centre) 
 /// Up/down routing of trees has no cycle, because channels rank up by level, then down by level,
 /// and no switch sends a packet up again after it came down. `None` if the fabric is not wired as
 /// the arithmetic assumes.
-pub(super) fn of_tree(
-    topology: &Topology,
-    forwarding: &Forwarding,
+///
+/// It is used where following all destinations takes many steps.
+pub(crate) fn of_large_tree(
+    network: Network<'_>,
     tree: &TreePlan,
-    centre: Option<Centre>,
+    n_targets: u64,
 ) -> Option<Verdict> {
-    if centre.is_some_and(|centre| !keeps_directions_apart(topology, tree, centre)) {
+    let Network {
+        topology,
+        forwarding,
+        centre,
+    } = network;
+    let pairs = u64::from(topology.n_switches()).saturating_mul(n_targets);
+    let fan = match forwarding.needs_occasion() {
+        true => u64::from(topology.radix()),
+        false => 1,
+    };
+    let steps = pairs.saturating_mul(u64::from(topology.radix()) * fan);
+    if pairs <= MAX_PAIRS && steps <= MAX_STEPS {
         return None;
     }
-    if let Plan::Damaged(plan) = &forwarding.plan
-        && !plan.exceptions_follow_the_tree(topology)
-    {
+    if centre.is_some_and(|centre| !keeps_directions_apart(topology, tree, centre)) {
         return None;
     }
     let n_nics = topology.n_nics();
@@ -107,7 +99,7 @@ pub(super) fn of_tree(
     let mut hops = vec![];
     let mut all_choices = |at, from, nic, holds: &dyn Fn(Hop) -> bool| {
         hops.clear();
-        forwarding.choices(at, from, 0, nic, &mut hops);
+        forwarding.choices(&Lookup::any(at, from, 0, nic), &mut hops);
         hops.iter().all(|&hop| holds(hop))
     };
     for at in topology.switches() {
@@ -176,17 +168,21 @@ mod tests {
     use proptest::prelude::*;
     use proptest::sample::{Index, select};
 
-    use super::super::{check_within, follow};
     use super::*;
     use crate::{
-        Choice, DModK, Deadlock, DimensionOrder, Ecmp, Entry, Facts, Minimal, Paths, RandomUp,
-        Routing, Shortest, TableBuilder, Tie, Trunk, UpDown, Valiant,
+        Choice, DModK, Deadlock, DimensionOrder, Ecmp, Entry, Facts, Forwarding, Minimal, Paths,
+        RandomUp, Routing, Shortest, TableBuilder, Tie, Trunk, UpDown, Valiant,
     };
 
     /// The proof that follows every destination.
-    fn explicit(topology: &Topology, forwarding: &Forwarding, centre: Option<Centre>) -> Verdict {
-        let targets: Vec<NicId> = topology.nics().collect();
-        follow(topology, forwarding, centre, targets.into_iter())
+    fn explicit(network: Network<'_>) -> Verdict {
+        let targets: Vec<NicId> = network.topology.nics().collect();
+        network.follow(&targets)
+    }
+
+    /// The verdict by structure, as on a large fabric.
+    fn by_structure(network: Network<'_>) -> Option<Verdict> {
+        network.by_structure(usize::MAX, u64::MAX)
     }
 
     fn is_free(verdict: &Verdict) -> bool {
@@ -205,7 +201,7 @@ mod tests {
             };
             let mut hops = vec![];
             for nic in topology.nics() {
-                forwarding.choices(at, from, held.lane, nic, &mut hops);
+                forwarding.choices(&Lookup::any(at, from, held.lane, nic), &mut hops);
             }
             let is_wanted = |hop: &Hop| (hop.port, hop.lane) == (wanted.port, wanted.lane);
             at == wanted.switch && hops.iter().any(is_wanted)
@@ -245,8 +241,8 @@ mod tests {
             let tie = if is_random { Tie::Random } else { Tie::Positive };
             let order = DimensionOrder { deadlock, tie, trunk: Trunk::Packet };
             let forwarding = order.compile(&whole, 1).unwrap();
-            let found = by_routing(&whole, &forwarding, None).expect("every premise holds");
-            let proof = explicit(&whole, &forwarding, None);
+            let found = Network::new(&whole, &forwarding, None).theorem().expect("every premise holds");
+            let proof = explicit(Network::new(&whole, &forwarding, None));
             prop_assert_eq!(is_free(&found), is_free(&proof), "{} {}", found, proof);
             if let Verdict::Free { channels, .. } = &found {
                 let links: usize = whole.switches().map(|at| whole.neighbours(at).count()).sum();
@@ -256,16 +252,16 @@ mod tests {
             }
             // Neither shared queues nor missing cables nor missing lanes.
             let centre = Some(Centre::of_mports(2, 1));
-            prop_assert_eq!(by_routing(&whole, &forwarding, centre), None);
+            prop_assert_eq!(Network::new(&whole, &forwarding, centre).theorem(), None);
             let left = without(&whole, &failed);
             if left != *whole {
-                prop_assert_eq!(by_routing(&left, &forwarding, None), None);
+                prop_assert_eq!(Network::new(&left, &forwarding, None).theorem(), None);
             }
             if forwarding.lanes() == 2 && is_free(&found) {
                 let facts = Facts { lanes: 1, ..forwarding.facts() };
                 let narrow = Forwarding::new(forwarding.plan.clone(), facts);
                 let has_long_rings = explicit_needs_lanes(&whole);
-                prop_assert_eq!(by_routing(&whole, &narrow, None).is_none(), has_long_rings);
+                prop_assert_eq!(Network::new(&whole, &narrow, None).theorem().is_none(), has_long_rings);
             }
         }
 
@@ -288,13 +284,13 @@ mod tests {
             ];
             for (at, routing) in routings.into_iter().enumerate() {
                 let Ok(forwarding) = routing.compile(&topology, 1) else { continue };
-                let found = by_routing(&topology, &forwarding, None);
-                let proof = explicit(&topology, &forwarding, None);
+                let found = Network::new(&topology, &forwarding, None).theorem();
+                let proof = explicit(Network::new(&topology, &forwarding, None));
                 prop_assert!(found.is_some() || at >= 2);
                 prop_assert!(found.is_none_or(|_| is_free(&proof)), "{proof}");
                 // With few steps the verdict is the same, or none.
                 for most_steps in [0, 100, 1_000, 100_000] {
-                    match check_within(&topology, &forwarding, None, most_steps) {
+                    match Network::new(&topology, &forwarding, None).check_within(most_steps) {
                         Verdict::Unknown { followed, .. } => {
                             prop_assert!(followed < topology.n_nics() as usize);
                         }
@@ -331,9 +327,9 @@ mod tests {
                 by_port[input] = !by_port[input];
             }
             let forwarding = tables.finish(Some(by_port), false);
-            let found = by_routing(&topology, &forwarding, None);
+            let found = Network::new(&topology, &forwarding, None).theorem();
             prop_assert!(is_broken || found.is_some());
-            let proof = explicit(&topology, &forwarding, None);
+            let proof = explicit(Network::new(&topology, &forwarding, None));
             prop_assert!(found.is_none() || is_free(&proof), "{proof}");
         }
 
@@ -360,18 +356,16 @@ mod tests {
             ];
             for routing in routings {
                 let Ok(forwarding) = routing.compile(&topology, 1) else { continue };
-                let tree = forwarding.plan.tree().unwrap();
                 for centre in [None, Some(Centre::of_mports(mport, 1))] {
-                    let found = of_tree(&topology, &forwarding, tree, centre);
+                    let found = by_structure(Network::new(&topology, &forwarding, centre));
                     prop_assert!(found.is_some() || centre.is_some());
-                    let proof = explicit(&topology, &forwarding, centre);
+                    let proof = explicit(Network::new(&topology, &forwarding, centre));
                     prop_assert!(found.is_none() || is_free(&proof), "{proof}");
                 }
                 // The routing of the whole tree does not fit what is left of it.
                 let unaware = routing.compile(&whole, 1).unwrap();
-                let tree = unaware.plan.tree().unwrap();
-                if let Some(found) = of_tree(&topology, &unaware, tree, None) {
-                    prop_assert!(is_free(&explicit(&topology, &unaware, None)), "{found}");
+                if let Some(found) = by_structure(Network::new(&topology, &unaware, None)) {
+                    prop_assert!(is_free(&explicit(Network::new(&topology, &unaware, None))), "{found}");
                 }
             }
         }
@@ -387,18 +381,17 @@ mod tests {
             for routing in routings {
                 let Ok(forwarding) = routing.compile(&whole, 1) else { continue };
                 for centre in [None, Some(Centre::of_mports(mport, 1))] {
-                    let Plan::Groups(plan) = &forwarding.plan else { panic!("groups") };
-                    let found = of_groups(&whole, &forwarding, plan, centre);
-                    let proof = explicit(&whole, &forwarding, centre);
+                    let found = by_structure(Network::new(&whole, &forwarding, centre));
+                    let proof = explicit(Network::new(&whole, &forwarding, centre));
                     prop_assert!(found.is_some() || centre.is_some());
                     prop_assert!(found.is_none() || is_free(&proof), "{proof}");
                     let left = without(&whole, &failed);
                     if left != *whole {
-                        prop_assert_eq!(of_groups(&left, &forwarding, plan, centre), None);
+                        prop_assert_eq!(by_structure(Network::new(&left, &forwarding, centre)), None);
                     }
                     let facts = Facts { lanes, ..forwarding.facts() };
                     let narrow = Forwarding::new(forwarding.plan.clone(), facts);
-                    let found = of_groups(&whole, &narrow, plan, centre);
+                    let found = by_structure(Network::new(&whole, &narrow, centre));
                     prop_assert!(found.is_none() || lanes >= forwarding.lanes());
                 }
             }
@@ -445,7 +438,7 @@ mod tests {
         let theorem = |topology: Arc<Topology>| {
             let shortest = Shortest { paths: Paths::All };
             let forwarding = shortest.compile(&topology, 1).unwrap();
-            by_routing(&topology, &forwarding, None)
+            Network::new(&topology, &forwarding, None).theorem()
         };
         let found = theorem(complete(false)).unwrap();
         assert!(found.to_string().contains("at most one link"), "{found}");
@@ -470,16 +463,16 @@ mod tests {
                     for from in topology.ports(at) {
                         expected.clear();
                         found.clear();
-                        full.choices(at, from, 0, to, &mut expected);
-                        lazy.choices(at, from, 0, to, &mut found);
+                        full.choices(&Lookup::any(at, from, 0, to), &mut expected);
+                        lazy.choices(&Lookup::any(at, from, 0, to), &mut found);
                         assert_eq!(found, expected);
                     }
                 }
             }
             assert_eq!(full.claims_no_deadlock(), lazy.claims_no_deadlock());
             assert_eq!(
-                by_routing(&topology, &full, None),
-                by_routing(&topology, &lazy, None)
+                Network::new(&topology, &full, None).theorem(),
+                Network::new(&topology, &lazy, None).theorem()
             );
         }
     }

@@ -1,7 +1,7 @@
 //! Looking one hop ahead: the queue that a packet will join at the other end of a link.
 
 use netloom_packet::Packet;
-use netloom_routing::Occasion;
+use netloom_routing::{Lookup, Occasion};
 use netloom_units::{NicId, Port, SwitchId};
 
 use crate::fabric::Fabric;
@@ -55,11 +55,14 @@ impl<S: Shape> Crossbars<S> {
         occasion: Occasion,
     ) -> u32 {
         let output = if self.queue_map.looks_at_output() {
-            let lane = self.routing_lane(vl);
-            let hop = shared
-                .forwarding
-                .route(switch, port, lane, destination, occasion);
-            hop.port.0
+            let lookup = Lookup {
+                at: switch,
+                from: port,
+                lane: self.routing_lane(vl),
+                destination,
+                occasion,
+            };
+            shared.forwarding.route(&lookup).port.0
         } else {
             0
         };

@@ -1,7 +1,7 @@
 //! Input side: headers join queues, inputs are woken.
 
 use netloom_engine::Outbox;
-use netloom_routing::Occasion;
+use netloom_routing::{Lookup, Occasion};
 use netloom_units::{NicId, Port, Tick};
 
 use crate::fabric::Fabric;
@@ -43,15 +43,17 @@ impl<S: Shape> Fabric<Crossbars<S>> {
         let lane = self.switches.routing_lane(vl);
         let stored = &mut self.switches.packets[id];
         let packet = &mut stored.packet;
-        let occasion = Occasion {
-            source: packet.source,
-            sequence: packet.sequence,
-            hop: packet.hops,
-        };
-        let hop = self
-            .shared
-            .forwarding
-            .route(at, number, lane, destination, occasion);
+        let hop = self.shared.forwarding.route(&Lookup {
+            at,
+            from: number,
+            lane,
+            destination,
+            occasion: Occasion {
+                source: packet.source,
+                sequence: packet.sequence,
+                hop: packet.hops,
+            },
+        });
         packet.hops = packet.hops.wrapping_add(1);
         let channels = &self.shared.channels;
         stored.vl = if S::IS_PLAIN {

@@ -2,7 +2,7 @@
 //! the row buffers.
 
 use netloom_fabric::{CrossbarStart, Retransmission, RowSpace, StashSelect, StashUse};
-use netloom_routing::{Occasion, Occupancy, QueueView};
+use netloom_routing::{Lookup, Occasion, Occupancy, QueueView};
 use netloom_topology::Peer;
 use netloom_units::{NicId, Port, SwitchId};
 
@@ -213,21 +213,20 @@ impl Twin<'_> {
             flits: self.packets[id].flits,
         };
         let packet = &mut self.packets[id];
-        let occasion = Occasion {
-            source: NicId(packet.source),
-            sequence: packet.sequence,
-            hop: packet.hops,
+        let lookup = Lookup {
+            at: SwitchId(s as u32),
+            from: Port(from as u16),
+            lane,
+            destination: NicId(packet.destination),
+            occasion: Occasion {
+                source: NicId(packet.source),
+                sequence: packet.sequence,
+                hop: packet.hops,
+            },
         };
         let mut word = u8::from(packet.detour);
-        let hop = self.plan.forwarding.route_seeing(
-            SwitchId(s as u32),
-            Port(from as u16),
-            lane,
-            NicId(packet.destination),
-            occasion,
-            &mut word,
-            &view,
-        );
+        let forwarding = &self.plan.forwarding;
+        let hop = forwarding.route_seeing(&lookup, &mut word, &view);
         packet.detour = word != 0;
         packet.hops += 1;
         packet.is_injected = matches!(self.switches[s].peers[from], Peer::Nic(_));
