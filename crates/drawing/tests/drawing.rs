@@ -19,17 +19,16 @@ fn built(blueprint: &dyn Blueprint) -> Topology {
 fn site() -> Topology {
     let listing = include_str!("../../infiniband/tests/samples/ft8/ibnetdiscover.txt");
     let text = format!("text = '''{listing}'''");
-    let kind = KINDS.iter().find(|kind| kind.name == "infiniband").unwrap();
     let mut notes = Notes::new();
     let document = Document::parse("site", &text, &mut notes);
     let mut section = Section::open(&document.root, &mut notes).unwrap();
-    built(&*(kind.read)(&mut section).unwrap())
+    built(&*(netloom_infiniband::TOPOLOGY.read)(&mut section).unwrap())
 }
 
 /// Returns fabrics of every kind, and of every shape with its own drawing.
 fn fabrics() -> Vec<(String, Topology)> {
     let mut fabrics: Vec<(String, Topology)> = vec![];
-    for kind in KINDS {
+    for kind in KINDS.iter().chain([&netloom_infiniband::TOPOLOGY]) {
         let mut notes = Notes::new();
         let document = Document::parse(kind.name, kind.example, &mut notes);
         let mut section = Section::open(&document.root, &mut notes).unwrap();

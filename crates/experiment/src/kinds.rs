@@ -64,6 +64,8 @@ impl Default for Kinds {
             congestion_controls: CONGESTION_CONTROLS.to_vec(),
             traffic: TrafficKinds::default(),
         }
+        .with_topology(netloom_infiniband::TOPOLOGY)
+        .with_routing(netloom_infiniband::ROUTING)
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use netloom_catalog::file::MOST_LIST;
 use netloom_catalog::{Files, Note, Notes, Place, Position, Severity};
+use netloom_topology::Topology;
 
 use crate::reading::{Asked, Format, initiated_from, read_programmed, read_subnet, recognise};
 use crate::{NodeId, NodeKind, Programmed, Subnet};
@@ -23,6 +24,11 @@ pub struct Site {
 }
 
 impl Site {
+    /// Returns the site that a fabric was read from.
+    pub fn of(topology: &Topology) -> Option<&Site> {
+        topology.origin()
+    }
+
     /// Numbers the nodes of a subnet.
     pub fn new(subnet: Subnet, programmed: Programmed) -> Site {
         let ids = (0..subnet.nodes.len() as u32).map(NodeId);

@@ -65,8 +65,8 @@
 //! traffic: set [`Kinds`] in [`Request`]. `netloom-cli` provides the command line with these kinds.
 //!
 //! The modules, from the bottom up: [`units`], [`random`], [`catalog`] (reading files),
-//! [`metrics`], [`packet`], [`topology`], [`routing`], [`arbitration`], [`design`] (planning
-//! without simulation), [`traffic`], [`fabric`] (the simulated devices), [`results`] (stored
+//! [`metrics`], [`packet`], [`topology`], [`routing`], [`arbitration`], [`infiniband`] (real
+//! subnets), [`design`] (planning without simulation), [`traffic`], [`fabric`] (the simulated devices), [`results`] (stored
 //! results), [`experiment`] (from a file to results), [`study`] (many runs from one file) and
 //! [`reproduction`] (experiments of papers).
 
@@ -77,6 +77,7 @@ pub use netloom_catalog as catalog;
 pub use netloom_design as design;
 pub use netloom_experiment as experiment;
 pub use netloom_fabric as fabric;
+pub use netloom_infiniband as infiniband;
 pub use netloom_metrics as metrics;
 pub use netloom_packet as packet;
 pub use netloom_random as random;

@@ -18,14 +18,14 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("engine", &["encoding", "units"]),
     ("packet", &["encoding", "units"]),
     ("metrics", &["encoding", "units"]),
-    ("topology", &["units", "catalog", "random", "infiniband"]),
+    ("topology", &["units", "catalog", "random"]),
     ("drawing", &["units", "topology", "results"]),
-    (
-        "routing",
-        &["units", "catalog", "random", "topology", "infiniband"],
-    ),
+    ("routing", &["units", "catalog", "random", "topology"]),
     ("arbitration", &["units", "catalog"]),
-    ("infiniband", &["units", "catalog", "arbitration"]),
+    (
+        "infiniband",
+        &["units", "catalog", "arbitration", "topology", "routing"],
+    ),
     ("traffic", &["units", "catalog", "random", "packet"]),
     ("settings", &["catalog"]),
     (
@@ -101,6 +101,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "topology",
             "routing",
             "arbitration",
+            "infiniband",
             "design",
             "traffic",
             "metrics",

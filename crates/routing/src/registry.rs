@@ -6,8 +6,8 @@ use netloom_catalog::{Kind, kind};
 use netloom_topology::{Structure, Topology};
 
 use crate::{
-    DModK, Det, DimensionOrder, Ecmp, Forwarding, ForwardingTables, Minimal, Par, ParUgal,
-    RandomUp, Shortest, Ugal, UpDown, Valiant,
+    DModK, Det, DimensionOrder, Ecmp, Forwarding, Minimal, Par, ParUgal, RandomUp, Shortest, Ugal,
+    UpDown, Valiant,
 };
 
 /// A description of a routing, as a file gives it.
@@ -24,7 +24,7 @@ pub trait Routing: Send + Sync {
     }
 }
 
-/// All kinds of routing.
+/// All kinds of routing of this crate.
 pub const KINDS: &[Kind<dyn Routing>] = &[
     kind!(Det, dyn Routing),
     kind!(DModK, dyn Routing),
@@ -38,7 +38,6 @@ pub const KINDS: &[Kind<dyn Routing>] = &[
     kind!(ParUgal, dyn Routing),
     kind!(UpDown, dyn Routing),
     kind!(Shortest, dyn Routing),
-    kind!(ForwardingTables, dyn Routing),
 ];
 
 /// Returns the names of the kinds that fit a fabric, the most specific first.

@@ -84,7 +84,7 @@ impl Target {
 ///
 /// There are one or two tables. With two, a packet that came in by certain ports is looked up in
 /// the second; in up*/down*, these are the ports by which it came down. Columns are the switches
-/// with NICs, see [`TableBuilder::targets`], or addresses of NICs (`by_address`).
+/// with NICs, see [`TableBuilder::targets`], or addresses of NICs ([`TableBuilder::by_address`]).
 #[derive(Debug)]
 pub struct TableBuilder {
     topology: Arc<Topology>,
@@ -167,7 +167,7 @@ impl TableBuilder {
     /// # Panics
     ///
     /// If there is not a number of bits below 8 for each NIC.
-    pub(crate) fn by_address(topology: &Arc<Topology>, bits: &[u8]) -> Result<Self, String> {
+    pub fn by_address(topology: &Arc<Topology>, bits: &[u8]) -> Result<Self, String> {
         assert_eq!(bits.len(), topology.n_nics() as usize, "bits for each NIC");
         let mut n_columns = 0u32;
         let target = |(nic, bits): (NicId, &u8)| {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use netloom_catalog::{Files, Kind, Section, kind};
 
 use crate::{
-    Dragonfly, FatTree, Graph, Hypercube, InfiniBand, Megafly, Mesh, ParallelFatTree,
-    RandomRegular, SingleSwitch, Topology, Torus,
+    Dragonfly, FatTree, Graph, Hypercube, Megafly, Mesh, ParallelFatTree, RandomRegular,
+    SingleSwitch, Topology, Torus,
 };
 
 /// A description of a fabric, as a file gives it.
@@ -28,7 +28,7 @@ pub trait Blueprint: Send + Sync {
     fn read_from(&mut self, _files: &Arc<dyn Files>) {}
 }
 
-/// All kinds of topology.
+/// All kinds of topology of this crate.
 pub const KINDS: &[Kind<dyn Blueprint>] = &[
     kind!(FatTree, dyn Blueprint),
     kind!(ParallelFatTree, dyn Blueprint),
@@ -39,7 +39,6 @@ pub const KINDS: &[Kind<dyn Blueprint>] = &[
     kind!(Megafly, dyn Blueprint),
     kind!(SingleSwitch, dyn Blueprint),
     kind!(Graph, dyn Blueprint),
-    kind!(InfiniBand, dyn Blueprint),
     kind!(RandomRegular, dyn Blueprint),
 ];
 

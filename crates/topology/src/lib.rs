@@ -4,9 +4,9 @@
 //! turns it into a [`Topology`]: flat arrays with the other end of the cable of every port. The
 //! [`Structure`] keeps what arithmetic routings need to know about regular fabrics.
 //!
-//! This crate may depend on the catalog, the units, random numbers and the InfiniBand reader, but
-//! not on routing or simulation. Start with [`Topology`], then `grid.rs` as a simple kind. The
-//! kinds are registered in `blueprint.rs`.
+//! This crate may depend on the catalog, the units and random numbers, but not on routing or
+//! simulation. Start with [`Topology`], then `grid.rs` as a simple kind. The kinds are registered in
+//! `blueprint.rs`; other crates can add topologies through [`Blueprint`] and [`Builder`].
 //!
 //! ```
 //! use netloom_topology::{Blueprint, FatTree, Peer};
@@ -26,7 +26,6 @@ pub mod graph;
 mod grid;
 mod group_links;
 mod hypercube;
-mod infiniband;
 mod measures;
 mod megafly;
 mod missing;
@@ -45,7 +44,6 @@ pub use egress::Egress;
 pub use graph::Graph;
 pub use grid::{Mesh, Torus};
 pub use hypercube::Hypercube;
-pub use infiniband::{InfiniBand, as_subnet};
 pub use measures::{Certainty, Measures, measures};
 pub use megafly::Megafly;
 pub use random_regular::RandomRegular;

@@ -1,10 +1,10 @@
 //! A fabric as flat arrays: eight bytes per port, eight per NIC.
 
+use std::any::Any;
+use std::fmt;
 use std::sync::Arc;
 
 use netloom_units::{NicId, Port, Rate, SwitchId};
-
-use netloom_infiniband::Site;
 
 use crate::Structure;
 
@@ -60,10 +60,26 @@ pub struct Topology {
     nic_names: Vec<String>,
     /// Rate of each class of cables, if the fabric determines it; otherwise empty.
     class_rates: Vec<Option<Rate>>,
-    site: Option<Arc<Site>>,
+    origin: Option<Origin>,
     radix: u16,
     n_cables: u32,
     structure: Structure,
+}
+
+/// What a fabric was read from. Only the crate that read it knows the type.
+#[derive(Clone)]
+struct Origin(Arc<dyn Any + Send + Sync>);
+
+impl PartialEq for Origin {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl fmt::Debug for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Origin")
+    }
 }
 
 impl Topology {
@@ -144,9 +160,9 @@ impl Topology {
         self.class_rates.get(usize::from(class)).copied().flatten()
     }
 
-    /// Returns the real subnet that the fabric was read from.
-    pub fn site(&self) -> Option<&Arc<Site>> {
-        self.site.as_ref()
+    /// Returns what the fabric was read from, if that is of this type: see [`Builder::origin`].
+    pub fn origin<T: Any>(&self) -> Option<&T> {
+        self.origin.as_ref()?.0.downcast_ref()
     }
 
     pub fn structure(&self) -> &Structure {
@@ -290,7 +306,7 @@ impl Builder {
                 switch_names: vec![],
                 nic_names: vec![],
                 class_rates: vec![],
-                site: None,
+                origin: None,
                 radix: 0,
                 n_cables: 0,
                 structure: Structure::Plain,
@@ -382,7 +398,7 @@ impl Builder {
     }
 
     /// Sets the rates of the classes of cables, in their order.
-    pub(crate) fn class_rates(&mut self, rates: Vec<Option<Rate>>) {
+    pub fn class_rates(&mut self, rates: Vec<Option<Rate>>) {
         assert_eq!(
             rates.len(),
             self.made.classes.len(),
@@ -391,11 +407,10 @@ impl Builder {
         self.made.class_rates = rates;
     }
 
-    /// Sets the real subnet that this fabric describes.
-    pub fn site(&mut self, site: Arc<Site>) {
-        assert_eq!(site.switches.len(), self.made.n_switches() as usize);
-        assert_eq!(site.nics.len(), self.made.n_nics() as usize);
-        self.made.site = Some(site);
+    /// Sets what the fabric was read from, for a routing that needs more of it than the cables.
+    /// Fabrics are equal only if they share this value.
+    pub fn origin(&mut self, origin: Arc<dyn Any + Send + Sync>) {
+        self.made.origin = Some(Origin(origin));
     }
 
     /// Returns the fabric, with its structure.

@@ -59,7 +59,7 @@ pub(crate) fn decides_lanes(topology: &Topology, desk: &Desk<'_>) -> bool {
     let is_written = desk.places.first_written(&keys).is_some();
     let kind = desk.places.kind("routing");
     let is_own = kind.is_none_or(|kind| kind == "forwarding-tables");
-    topology.site().is_some_and(|site| {
+    Site::of(topology).is_some_and(|site| {
         let programmed = &site.programmed;
         let has_lanes = !programmed.sl_to_vl.is_empty() || !programmed.path_levels.is_empty();
         has_lanes && is_own && !is_written

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use netloom_catalog::{
     FromToml, Param, Params, ResolvedLine, Section, Shape, ValueShape, nearest, params,
 };
+use netloom_infiniband::Site;
 use netloom_topology::{Blueprint, Peer, Pgft, Structure, Topology};
 use netloom_units::{NicId, Port, SwitchId};
 
@@ -320,7 +321,7 @@ pub(crate) fn apply(
         return Some((whole, None));
     }
     let place = desk.places.of("failure");
-    if whole.site().is_some() {
+    if Site::of(&whole).is_some() {
         let message = "failures cannot be added to a real site";
         let note = desk.notes.error("E0204", place, message);
         note.help("remove the cable from the files of the site");

@@ -132,7 +132,7 @@ struct Map<'a> {
     /// Whether it gives both steps, over channels.
     has_channels: bool,
     /// The real site, unless the file overrides its maps.
-    site: Option<&'a Arc<Site>>,
+    site: Option<&'a Site>,
     /// The row of lanes, its path, and what it is indexed by.
     row: (&'a [u8], &'static str, &'static str),
 }
@@ -152,7 +152,7 @@ impl<'a> Map<'a> {
             values,
             exceptions,
             has_channels,
-            site: topology.site().filter(|_| !is_written),
+            site: Site::of(topology).filter(|_| !is_written),
             row: match (&values.sl2vl, &values.sc2vl) {
                 (Some(row), _) => (&row.0[..], "qos.sl2vl", "SL"),
                 (None, Some(row)) => (&row.0[..], "qos.sc2vl", "SC"),
@@ -173,7 +173,7 @@ impl<'a> Map<'a> {
         } else if self.has_channels {
             channels.sl2sc[usize::from(LEVELS_WITH_A_CHANNEL)..].fill(0);
         }
-        if let Some(paths) = self.site.and_then(|site| site::path_channels(site)) {
+        if let Some(paths) = self.site.and_then(site::path_channels) {
             if !check::site::path_levels(messages.keys(), desk) {
                 return None;
             }

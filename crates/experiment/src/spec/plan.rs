@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use netloom_catalog::{Document, Notes, Resolved};
 use netloom_fabric::FabricPlan;
+use netloom_infiniband::Site;
 use netloom_results::Control;
 use netloom_routing::Forwarding;
 use netloom_topology::{Blueprint, Topology};
@@ -334,8 +335,9 @@ impl<'a> Stages<'a> {
         };
         let topology = &fabric.topology;
         let mut inputs = classes.inputs;
-        inputs.extend(topology.site().map_or(vec![], |site| site::inputs(site)));
-        if let Some(site) = topology.site()
+        let site = Site::of(topology);
+        inputs.extend(site.map_or(vec![], site::inputs));
+        if let Some(site) = site
             && desk.places.written("qos.arbiter").is_none()
         {
             fabric.own_policies = site::policies(site, topology);

@@ -17,8 +17,8 @@ use netloom_catalog::{Described, Document, Files, Notes, Params, Section, ValueS
 use netloom_design::plan::{Cautions, Device, LimitIssue, PortsOf, Room, Surroundings};
 use netloom_fabric::{DROPPED, LaneRow, LaneRows, PassedRows, PathChannels, SAME_CHANNELS};
 use netloom_infiniband::opensm::PortKind;
-use netloom_infiniband::{Node, NodeKind, PortName, Site, VlArbitration, writing};
-use netloom_topology::{Blueprint, Egress, InfiniBand, Topology};
+use netloom_infiniband::{InfiniBand, Node, NodeKind, PortName, Site, VlArbitration, writing};
+use netloom_topology::{Blueprint, Egress, Topology};
 use netloom_units::{NicId, Port, Rate, Sc, SwitchId};
 
 use super::link::LinkSpec;

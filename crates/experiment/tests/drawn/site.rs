@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use netloom_experiment::Experiment;
-use netloom_infiniband::{Lid, PortName, Programmed, Site, SlToVl, Speed, Subnet, Width, writing};
+use netloom_infiniband::{
+    Lid, PortName, Programmed, Site, SlToVl, Speed, Subnet, Width, as_subnet, writing,
+};
 use netloom_routing::linear_table;
-use netloom_topology::as_subnet;
 use netloom_units::Vl;
 
 /// The text of the same experiment on a site.

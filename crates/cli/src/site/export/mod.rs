@@ -6,8 +6,8 @@ mod policy;
 mod roots;
 mod torus;
 
+use std::borrow::Cow;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use anyhow::{anyhow, bail};
 use clap::{Args, Subcommand};
@@ -17,9 +17,9 @@ use netloom_infiniband::opensm::export::{ibsim_net, opensm_conf};
 use netloom_infiniband::other_targets::{
     Queues, TrafficClass, dcb_commands, opafm_qos_groups, sonic_config_db, tc_ets_command,
 };
-use netloom_infiniband::{Programmed, Site, writing};
+use netloom_infiniband::{Programmed, Site, as_subnet, writing};
 use netloom_routing::{Forwarding, NotLinear, linear_table};
-use netloom_topology::{Topology, as_subnet};
+use netloom_topology::Topology;
 use netloom_units::Port;
 
 use crate::load::{self, Overrides, Values};
@@ -118,14 +118,13 @@ impl Export {
                 .transpose()?,
             Export::Routes(one) => wired(kinds, one, output)?
                 .map(|wiring| {
-                    let site = wiring.topology.site().cloned();
-                    let site = site.ok_or_else(|| {
+                    let site = Site::of(&wiring.topology).ok_or_else(|| {
                         anyhow!(
                             "expected a real site (topology.kind = \"infiniband\"), found a \
                             generated fabric"
                         )
                     })?;
-                    routes(&wiring.topology, &wiring.forwarding, &site)
+                    routes(&wiring.topology, &wiring.forwarding, site)
                 })
                 .transpose()?,
             Export::Ibsim(one) => wired(kinds, one, output)?
@@ -197,16 +196,16 @@ fn wired(
 }
 
 /// Returns the real site of a fabric, or makes one. GUIDs are the same in all exported files.
-fn subnet(topology: &Topology) -> anyhow::Result<Arc<Site>> {
-    if let Some(site) = topology.site() {
-        return Ok(site.clone());
+fn subnet(topology: &Topology) -> anyhow::Result<Cow<'_, Site>> {
+    if let Some(site) = Site::of(topology) {
+        return Ok(Cow::Borrowed(site));
     }
     let (speed, width) = ("HDR".parse(), "4x".parse());
     let (Ok(speed), Ok(width)) = (speed, width) else {
         unreachable!("a speed and a width of the standard");
     };
     let made = as_subnet(topology, speed, width).map_err(|why| anyhow!(why))?;
-    Ok(Arc::new(Site::new(made, Programmed::default())))
+    Ok(Cow::Owned(Site::new(made, Programmed::default())))
 }
 
 /// Whether a name matches a pattern, in which `*` matches any text.

@@ -9,12 +9,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use netloom_catalog::{Described, params};
-use netloom_infiniband::routes::{Names, unreached};
-use netloom_infiniband::{Lid, PortName, Site};
+use netloom_routing::{Entry, Forwarding, Routing, TableBuilder};
 use netloom_topology::Topology;
 use netloom_units::Port;
 
-use crate::{Entry, Forwarding, Routing, TableBuilder};
+use crate::routes::{Names, unreached};
+use crate::{Lid, NodeId, PortName, Site};
 
 params! {
     /// The forwarding tables of a real InfiniBand subnet.
@@ -34,7 +34,7 @@ const SHOWN: usize = 8;
 
 impl Routing for ForwardingTables {
     fn compile(&self, topology: &Arc<Topology>, _seed: u64) -> Result<Forwarding, String> {
-        let Some(site) = topology.site() else {
+        let Some(site) = Site::of(topology) else {
             return Err(
                 "forwarding tables require a real site: use topology.kind = \"infiniband\""
                     .to_owned(),
@@ -93,7 +93,7 @@ impl Routing for ForwardingTables {
 
 /// Returns the first address of each NIC and its LMC.
 fn addresses(site: &Site) -> Result<Vec<(Lid, u8)>, String> {
-    let of = |(nic, name): (&(netloom_infiniband::NodeId, u8), String)| {
+    let of = |(nic, name): (&(NodeId, u8), String)| {
         let port = site.subnet.nodes[nic.0.index()].ports[usize::from(nic.1)];
         let lid = port.lid.filter(|lid| lid.is_unicast());
         let lid =

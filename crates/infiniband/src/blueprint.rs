@@ -7,13 +7,10 @@
 use std::sync::{Arc, OnceLock};
 
 use netloom_catalog::{Described, Disk, Files, FromToml, Notes, Shape, Value, params};
-use netloom_infiniband::{
-    Cable, Guid, Node, NodeId, NodeKind, Port as SubnetPort, Site, Speed, Subnet, Width,
-};
+use netloom_topology::{Blueprint, Builder, Peer, Structure, Topology};
 use netloom_units::{NicId, Port, Rate, SwitchId};
 
-use crate::topology::Builder;
-use crate::{Blueprint, Peer, Structure, Topology};
+use crate::{Cable, Guid, Node, NodeId, NodeKind, Port as SubnetPort, Site, Speed, Subnet, Width};
 
 params! {
     /// A real InfiniBand subnet, with the names, rates and tables in its files.
@@ -50,14 +47,14 @@ impl InfiniBand {
     /// # Errors
     /// All mistakes in them, one per line.
     pub fn site(&self) -> Result<Arc<Site>, String> {
-        match &self.text {
-            None => self.files.site(),
-            Some(text) => Site::of_texts(text, &self.tables).map(Arc::new),
-        }
+        self.files.site(|names, files| match &self.text {
+            None => Site::read(names, files),
+            Some(text) => Site::of_texts(text, &self.tables),
+        })
     }
 }
 
-/// Names of files, and their contents once they have been read.
+/// Names of files, and the site once it has been read.
 #[derive(Clone, Debug)]
 pub struct SiteFiles {
     names: Vec<String>,
@@ -75,9 +72,12 @@ impl SiteFiles {
         }
     }
 
-    /// Returns the site in the files, which are read once.
-    pub fn site(&self) -> Result<Arc<Site>, String> {
-        let read = || Site::read(&self.names, &*self.files).map(Arc::new);
+    /// Returns the site, which is read once.
+    fn site(
+        &self,
+        read: impl FnOnce(&[String], &dyn Files) -> Result<Site, String>,
+    ) -> Result<Arc<Site>, String> {
+        let read = || read(&self.names, &*self.files).map(Arc::new);
         self.read.get_or_init(read).clone()
     }
 }
@@ -160,7 +160,7 @@ fn class_name(cable: &Cable, is_host: bool) -> String {
 ///
 /// # Errors
 /// If there is nothing to simulate.
-pub(crate) fn topology(site: &Arc<Site>) -> Result<Topology, String> {
+fn topology(site: &Arc<Site>) -> Result<Topology, String> {
     if site.nics.is_empty() {
         return Err("expected a host with a cable to a switch, found none".to_owned());
     }
@@ -219,8 +219,9 @@ pub(crate) fn topology(site: &Arc<Site>) -> Result<Topology, String> {
             }
         }
     }
+    assert_eq!(site.nics.len(), next_nic as usize, "a cable of each NIC");
     builder.names(site.switch_names(), site.nic_names());
-    builder.site(site.clone());
+    builder.origin(site.clone());
     Ok(builder.finish(Structure::Plain))
 }
 
@@ -304,7 +305,7 @@ pub fn as_subnet(topology: &Topology, speed: Speed, width: Width) -> Result<Subn
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{FatTree, measures};
+    use netloom_topology::{FatTree, measures};
 
     #[test]
     fn the_example_is_a_fabric() {
