@@ -66,20 +66,20 @@ pub fn lint(subject: &Subject<'_>) -> Report {
         processes.push(&none);
     }
     for process in processes {
-        let mut desk = Desk {
+        let mut lint = ProcessLint {
             subject,
             process,
             wires: process.wires(subject.given, subject.link),
             report: &mut report,
         };
-        desk.values();
-        desk.versions();
-        desk.overridden();
-        desk.effects();
-        desk.automatic();
-        desk.classes();
-        desk.ends();
-        desk.rows();
+        lint.values();
+        lint.versions();
+        lint.overridden();
+        lint.effects();
+        lint.automatic();
+        lint.classes();
+        lint.ends();
+        lint.rows();
     }
     if subject.environment.further > 0 {
         let message = format!(
@@ -91,14 +91,14 @@ pub fn lint(subject: &Subject<'_>) -> Report {
     report
 }
 
-struct Desk<'a, 'b> {
+struct ProcessLint<'a, 'b> {
     subject: &'a Subject<'a>,
     process: &'a Process,
     wires: Vec<Wire<'a>>,
     report: &'b mut Report,
 }
 
-impl<'a> Desk<'a, '_> {
+impl<'a> ProcessLint<'a, '_> {
     /// Adds a finding; the name of the process stands in its label.
     fn find(&mut self, code: &'static str, own: Option<&Assignment>, message: String) -> &mut Note {
         let place = own.map_or(self.subject.file, |own| own.place);

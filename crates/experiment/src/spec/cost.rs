@@ -8,7 +8,7 @@ use netloom_topology::Topology;
 use netloom_traffic::{Class, GroupMembers, Per, Workload};
 use netloom_units::NicId;
 
-use super::desk::{Desk, grouped};
+use super::diagnostics::{Diagnostics, grouped};
 use super::lanes::LaneMap;
 use super::machine::Machine;
 use super::memory::{Holdings, whole_bytes};
@@ -281,7 +281,7 @@ pub(crate) fn fact(
     timing: &Timing,
     measure: &Measure,
     holdings: Holdings,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> Cost {
     let state = holdings.state;
     let cycles = measure.length.0 as f64 / timing.cycle as f64;
@@ -301,7 +301,7 @@ pub(crate) fn fact(
         "{classes}, {load:.3} of a NIC's link on average, for {:.3} us",
         nanos / 1e3
     );
-    desk.fact("traffic", sentence);
+    diagnostics.fact("traffic", sentence);
     let cost = Cost {
         packet_hops: hops,
         state_bytes: state,
@@ -310,7 +310,7 @@ pub(crate) fn fact(
         weight: offered.weight,
     };
     let seconds = cost.cpu_seconds() * f64::from(measure.repeat);
-    desk.fact(
+    diagnostics.fact(
         "cost",
         format!(
             "about {} packet-hops{runs}, {} on one core, {} of memory",

@@ -4,7 +4,7 @@ use netloom_topology::Blueprint;
 
 use super::Request;
 use super::cost::bytes_in_words;
-use super::desk::{Desk, grouped};
+use super::diagnostics::{Diagnostics, grouped};
 use crate::available_memory;
 
 /// Bytes of a process that simulates almost nothing.
@@ -100,7 +100,7 @@ pub(super) fn whole_bytes(all: u64, divided: u64, ranks: usize) -> u64 {
     all - divided + mpi
 }
 
-impl Desk<'_> {
+impl Diagnostics<'_> {
     /// Returns whether a fabric fits into memory, judged by its number of ports alone.
     pub(crate) fn memory_for_ports(&mut self, blueprint: &dyn Blueprint) -> bool {
         let Some(n_ports) = blueprint.n_ports() else {
