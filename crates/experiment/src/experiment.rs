@@ -8,7 +8,7 @@ use netloom_design::plan::Plan;
 use netloom_fabric::FabricPlan;
 use netloom_units::{NicId, Rate, Sl, Tick, Time, Timebase};
 
-use crate::spec::remake::Remake;
+use crate::spec::reseed::Reseed;
 
 /// An experiment ready to run.
 #[derive(Clone)]
@@ -36,7 +36,7 @@ pub struct Experiment {
     pub resolved: Resolved,
     /// Data to build the experiment for another seed; `None` if it was built by hand and is the
     /// same for every seed.
-    pub(crate) remake: Option<Arc<Remake>>,
+    pub(crate) reseed: Option<Arc<Reseed>>,
 }
 
 impl Experiment {
@@ -48,8 +48,8 @@ impl Experiment {
     /// more connections of a NIC than a packet can distinguish.
     pub fn with_seed(&self, seed: u64) -> Result<Experiment, NotBuilt> {
         let mut other = self.clone();
-        if let Some(remake) = &self.remake {
-            let why = remake.apply(seed, &mut other);
+        if let Some(reseed) = &self.reseed {
+            let why = reseed.apply(seed, &mut other);
             why.map_err(|why| NotBuilt { seed, why })?;
         }
         Ok(other)

@@ -14,7 +14,7 @@ use super::cost;
 use super::diagnostics::Diagnostics;
 use super::link::LinkSpec;
 use super::qos::QosSpec;
-use super::remake::Workloads;
+use super::reseed::Workloads;
 use super::traffic::ClassSpec;
 use crate::check;
 use crate::experiment::ClassInfo;

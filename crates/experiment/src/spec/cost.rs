@@ -12,7 +12,7 @@ use super::diagnostics::{Diagnostics, grouped};
 use super::lanes::LaneMap;
 use super::machine::Machine;
 use super::memory::{Holdings, whole_bytes};
-use super::remake::Workloads;
+use super::reseed::Workloads;
 use super::timing::Timing;
 use crate::Measure;
 

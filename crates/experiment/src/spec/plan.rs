@@ -27,7 +27,7 @@ use super::failures::WithFailures;
 use super::lanes::{LaneMap, lanes};
 use super::machine::{Around, Machine, machine};
 use super::reading::{Places, forget};
-use super::remake::{Remake, Workloads};
+use super::reseed::{Reseed, Workloads};
 use super::switch::SwitchSpec;
 use super::timing::{self, Timing};
 use super::{Cost, Request, Sections, connections, fabric, planned, routing, site};
@@ -366,7 +366,7 @@ impl<'a> Stages<'a> {
             connections.add(admission, admitted, &mut fabric, &mut infos)
         });
         let (admission, connections) = connected.unzip();
-        let remake = Remake {
+        let reseed = Reseed {
             is_random_wiring: self.blueprint.is_random(),
             blueprint: self.blueprint,
             routing: routing.routing,
@@ -384,7 +384,7 @@ impl<'a> Stages<'a> {
             inputs,
             resolved,
             plan: self.plan.map(Arc::new),
-            remake: Some(Arc::new(remake)),
+            reseed: Some(Arc::new(reseed)),
         };
         Some((experiment, cost))
     }
