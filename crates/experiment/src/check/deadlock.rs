@@ -15,7 +15,7 @@ use crate::spec::{Diagnostics, Effort, LaneMap, grouped};
 const SHOWN: usize = 8;
 
 /// Adds an error, or a warning with `--force`.
-pub(super) fn grave<'a>(
+pub(super) fn error_unless_forced<'a>(
     diagnostics: &'a mut Diagnostics<'_>,
     code: &'static str,
     path: &str,
@@ -99,7 +99,7 @@ pub(crate) fn routing(
     let is_forced = diagnostics.is_forced;
     let passes_centre = cycle.iter().any(|channel| channel.through.is_some());
     let place = diagnostics.places.written("switch.kind");
-    let note = grave(
+    let note = error_unless_forced(
         diagnostics,
         "E0501",
         path,
@@ -201,7 +201,7 @@ pub(crate) fn own_rows(way: &Forwarding, diagnostics: &mut Diagnostics<'_>) {
     {
         let name = key.trim_start_matches("qos.");
         let message = format!("`{name}` can move packets to another lane inside a ring");
-        grave(diagnostics, "E0503", key, message).help(
+        error_unless_forced(diagnostics, "E0503", key, message).help(
             "use routing.deadlock = \"dateline\": the bubble rule protects each lane of a ring \
              separately",
         );

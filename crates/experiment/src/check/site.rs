@@ -10,7 +10,7 @@ use netloom_infiniband::routes::{Names, check_host_routes};
 use netloom_topology::{Egress, Topology};
 use netloom_units::{Sc, Sl, Vl};
 
-use super::deadlock::grave;
+use super::deadlock::error_unless_forced;
 use super::lanes::OWN_ROWS;
 use crate::spec::Diagnostics;
 
@@ -98,7 +98,7 @@ pub(crate) fn routes(site: &Site, used: u32, diagnostics: &mut Diagnostics<'_>) 
                 "the routes of the site can deadlock on its lanes: {n} groups of links can wait \
                  for each other"
             );
-            grave(diagnostics, "E0501", "topology.files", message)
+            error_unless_forced(diagnostics, "E0501", "topology.files", message)
                 .help("run `netloom show routing` to print the cycles; --force runs it anyway");
         }
     }

@@ -119,21 +119,21 @@ impl Diagnostics<'_> {
     pub(crate) fn memory_for_run(&mut self, holdings: &Holdings) -> bool {
         let ranks = self.memory.ranks;
         let (needed, path) = (holdings.bytes_of_a_rank(ranks), holdings.path());
-        let is_grave = self.memory.will_run;
+        let is_error = self.memory.will_run;
         let what = match ranks {
             1 => "the experiment",
             _ => "a rank of the experiment",
         };
-        self.fits(needed, what, "about", path, is_grave)
+        self.fits(needed, what, "about", path, is_error)
     }
 
-    fn fits(&mut self, needed: u64, what: &str, how: &str, path: &str, is_grave: bool) -> bool {
+    fn fits(&mut self, needed: u64, what: &str, how: &str, path: &str, is_error: bool) -> bool {
         let Some(available) = self.memory.available.filter(|there| needed > *there) else {
             return true;
         };
         let message = format!("{what} needs {how} {} of memory", bytes_in_words(needed));
         let place = self.places.of(path);
-        let is_refused = is_grave && !self.is_forced;
+        let is_refused = is_error && !self.is_forced;
         let note = match is_refused {
             true => self.notes.error("E0704", place, message),
             false => self.notes.warning("W0705", place, message),
