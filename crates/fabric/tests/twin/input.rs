@@ -5,7 +5,7 @@ use netloom_routing::Occasion;
 use netloom_units::{NicId, Port, SwitchId};
 
 use super::Twin;
-use super::sight::Sight;
+use super::adaptive_view::AdaptiveView;
 use super::state::{Class, Occurrence, Packet, Sender};
 
 impl Twin<'_> {
@@ -48,7 +48,7 @@ impl Twin<'_> {
         let (lane, to) = (self.routing_lane(packet.vl), NicId(packet.destination));
         let mut word = packet.word;
         let sc = packet.sc;
-        let view = Sight {
+        let view = AdaptiveView {
             twin: self,
             s,
             from,

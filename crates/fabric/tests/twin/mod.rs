@@ -8,7 +8,7 @@
 //! - `link`: a packet on a link, and the sender's view of the other end
 //! - `pause`: priority flow control
 //! - `input`: a header is received, routed and queued
-//! - `sight`: the view of adaptive routings, and marking at inputs
+//! - `adaptive_view`: the view of adaptive routings, and marking at inputs
 //! - `cioq`, `input_queued`, `hierarchical`: allocation
 //! - `output`: scheduling of links after output buffers
 //! - `nic`: arrivals, admittance and injection
@@ -19,6 +19,7 @@
 #![allow(clippy::needless_range_loop)] // Ports are numbers here, as in the papers.
 #![allow(dead_code)] // Each test file uses its part.
 
+mod adaptive_view;
 mod answers;
 mod cioq;
 mod flows;
@@ -30,7 +31,6 @@ mod nic;
 mod output;
 mod pause;
 mod program;
-mod sight;
 mod state;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

@@ -14,13 +14,13 @@ use crate::shared::Shared;
 use crate::simulation::{Atlas, Options};
 use crate::slab::Slab;
 use crate::switch::announcing::Announcing;
+use crate::switch::crossbar::adaptive_view::{AdaptiveView, Marks};
 use crate::switch::crossbar::ahead::Beyond;
 use crate::switch::crossbar::hierarchy::{first_lane, lanes_apart};
 use crate::switch::crossbar::mask::Set;
 use crate::switch::crossbar::port::{InputQueue, OutputQueue, Place, Port};
 use crate::switch::crossbar::prefetch;
 use crate::switch::crossbar::shape::{Layout, Shape};
-use crate::switch::crossbar::sight::{Marks, Sight};
 use crate::switch::crossbar::wire::{Stages, Wire};
 use crate::switch::crossbar::{Buffer, Crossbars, Requests, Switch, n_records};
 use crate::switch::{NIL, Peer};
@@ -182,7 +182,7 @@ pub(crate) fn partition<S: Shape>(
         )
     });
     let switches = Crossbars {
-        sight: Sight::new(plan, switches.len(), ports.len(), announcing),
+        adaptive_view: AdaptiveView::new(plan, switches.len(), ports.len(), announcing),
         marks: Marks::new(plan, ports.len()),
         is_large: ports.len() > prefetch::MOST_IN_CACHE,
         lanes_per_level: plan.lanes_per_level(),

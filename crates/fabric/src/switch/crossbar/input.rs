@@ -33,7 +33,7 @@ impl<S: Shape> Fabric<Crossbars<S>> {
         {
             marks.enter(port, flits);
         }
-        if !S::IS_PLAIN && self.switches.sight.is_some() {
+        if !S::IS_PLAIN && self.switches.adaptive_view.is_some() {
             self.await_routing(port, id, out);
             return;
         }

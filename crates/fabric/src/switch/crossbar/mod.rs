@@ -21,6 +21,7 @@
 //! A switch decides only on its clock edges, from its own state. It sleeps while nothing can be
 //! granted; every reason why a packet waits registers a wake-up.
 
+mod adaptive_view;
 mod ahead;
 mod allocate;
 mod build;
@@ -36,7 +37,6 @@ mod output;
 mod port;
 mod prefetch;
 pub(crate) mod shape;
-mod sight;
 mod stall;
 mod switches;
 mod transfer;
@@ -59,12 +59,12 @@ use crate::rows::Rows;
 use crate::slab::Slab;
 use crate::switch::NIL;
 
+use adaptive_view::{AdaptiveView, Marks};
 use ahead::Beyond;
 use course::Feed;
 use mask::Ports;
 use port::{InputQueue, OutputQueue, Port};
 use shape::Shape;
-use sight::{Marks, Sight};
 use wire::{Stages, Wire};
 
 pub(crate) use build::partition;
@@ -190,7 +190,7 @@ pub(crate) struct Crossbars<S: Shape> {
     feeds: Vec<Feed>,
     /// The view for an adaptive routing, if there is one.
     #[state(part)]
-    sight: Option<Box<Sight>>,
+    adaptive_view: Option<Box<AdaptiveView>>,
     /// The inputs that mark packets, if any.
     #[state(part)]
     marks: Option<Box<Marks>>,

@@ -262,11 +262,11 @@ impl<S: Shape> Switches for Crossbars<S> {
     }
 
     fn announcing(&self) -> Option<&Announcing> {
-        self.sight.as_ref()?.announcing.as_ref()
+        self.adaptive_view.as_ref()?.announcing.as_ref()
     }
 
     fn announcing_mut(&mut self) -> Option<&mut Announcing> {
-        self.sight.as_mut()?.announcing.as_mut()
+        self.adaptive_view.as_mut()?.announcing.as_mut()
     }
 
     fn cable(&self, port: u32) -> (Peer, u64) {

@@ -10,12 +10,12 @@ use crate::link::ramp::{Paces, Ramp};
 use crate::parcel::{Flags, Parcel};
 use crate::plan::Allocation;
 use crate::rows::Rows;
+use crate::switch::crossbar::adaptive_view::may_give_early;
 use crate::switch::crossbar::course::Course;
 use crate::switch::crossbar::event::Event;
 use crate::switch::crossbar::mask::Set;
 use crate::switch::crossbar::port::Port as CrossbarPort;
 use crate::switch::crossbar::shape::Shape;
-use crate::switch::crossbar::sight::may_give_early;
 use crate::switch::crossbar::wire::{Passage, Stages, Wire, ramp};
 use crate::switch::crossbar::{Crossbars, head};
 use crate::switch::{NIL, Peer};
@@ -148,10 +148,10 @@ impl<S: Shape> Fabric<Crossbars<S>> {
         }
 
         if !S::IS_PLAIN
-            && let Some(sight) = &mut self.switches.sight
+            && let Some(view) = &mut self.switches.adaptive_view
             && passage != Passage::ToCentre
         {
-            sight.committed[base + u32::from(real_output)] -= u32::from(flits);
+            view.committed[base + u32::from(real_output)] -= u32::from(flits);
         }
 
         // It occupies the output too, and the output buffer fills at its pace.
@@ -359,7 +359,7 @@ impl<S: Shape> Fabric<Crossbars<S>> {
                     && eligible <= now + self.switches.stages.allocation_to_output))
             // A lane may be stopped while its packet crosses.
             && !S::Flow::IS_PAUSE
-            && (S::IS_PLAIN || may_give_early::<S>(self.switches.sight.as_deref(), op, now))
+            && (S::IS_PLAIN || may_give_early::<S>(self.switches.adaptive_view.as_deref(), op, now))
             && out_port.link_until.0 < eligible.0 + self.switches.stages.ahead
             && (S::is_sink(out_port.receiver)
                 || out_port

@@ -140,12 +140,12 @@ impl<S: Shape> Fabric<Crossbars<S>> {
             self.validate_switch(switch)
                 .map_err(|why| why.within(switches.states[switch].id))?;
         }
-        if let Some(sight) = &switches.sight {
+        if let Some(view) = &switches.adaptive_view {
             let sent = |at: usize, class: u16| {
                 let port = &switches.ports[at as u32];
                 (port.credit.used(class), port.flits, port.packets)
             };
-            sight.validate(bounds, &found.committed, self.n_classes(), sent)?;
+            view.validate(bounds, &found.committed, self.n_classes(), sent)?;
         }
         match &switches.marks {
             Some(marks) => marks.validate(&found.occupancy),

@@ -12,7 +12,7 @@ use super::Twin;
 use super::state::{Class, Kind, Occurrence, Sender};
 
 /// The view of a routing at a switch.
-pub(super) struct Sight<'a> {
+pub(super) struct AdaptiveView<'a> {
     pub(super) twin: &'a Twin<'a>,
     pub(super) s: usize,
     /// The input and the service channel of the packet being routed.
@@ -22,7 +22,7 @@ pub(super) struct Sight<'a> {
     pub(super) flits: u32,
 }
 
-impl Sight<'_> {
+impl AdaptiveView<'_> {
     /// Returns the lane of the link on which the packet would leave.
     fn vl(&self, output: Port, lane: u8) -> u8 {
         let plan = self.twin.plan;
@@ -46,7 +46,7 @@ impl Sight<'_> {
     }
 }
 
-impl QueueView for Sight<'_> {
+impl QueueView for AdaptiveView<'_> {
     fn queued(&self, output: Port) -> u32 {
         self.twin.waiting(self.s, output.index())
     }
