@@ -13,7 +13,7 @@
 //! - `input_queued.rs`: the same if a packet crosses directly onto its link.
 //! - `hierarchy.rs`: transfers if ports are grouped around a central crossbar.
 //! - `ahead.rs`: the queue that a packet will join one hop further on.
-//! - `course.rs`: how flits pass a crossbar that is faster than they arrive.
+//! - `cut_through.rs`: how flits pass a crossbar that is faster than they arrive.
 //! - `transfer.rs`: a grant occupies both crossbar ports, returns credits and fills the output
 //!   buffer.
 //! - `output.rs`: the output scheduler chooses a lane and the packet leaves on the link.
@@ -25,7 +25,7 @@ mod adaptive_view;
 mod ahead;
 mod allocate;
 mod build;
-mod course;
+mod cut_through;
 mod event;
 mod hierarchy;
 mod input;
@@ -61,7 +61,7 @@ use crate::switch::NIL;
 
 use adaptive_view::{AdaptiveView, Marks};
 use ahead::Beyond;
-use course::Feed;
+use cut_through::Feed;
 use mask::Ports;
 use port::{InputQueue, OutputQueue, Port};
 use shape::Shape;

@@ -5,14 +5,14 @@
 //! decision on a clock edge. Quantities that depend on a packet's length are tabulated here by
 //! trying every flit: how long a link waits so as not to run dry, and how long a crossbar must wait
 //! so as never to catch up with its feed. With `stored` start a crossbar waits that long; with
-//! `at-once` start it may catch up (`course.rs`).
+//! `at-once` start it may catch up (`cut_through.rs`).
 
 use crate::rows::Rows;
 use netloom_units::{Clock, Tick};
 
 use crate::link::ramp::{Pace, Paces, Ramp};
 use crate::plan::{Architecture, CentralStart, FabricPlan, LinkTiming};
-use crate::switch::crossbar::course::Lead;
+use crate::switch::crossbar::cut_through::Lead;
 use crate::switch::crossbar::shape::Shape;
 
 /// Index of the paces at which a buffer is emptied. The first is its own crossbar, then the
