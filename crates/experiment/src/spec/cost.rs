@@ -64,11 +64,11 @@ pub(crate) fn state_bytes(
     });
     let classes = n_classes as u64;
     let nic = 180 + classes * 60 + vls * 36;
-    let admittance = match machine.endpoints.queues {
+    let voqs = match machine.endpoints.queues {
         NicQueues::PerChannel | NicQueues::SendQueues => 0,
         NicQueues::PerDestination => classes * (n_nics + u64::from(map.per_lane)) * QUEUE,
     };
-    n_ports * port + central + n_nics * (nic + admittance)
+    n_ports * port + central + n_nics * (nic + voqs)
 }
 
 /// Returns the queues of an input of a crossbar switch.

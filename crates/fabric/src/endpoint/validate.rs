@@ -149,7 +149,7 @@ impl<C> Endpoints<C> {
         let present = |nic: u32, slot: usize| self.nics[nic].present >> slot & 1 == 1;
         for (at, queue) in self.queues.iter().enumerate() {
             let (nic, slot) = ((at / n_slots) as u32, at % n_slots);
-            if self.flows.is_some() || self.admittance.is_some() {
+            if self.flows.is_some() || self.voqs.is_some() {
                 ensure_equal(
                     "queue of a NIC with queues per destination",
                     NIL,
@@ -175,7 +175,7 @@ impl<C> Endpoints<C> {
         if let Some(flows) = &self.flows {
             flows.validate(bounds, n_slots, &mut messages, &mut own)?;
         }
-        if let Some(admittance) = &self.admittance {
+        if let Some(voqs) = &self.voqs {
             let own_cut = |nic: u32, slot: usize, (row, flow, destination): (u8, u8, NicId)| {
                 let source = self.nics[nic].id;
                 let queue = &self.queues[nic * n_slots as u32 + slot as u32];
@@ -190,7 +190,7 @@ impl<C> Endpoints<C> {
                     destination,
                 )
             };
-            admittance.validate(bounds, n_slots, &mut messages, &mut own, own_cut, present)?;
+            voqs.validate(bounds, n_slots, &mut messages, &mut own, own_cut, present)?;
         }
         messages.finish()?;
         let Some(buffers) = &self.buffers else {

@@ -69,7 +69,7 @@ impl Case {
         }
     }
 
-    /// Uses admittance queues per destination, and injection queues of `queue_flits` flits.
+    /// Uses VOQs per destination, and injection queues of `queue_flits` flits.
     pub(crate) fn per_destination(self, queue_flits: u32) -> Case {
         Case {
             queue_flits,

@@ -11,7 +11,7 @@
 //! - `adaptive_view`: the view of adaptive routings, and marking at inputs
 //! - `cioq`, `input_queued`, `hierarchical`: allocation
 //! - `output`: scheduling of links after output buffers
-//! - `nic`: arrivals, admittance and injection
+//! - `nic`: arrivals, VOQs and injection
 //! - `flows`: flows that take turns within their windows
 //! - `answers`: acknowledgements
 //! - `program`: ranks that send and receive
@@ -179,7 +179,7 @@ impl<'a> Twin<'a> {
             let injection = || (0..n_queues).map(|_| Injection::default()).collect();
             twin.nics.push(NicState {
                 queues: vec![VecDeque::new(); slots.len()],
-                admittance: vec![BTreeMap::new(); slots.len()],
+                voqs: vec![BTreeMap::new(); slots.len()],
                 injection: slots.iter().map(|_| injection()).collect(),
                 next_injection: vec![0; slots.len()],
                 answers: VecDeque::new(),
@@ -259,7 +259,7 @@ impl<'a> Twin<'a> {
         let link = |l: &CentralLink| empty(&l.queues) && none(&l.space_used) && none(&l.in_buffer);
         let nic = |n: &NicState| {
             n.queues.iter().all(VecDeque::is_empty)
-                && n.admittance
+                && n.voqs
                     .iter()
                     .flat_map(BTreeMap::values)
                     .all(VecDeque::is_empty)

@@ -261,7 +261,7 @@ pub(super) struct NicState {
     /// By channel.
     pub(super) queues: Vec<VecDeque<Message>>,
     /// By channel and destination, by channel and queue of the first switch.
-    pub(super) admittance: Vec<BTreeMap<u32, VecDeque<Message>>>,
+    pub(super) voqs: Vec<BTreeMap<u32, VecDeque<Message>>>,
     pub(super) injection: Vec<Vec<Injection>>,
     pub(super) next_injection: Vec<usize>,
     pub(super) answers: VecDeque<Answer>,
