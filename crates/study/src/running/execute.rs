@@ -14,8 +14,8 @@ use netloom_results::{RESULTS_VERSION, RunId, Status};
 
 use crate::{Division, Point, SeedOutcome, Study, Unit};
 
+use super::cache::{ExperimentCache, NotLoaded};
 use super::journal::{Entry, Journal, now};
-use super::kept::{Kept, NotLoaded};
 use super::leader::{Leader, Order};
 use super::recorded::{Recorded, RunRecord};
 use super::store::Store;
@@ -170,7 +170,7 @@ impl Study {
             began: Instant::now(),
             is_stopped: AtomicBool::new(false),
             recorded,
-            kept: Kept::default(),
+            cache: ExperimentCache::default(),
             state: Mutex::default(),
         };
         for number in (0..all.len()).filter(|&number| (options.owns)(number)) {
@@ -204,7 +204,7 @@ struct Work<'a> {
     is_stopped: AtomicBool,
     /// The runs that existed at the start.
     recorded: Recorded,
-    kept: Kept,
+    cache: ExperimentCache,
     state: Mutex<State>,
 }
 
@@ -364,14 +364,14 @@ impl Work<'_> {
             });
         }
         let division = &self.options.division;
-        let kept = self
-            .kept
+        let loaded = self
+            .cache
             .load(self.study, point, division, &mut || self.control());
-        let kept = kept.map_err(|why| match why {
+        let loaded = loaded.map_err(|why| match why {
             NotLoaded::Mistakes(messages) => self.failed(self.study.label(point), messages),
             NotLoaded::Stopped => End::Stopped,
         })?;
-        let alone = kept.alone(seed);
+        let alone = loaded.alone(seed);
         let experiment = alone.map_err(|why| {
             let label = format!("{}, seed {seed}", self.study.label(point));
             self.failed(label, why.to_string())

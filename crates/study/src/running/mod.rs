@@ -16,10 +16,10 @@
 //! loses only its current run. Locks merely keep two processes from running the same unit; without
 //! locks, both write the same bytes.
 
+mod cache;
 mod execute;
 mod folder;
 mod journal;
-mod kept;
 mod leader;
 mod lock;
 mod manifest;
