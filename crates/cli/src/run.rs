@@ -15,11 +15,11 @@ use netloom_results::{
 use netloom_study::running::StudyFolder;
 use netloom_study::{OpenedStudy, Study};
 
-use super::checkpoint::{self, Keeper};
+use super::checkpoint::{self, CheckpointWriter};
 use super::job::Job;
-use super::kept;
 use super::load::{self, Overrides, Purpose};
 use super::output::Output;
+use super::plan_comparison;
 use super::progress::{Shown, Style};
 use super::shard::{Part, Shard};
 use super::study;
@@ -134,12 +134,12 @@ impl RunCommand {
             return Ok(Exit::Failed);
         }
         let (every, overwrite) = (self.checkpoint_every, self.overwrite);
-        let keeper = Keeper::open(every, overwrite, &path, &mut experiment, &job, output);
-        if !job.all(keeper.is_ok()) {
-            keeper?;
+        let writer = CheckpointWriter::open(every, overwrite, &path, &mut experiment, &job, output);
+        if !job.all(writer.is_ok()) {
+            writer?;
             return Ok(Exit::Failed);
         }
-        let mut keeper = keeper?;
+        let mut writer = writer?;
         if let Err(exit) = job.has_work_for_all(&experiment, output) {
             return Ok(exit);
         }
@@ -152,7 +152,7 @@ impl RunCommand {
             tables: true,
         };
         interrupt::fabric_runs();
-        let checkpoints = keeper.as_mut().map(|keeper| keeper as &mut dyn Checkpoints);
+        let checkpoints = writer.as_mut().map(|writer| writer as &mut dyn Checkpoints);
         let mut control = |progress: &runner::Progress| {
             shown.update(progress);
             interrupt::control()
@@ -160,8 +160,8 @@ impl RunCommand {
         let ranks = job.ranks();
         let result = runner::run_kept(&experiment, &options, ranks, checkpoints, &mut control);
         shown.finish();
-        let kept = CheckpointFolder::beside(&path);
-        let mut result = result.map_err(|why| checkpoint::refused(&why, &kept))?;
+        let stored = CheckpointFolder::beside(&path);
+        let mut result = result.map_err(|why| checkpoint::refused(&why, &stored))?;
         let Ok(Some(folder)) = folder else {
             // The first process reports the outcome. Slurm takes any other exit code for a lost
             // rank.
@@ -186,17 +186,17 @@ impl RunCommand {
         }
         say_without_csv(&stored?, output);
         let status = result.document.status();
-        let is_kept = keeper.is_some();
+        let has_checkpoint = writer.is_some();
         if status == Status::Interrupted {
-            let then = match is_kept {
+            let then = match has_checkpoint {
                 true => "Run the same command to resume from the checkpoint.",
                 false => "The same command starts again from the beginning.",
             };
             output.say(&format!(
                 "Interrupted. Partial results are in the tables named \"partial\". {then}"
             ));
-        } else if let Some(keeper) = keeper {
-            keeper.remove();
+        } else if let Some(writer) = writer {
+            writer.remove();
         }
         let is_silent = |run: &&Run| run.counters.injected_packets == 0;
         if let Some(run) = result.document.runs().find(is_silent) {
@@ -414,7 +414,7 @@ fn for_people(document: &Document, plan: Option<&Plan>, is_coloured: bool) -> St
     text.push('\n');
     text.push_str(&links(run));
     if let Some(plan) = plan {
-        text.push_str(&format!("\n{}", kept::table(plan, run)));
+        text.push_str(&format!("\n{}", plan_comparison::table(plan, run)));
     }
     if let Some(summary) = &run.connections {
         text.push_str(&format!("\n{}", connections(summary)));

@@ -1,7 +1,7 @@
 //! `netloom study`: watch and merge studies, write job scripts; and running one, for `netloom run`.
 
-mod looking;
 mod printed;
+mod status;
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -21,12 +21,12 @@ use super::emit::Emit;
 use super::job::Job;
 use super::load::{self, at_least_one};
 use super::output::Output;
-use super::patience::Patience;
 use super::progress::{Shown, Style};
 use super::shard::Shard;
+use super::slow_notice::SlowNotice;
 use super::{Exit, Format, INTERRUPTED, interrupt, machine, program};
 
-use looking::{Status, Watch};
+use status::{Status, Watch};
 
 #[derive(Subcommand)]
 pub(crate) enum StudyCommand {
@@ -202,12 +202,12 @@ impl Running<'_> {
 
 /// Reports mistakes at any value of any axis, before a folder exists.
 pub(super) fn mistakes(study: &Study, output: &Output) -> Option<Exit> {
-    let patience = Patience::new("checking the study".to_owned(), output.quiet);
+    let notice = SlowNotice::new("checking the study".to_owned(), output.quiet);
     let checked = study.check(Duration::ZERO, &mut |done, of| {
-        patience.update(format!("checked {done} of {of} points"));
+        notice.update(format!("checked {done} of {of} points"));
         interrupt::control()
     });
-    drop(patience);
+    drop(notice);
     if checked.interrupted {
         output.say(INTERRUPTED);
         return Some(Exit::Interrupted);
@@ -225,13 +225,13 @@ pub(super) fn merge(
     control: fn() -> Control,
     output: &Output,
 ) -> anyhow::Result<Merged> {
-    let patience = Patience::new("merging runs".to_owned(), output.quiet);
+    let notice = SlowNotice::new("merging runs".to_owned(), output.quiet);
     let provenance = machine::provenance();
     let merged = study.merge(folder, options, &provenance, &mut |done, of| {
-        patience.update(format!("merged {done} of {of} runs"));
+        notice.update(format!("merged {done} of {of} runs"));
         control()
     });
-    drop(patience);
+    drop(notice);
     Ok(merged?)
 }
 
