@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use drawn::shelf::{OnShelf, Shelf};
 use netloom_experiment::runner::{
-    Checkpoints, Control, NotContinued, Progress, RunOptions, RunResult, run_kept,
+    Checkpoints, Control, NotContinued, Progress, RunOptions, RunResult, run_with_checkpoints,
 };
 use netloom_experiment::spec::{Request, load};
 use netloom_experiment::{Experiment, render};
@@ -69,7 +69,7 @@ fn request(text: &str) -> Request<'_> {
 
 /// Returns the results of every rank.
 fn results(text: &str, division: Division) -> Option<Vec<RunResult>> {
-    let all = results_kept(text, division, None, u32::MAX)?;
+    let all = results_with_checkpoints(text, division, None, u32::MAX)?;
     Some(
         all.into_iter()
             .map(|one| one.expect("no checkpoint"))
@@ -79,7 +79,7 @@ fn results(text: &str, division: Division) -> Option<Vec<RunResult>> {
 
 /// Runs with checkpoints in memory, and resumes from the last one, if any. The run stops after this
 /// number of calls of `control`.
-fn results_kept(
+fn results_with_checkpoints(
     text: &str,
     division: Division,
     shelf: Option<&Shelf>,
@@ -110,7 +110,7 @@ fn results_kept(
                 false => Control::Continue,
             }
         };
-        run_kept(&experiment, &options, ranks, kept, &mut control)
+        run_with_checkpoints(&experiment, &options, ranks, kept, &mut control)
     };
     if size == 1 {
         return Some(vec![one(None)]);
@@ -157,7 +157,7 @@ fn in_pieces(text: &str, reference: bool, stop_after: u32) -> Result<RunResult, 
     let ways = [(1, 1), (2, 1), (1, 3), (2, 2)];
     for (threads, ranks) in ways.into_iter().cycle() {
         let division = division(5, threads, reference, ranks);
-        let all = results_kept(text, division, Some(&shelf), stop_after).ok_or("refused")?;
+        let all = results_with_checkpoints(text, division, Some(&shelf), stop_after).ok_or("refused")?;
         let all: Result<Vec<RunResult>, NotContinued> = all.into_iter().collect();
         let mut all = all.map_err(|why| format!("{division:?}: {why}\n{text}"))?;
         if all[0].document.status() != Status::Interrupted {
@@ -504,7 +504,7 @@ fn a_run_that_is_stopped_within_an_epoch_goes_on() {
             leads: true,
         };
         let mut asked = 0;
-        let done = run_kept(
+        let done = run_with_checkpoints(
             &experiment,
             &RunOptions::default(),
             None,
@@ -541,21 +541,21 @@ fn a_checkpoint_of_something_else_is_refused() {
         )
     };
     let shelf = Shelf::default();
-    let first = results_kept(&text(4), USUAL, Some(&shelf), 3)
+    let first = results_with_checkpoints(&text(4), USUAL, Some(&shelf), 3)
         .unwrap()
         .remove(0);
     assert_eq!(first.unwrap().document.status(), Status::Interrupted);
-    let other = results_kept(&text(3), USUAL, Some(&shelf), 3)
+    let other = results_with_checkpoints(&text(3), USUAL, Some(&shelf), 3)
         .unwrap()
         .remove(0);
     assert!(matches!(other, Err(NotContinued::Invalid { .. })));
     // One rank's part is truncated: all ranks report it.
     let shelf = Shelf::default();
     let halves = division(2, 1, false, 2);
-    let stopped = results_kept(&text(4), halves, Some(&shelf), 3).unwrap();
+    let stopped = results_with_checkpoints(&text(4), halves, Some(&shelf), 3).unwrap();
     assert!(stopped.iter().all(|one| one.is_ok()));
     shelf.damage(|part| part.truncate(part.len() / 2));
-    let told = results_kept(&text(4), halves, Some(&shelf), 3).unwrap();
+    let told = results_with_checkpoints(&text(4), halves, Some(&shelf), 3).unwrap();
     assert!(matches!(told[0], Err(NotContinued::Invalid { .. })));
     assert!(matches!(told[1], Err(NotContinued::Elsewhere)));
 }

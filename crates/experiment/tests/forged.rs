@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use drawn::shelf::{OnShelf, Parts, Shelf};
 use netloom_experiment::Experiment;
-use netloom_experiment::runner::{Control, NotContinued, RunOptions, run_kept};
+use netloom_experiment::runner::{Control, NotContinued, RunOptions, run_with_checkpoints};
 use netloom_experiment::spec::{Request, load};
 use netloom_results::Status;
 
@@ -112,7 +112,7 @@ fn run(experiment: &Experiment, shelf: &Shelf, stop_after: u32) -> Result<Status
         }
     };
     let options = RunOptions::default();
-    let done = run_kept(experiment, &options, None, Some(&mut kept), &mut control)?;
+    let done = run_with_checkpoints(experiment, &options, None, Some(&mut kept), &mut control)?;
     Ok(done.document.status())
 }
 

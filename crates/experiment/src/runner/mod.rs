@@ -169,7 +169,7 @@ pub fn run_over(
     ranks: Option<&SharedRanks>,
     control: &mut dyn FnMut(&Progress) -> Control,
 ) -> RunResult {
-    let done = run_kept(experiment, options, ranks, None, control);
+    let done = run_with_checkpoints(experiment, options, ranks, None, control);
     done.expect("a run that begins anew")
 }
 
@@ -181,7 +181,7 @@ pub fn run_over(
 ///
 /// # Panics
 /// Panics if the experiment has fewer partitions than there are ranks.
-pub fn run_kept(
+pub fn run_with_checkpoints(
     experiment: &Experiment,
     options: &RunOptions,
     ranks: Option<&SharedRanks>,
