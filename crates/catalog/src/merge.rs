@@ -122,17 +122,17 @@ mod tests {
             "\n[qos.arbiter]\nkind = \"scfq\"\nlimit = 2\n"
         );
         // The same in the short form.
-        let kept = "\n[qos.arbiter]\nkind = \"wfq\"\nweights = [1]\n";
-        assert_eq!(over(parent, "qos.arbiter = \"wfq\""), kept);
+        let merged = "\n[qos.arbiter]\nkind = \"wfq\"\nweights = [1]\n";
+        assert_eq!(over(parent, "qos.arbiter = \"wfq\""), merged);
         assert_eq!(
             over(parent, "qos.arbiter = \"scfq\""),
             "\n[qos]\narbiter = \"scfq\"\n"
         );
-        assert_eq!(over("qos.arbiter = \"scfq\"", parent), kept);
+        assert_eq!(over("qos.arbiter = \"scfq\"", parent), merged);
         // A table without a kind adds to the short form.
         assert_eq!(
             over("qos.arbiter = \"wfq\"", "[qos.arbiter]\nweights = [1]\n"),
-            kept
+            merged
         );
     }
 

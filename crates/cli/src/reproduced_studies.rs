@@ -34,7 +34,7 @@ pub(super) struct Studies<'a> {
     /// Parent of the folders of studies.
     pub(super) folder: &'a Path,
     /// Whether the folder is kept, so that tables are written.
-    pub(super) is_kept: bool,
+    pub(super) is_stored: bool,
     /// Whether a study may replace another one.
     pub(super) overwrite: bool,
     pub(super) threads: NonZeroUsize,
@@ -172,7 +172,7 @@ impl Studies<'_> {
             let what = format!("{messages}not run: {}: {point}", scenario.id);
             return Ok(Err(Failure::Mistakes(what)));
         }
-        if self.is_kept && scenario.is_drawn && !finished.interrupted {
+        if self.is_stored && scenario.is_drawn && !finished.interrupted {
             // Complete results are merged even if the user wants no further ones.
             let (options, control) = (MergeOptions::default(), || Control::Continue);
             study::merge(&scenario.study, &folder, options, control, output)?;
@@ -212,11 +212,11 @@ fn together<'a>(before: &Progress, others: impl IntoIterator<Item = &'a Progress
     let is_worse = |one: &running::Worst, other: &running::Worst| one.status > other.status;
     let mut all = before.clone();
     for other in others {
-        let is_kept = match (&all.worst, &other.worst) {
+        let is_worst = match (&all.worst, &other.worst) {
             (Some(one), Some(other)) => is_worse(one, other),
             (_, other) => other.is_none(),
         };
-        if !is_kept {
+        if !is_worst {
             all.worst = other.worst.clone();
         }
         all.done += other.done;

@@ -158,7 +158,8 @@ impl RunCommand {
             interrupt::control()
         };
         let ranks = job.ranks();
-        let result = runner::run_with_checkpoints(&experiment, &options, ranks, checkpoints, &mut control);
+        let result =
+            runner::run_with_checkpoints(&experiment, &options, ranks, checkpoints, &mut control);
         shown.finish();
         let stored = CheckpointFolder::beside(&path);
         let mut result = result.map_err(|why| checkpoint::refused(&why, &stored))?;

@@ -102,8 +102,11 @@ fn an_exported_tree_delivers_what_the_tree_does() {
     assert_eq!(expected, found);
     assert_ne!(expected.0, digest);
     let (_, tables) = run(&place, "tables", &graph("damaged.txt", "up-down"));
-    let kept = left(&before, &tables);
-    assert!(kept.iter().all(|kept| *kept > 0.85), "{kept:?}");
+    let left_over = left(&before, &tables);
+    assert!(
+        left_over.iter().all(|left_over| *left_over > 0.85),
+        "{left_over:?}"
+    );
 }
 
 /// A ninth leaf without traffic has lost a cable: every packet is checked for an exception, and
@@ -141,16 +144,16 @@ fn a_missing_cable_costs_its_leaf_and_the_one_that_sends_to_it() {
             name,
             &failing("[[failure]]\nlink = \"s3:15\"", routing),
         );
-        for (leaf, kept) in left(&before, &after).into_iter().enumerate() {
+        for (leaf, left_over) in left(&before, &after).into_iter().enumerate() {
             // Leaf 3 receives from leaf 2 and sends to leaf 4, each by seven cables.
             match leaf {
                 3 | 4 => {
-                    assert!(kept >= 0.85, "{name}: leaf {leaf} keeps {kept}");
+                    assert!(left_over >= 0.85, "{name}: leaf {leaf} keeps {left_over}");
                     assert!(after[leaf] <= 0.875, "{name}: {after:?}");
                 }
                 _ => assert!(
-                    (kept - 1.0).abs() < 0.01,
-                    "{name}: leaf {leaf} keeps {kept}"
+                    (left_over - 1.0).abs() < 0.01,
+                    "{name}: leaf {leaf} keeps {left_over}"
                 ),
             }
         }
@@ -164,8 +167,11 @@ fn a_missing_switch_costs_every_leaf_its_share() {
     let (_, before) = run(&place, "whole", &failing("", routing));
     let dead = failing("[[failure]]\nswitch = \"s11\"", routing);
     let (_, after) = run(&place, "dead", &dead);
-    let kept = left(&before, &after);
-    assert!(kept.iter().all(|kept| *kept >= 0.85), "{kept:?}");
+    let left_over = left(&before, &after);
+    assert!(
+        left_over.iter().all(|left_over| *left_over >= 0.85),
+        "{left_over:?}"
+    );
     assert!(after.iter().all(|share| *share <= 0.875), "{after:?}");
     let told = place.run(&["check", "dead.toml"]).with(0).stdout;
     let lost = "8 of 64 cables between levels 1 and 2 missing (12.5 % of their capacity)";

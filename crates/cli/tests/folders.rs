@@ -429,8 +429,8 @@ fn files_of_the_user_among_results_are_kept() {
         .run(&["run", "s.toml", "--until", "30us", "--overwrite"])
         .with(1);
     assert!(refused.stderr.contains("locks/notes"), "{}", refused.stderr);
-    for kept in ["small.out/figures/thesis.txt", "s.out/locks/notes"] {
-        assert_eq!(place.read(kept), "precious");
+    for file in ["small.out/figures/thesis.txt", "s.out/locks/notes"] {
+        assert_eq!(place.read(file), "precious");
     }
     // Files that appear there during a run are not removed at its end.
     std::fs::remove_file(place.0.join("small.out/figures/thesis.txt")).unwrap();
@@ -641,11 +641,11 @@ fn checkpoints(place: &Place) -> u64 {
 }
 
 /// A run of some seconds with checkpoints, in partitions that several threads may share.
-const KEPT: &str = "netloom = 1\nname = \"kept\"\n\
+const EXPERIMENT: &str = "netloom = 1\nname = \"kept\"\n\
     [topology]\nkind = \"fat-tree\"\narity = 2\nlevels = 2\n\
     [[traffic]]\nload = 0.6\n\
     [measure]\nlength = \"40 ms\"\nrepeat = 2\n";
-const KEEP: [&str; 8] = [
+const RUN_WITH_CHECKPOINTS: [&str; 8] = [
     "run",
     "kept.toml",
     "-o",
@@ -659,12 +659,12 @@ const KEEP: [&str; 8] = [
 #[test]
 fn a_run_that_is_killed_goes_on_from_its_checkpoint() {
     let place = Place::new("folders-killed");
-    place.file("kept.toml", KEPT);
+    place.file("kept.toml", EXPERIMENT);
     place.run(&["run", "kept.toml", "-o", "whole"]).with(0);
     let mut kills = 0;
     let told = loop {
         let seen = checkpoints(&place);
-        let mut arguments = KEEP.to_vec();
+        let mut arguments = RUN_WITH_CHECKPOINTS.to_vec();
         if kills % 2 == 1 {
             arguments.extend(["--threads", "2"]);
         }
@@ -708,8 +708,8 @@ fn a_run_that_is_killed_goes_on_from_its_checkpoint() {
 #[test]
 fn a_checkpoint_is_made_at_an_interrupt_and_taken_by_its_own_run_only() {
     let place = Place::new("folders-checkpoint");
-    place.file("kept.toml", KEPT);
-    let mut arguments = KEEP.to_vec();
+    place.file("kept.toml", EXPERIMENT);
+    let mut arguments = RUN_WITH_CHECKPOINTS.to_vec();
     arguments[7] = "1h";
     let ended = place.begin(&arguments).stopped_by("-TERM").with(130);
     let told = ended.stderr;
@@ -732,7 +732,7 @@ fn a_checkpoint_is_made_at_an_interrupt_and_taken_by_its_own_run_only() {
     let middle = bad.len() / 2;
     bad[middle] ^= 1;
     std::fs::write(&file, bad).unwrap();
-    let refused = place.run(&KEEP).with(1);
+    let refused = place.run(&RUN_WITH_CHECKPOINTS).with(1);
     assert!(
         refused
             .stderr
@@ -744,7 +744,7 @@ fn a_checkpoint_is_made_at_an_interrupt_and_taken_by_its_own_run_only() {
     std::fs::remove_file(&file).unwrap();
     let made = std::process::Command::new("mkfifo").arg(&file).status();
     assert!(made.unwrap().success());
-    let refused = place.run(&KEEP).with(1);
+    let refused = place.run(&RUN_WITH_CHECKPOINTS).with(1);
     let told = refused.stderr;
     assert!(
         told.contains("partition-2 is a pipe or a device: expected a regular file"),
@@ -795,8 +795,8 @@ fn a_folder_of_others_is_no_checkpoint() {
 #[test]
 fn a_forged_checkpoint_ends_no_process_by_a_signal() {
     let place = Place::new("folders-forged");
-    place.file("kept.toml", &KEPT.replace("repeat = 2", "repeat = 1"));
-    let mut arguments = KEEP.to_vec();
+    place.file("kept.toml", &EXPERIMENT.replace("repeat = 2", "repeat = 1"));
+    let mut arguments = RUN_WITH_CHECKPOINTS.to_vec();
     (arguments[5], arguments[7]) = ("1", "1h");
     place.begin(&arguments).stopped_by("-TERM").with(130);
     let folder = place.0.join("out.checkpoint");

@@ -243,8 +243,8 @@ fn tables_of_links_are_kept_with_their_runs() {
         std::fs::remove_file(folder.join(name)).unwrap();
     }
     let ended = place.run(&[&tiny[..], &["-o", "whole"]].concat()).with(0);
-    let kept = format!("{} already done", runs.len() / 2);
-    assert!(ended.stderr.contains(&kept), "{}", ended.stderr);
+    let done = format!("{} already done", runs.len() / 2);
+    assert!(ended.stderr.contains(&done), "{}", ended.stderr);
     assert!(tables() == before, "a table differs");
 }
 

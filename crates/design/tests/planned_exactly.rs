@@ -649,7 +649,7 @@ fn plans_promise_what_their_tables_give() {
 /// well.
 #[test]
 fn longer_tables_keep_no_less() {
-    let kept = |request: &Request, entries: u16| {
+    let met = |request: &Request, entries: u16| {
         let mut request = request.clone();
         request.ports.entries = Some(entries);
         match plan::plan(&request) {
@@ -663,10 +663,10 @@ fn longer_tables_keep_no_less() {
         let small = request(&needs, few, HighTable::WhenNeeded);
         let other = drawn(&mut Draws::of(case + 3_000_000));
         for (request, lengths) in [(small, [few, few + 1, few + 2, 8]), (other, [7, 8, 10, 16])] {
-            let kept: Vec<u32> = lengths.iter().map(|&n| kept(&request, n)).collect();
+            let met: Vec<u32> = lengths.iter().map(|&n| met(&request, n)).collect();
             assert!(
-                kept.is_sorted(),
-                "case {case}: {lengths:?} keep {kept:?}: {request:?}"
+                met.is_sorted(),
+                "case {case}: {lengths:?} keep {met:?}: {request:?}"
             );
         }
     }

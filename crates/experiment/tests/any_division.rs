@@ -100,8 +100,10 @@ fn results_with_checkpoints(
     let size = division.ranks.min(experiment.fabric.n_partitions());
     let one = |ranks: Option<&SharedRanks>| {
         let leads = ranks.is_none_or(|ranks| ranks.lock().rank() == 0);
-        let mut kept = shelf.map(|shelf| OnShelf { shelf, leads });
-        let kept = kept.as_mut().map(|kept| kept as &mut dyn Checkpoints);
+        let mut checkpoints = shelf.map(|shelf| OnShelf { shelf, leads });
+        let checkpoints = checkpoints
+            .as_mut()
+            .map(|checkpoints| checkpoints as &mut dyn Checkpoints);
         let mut asked = 0;
         let mut control = |_: &Progress| {
             asked += 1;
@@ -110,7 +112,7 @@ fn results_with_checkpoints(
                 false => Control::Continue,
             }
         };
-        run_with_checkpoints(&experiment, &options, ranks, kept, &mut control)
+        run_with_checkpoints(&experiment, &options, ranks, checkpoints, &mut control)
     };
     if size == 1 {
         return Some(vec![one(None)]);
@@ -157,7 +159,8 @@ fn in_pieces(text: &str, reference: bool, stop_after: u32) -> Result<RunResult, 
     let ways = [(1, 1), (2, 1), (1, 3), (2, 2)];
     for (threads, ranks) in ways.into_iter().cycle() {
         let division = division(5, threads, reference, ranks);
-        let all = results_with_checkpoints(text, division, Some(&shelf), stop_after).ok_or("refused")?;
+        let all =
+            results_with_checkpoints(text, division, Some(&shelf), stop_after).ok_or("refused")?;
         let all: Result<Vec<RunResult>, NotContinued> = all.into_iter().collect();
         let mut all = all.map_err(|why| format!("{division:?}: {why}\n{text}"))?;
         if all[0].document.status() != Status::Interrupted {
@@ -499,7 +502,7 @@ fn a_run_that_is_stopped_within_an_epoch_goes_on() {
     let shelf = Shelf::default();
     let mut within = 0;
     let result = loop {
-        let mut kept = OnShelf {
+        let mut checkpoints = OnShelf {
             shelf: &shelf,
             leads: true,
         };
@@ -508,7 +511,7 @@ fn a_run_that_is_stopped_within_an_epoch_goes_on() {
             &experiment,
             &RunOptions::default(),
             None,
-            Some(&mut kept),
+            Some(&mut checkpoints),
             &mut |progress: &Progress| {
                 asked += 1;
                 // A slow run calls `control` again before its epoch ends.

@@ -102,7 +102,7 @@ fn machines() -> Vec<(String, Experiment)> {
 
 /// Runs from the checkpoint in memory, and stops after this number of calls of `control`.
 fn run(experiment: &Experiment, shelf: &Shelf, stop_after: u32) -> Result<Status, NotContinued> {
-    let mut kept = OnShelf { shelf, leads: true };
+    let mut checkpoints = OnShelf { shelf, leads: true };
     let mut asked = 0;
     let mut control = |_: &_| {
         asked += 1;
@@ -112,7 +112,13 @@ fn run(experiment: &Experiment, shelf: &Shelf, stop_after: u32) -> Result<Status
         }
     };
     let options = RunOptions::default();
-    let done = run_with_checkpoints(experiment, &options, None, Some(&mut kept), &mut control)?;
+    let done = run_with_checkpoints(
+        experiment,
+        &options,
+        None,
+        Some(&mut checkpoints),
+        &mut control,
+    )?;
     Ok(done.document.status())
 }
 

@@ -33,7 +33,7 @@ pub fn differing(collections: &[Collection]) -> Vec<Differing> {
         .filter(|one| one.values.windows(2).any(|pair| pair[0] != pair[1]))
         .collect();
     for list in files.iter().flat_map(lists).collect::<BTreeSet<_>>() {
-        found = told_once(found, &list, &files);
+        found = merged(found, &list, &files);
     }
     by_kind(found)
 }
@@ -158,11 +158,7 @@ fn lists(file: &BTreeMap<String, String>) -> BTreeSet<String> {
 
 /// Merges differences that are the same in all tables of a list into one, without a number, as for
 /// `--set`.
-fn told_once(
-    found: Vec<Differing>,
-    list: &str,
-    files: &[BTreeMap<String, String>],
-) -> Vec<Differing> {
+fn merged(found: Vec<Differing>, list: &str, files: &[BTreeMap<String, String>]) -> Vec<Differing> {
     let inside = |key: &str| -> Option<String> {
         let rest = key.strip_prefix(list)?.strip_prefix('.')?;
         let (number, rest) = rest.split_once('.')?;
@@ -180,10 +176,10 @@ fn told_once(
     if files.iter().any(|file| n_tables(file) != n) {
         return found;
     }
-    let mut kept: Vec<Differing> = vec![];
+    let mut merged: Vec<Differing> = vec![];
     for one in &found {
         let Some(rest) = inside(&one.key) else {
-            kept.push(one.clone());
+            merged.push(one.clone());
             continue;
         };
         let alike = found
@@ -194,14 +190,14 @@ fn told_once(
             true => format!("{list}.{rest}"),
             false => one.key.clone(),
         };
-        if !kept.iter().any(|other| other.key == key) {
-            kept.push(Differing {
+        if !merged.iter().any(|other| other.key == key) {
+            merged.push(Differing {
                 key,
                 values: one.values.clone(),
             });
         }
     }
-    kept
+    merged
 }
 
 #[cfg(test)]

@@ -330,17 +330,20 @@ fn keep_loads(document: &mut Document, loads: &[String]) {
     let Some((_, names)) = names.or_else(|| lists.clone().next()) else {
         return;
     };
-    let is_kept: Vec<bool> = names
+    let is_selected: Vec<bool> = names
         .iter()
         .map(|name| loads.is_empty() || loads.contains(&name.to_toml()))
         .collect();
-    let kept = lists.map(|(key, items)| {
-        let pairs = items.iter().zip(&is_kept).filter(|(_, is_kept)| **is_kept);
+    let selected = lists.map(|(key, items)| {
+        let pairs = items
+            .iter()
+            .zip(&is_selected)
+            .filter(|(_, is_selected)| **is_selected);
         let items: Vec<String> = pairs.map(|(item, _)| item.to_toml()).collect();
         format!("{key:?} = [{}]", items.join(", "))
     });
-    let kept: Vec<String> = kept.collect();
-    let all = format!("study.zip=[{{ name = \"load\", {} }}]", kept.join(", "));
+    let selected: Vec<String> = selected.collect();
+    let all = format!("study.zip=[{{ name = \"load\", {} }}]", selected.join(", "));
     document.set(&all, &mut Notes::new());
 }
 
@@ -357,7 +360,7 @@ fn put_reading(
         Some(ValueShape::List(items)) => items.clone(),
         _ => vec![],
     };
-    let is_kept = |variant: &Value| {
+    let is_selected = |variant: &Value| {
         let name = variant.get("name").and_then(Value::as_text);
         let is_plain = variant.get("axis").is_none();
         let is_named = reading
@@ -366,7 +369,7 @@ fn put_reading(
             .any(|own| Some(own.as_str()) == name);
         !is_plain || reading.variants.is_empty() || is_named
     };
-    variants.retain(is_kept);
+    variants.retain(is_selected);
     let plain = variants.iter().filter(|own| own.get("axis").is_none());
     let names: Vec<&str> = plain
         .filter_map(|own| own.get("name").and_then(Value::as_text))

@@ -200,9 +200,9 @@ fn a_director_is_imported_with_its_faults_and_its_hosts_routes_are_judged_alone(
         .find(|line| line.contains("node0000"))
         .unwrap();
     let row = &host[..7];
-    let kept = tables.lines().filter(|line| !line.starts_with(row));
-    let kept: String = kept.map(|line| format!("{line}\n")).collect();
-    place.file("before/opensm-lfts.dump", &kept);
+    let remaining = tables.lines().filter(|line| !line.starts_with(row));
+    let remaining: String = remaining.map(|line| format!("{line}\n")).collect();
+    place.file("before/opensm-lfts.dump", &remaining);
     std::fs::remove_dir_all(place.0.join("site")).unwrap();
     import_from(&place, "before");
     let broken = place

@@ -144,14 +144,14 @@ pub(super) fn keep(
     number: u32,
     earlier: &str,
 ) {
-    let kept = simulation.partitions().try_for_each(|partition| {
+    let saved = simulation.partitions().try_for_each(|partition| {
         let saved = simulation.save(partition);
         checkpoints.keep_partition(partition, &saved)
     });
     let monitored = monitors.map_or(vec![], |monitors| monitors.seen(simulation));
     // A checkpoint is complete when the part of every process is.
-    let is_kept = simulation.agree(u64::from(kept.is_ok())) == 1;
-    let kept = kept.and_then(|()| match is_kept {
+    let is_saved = simulation.agree(u64::from(saved.is_ok())) == 1;
+    let saved = saved.and_then(|()| match is_saved {
         true => {
             let mut bytes = Vec::new();
             gathered.save(&mut bytes);
@@ -165,9 +165,9 @@ pub(super) fn keep(
         }
         false => Ok(()),
     });
-    let is_complete = simulation.agree(u64::from(kept.is_ok())) == 1;
-    if !is_kept || !is_complete {
-        checkpoints.failed(kept.err());
+    let is_complete = simulation.agree(u64::from(saved.is_ok())) == 1;
+    if !is_saved || !is_complete {
+        checkpoints.failed(saved.err());
     }
 }
 

@@ -287,7 +287,7 @@ pub(super) fn room(sizes: &Sizes, used: &[u32], vl: usize) -> u32 {
     match sizes {
         Sizes::Static(sizes) => sizes[vl].checked_sub(used[vl]).expect("no overflow"),
         Sizes::Pool { capacity, min, max } => {
-            let kept: u32 = (0..used.len())
+            let allocated: u32 = (0..used.len())
                 .map(|l| {
                     if l == vl {
                         used[l]
@@ -296,7 +296,8 @@ pub(super) fn room(sizes: &Sizes, used: &[u32], vl: usize) -> u32 {
                     }
                 })
                 .sum();
-            (capacity.checked_sub(kept).expect("no overflow")).min(max[vl].saturating_sub(used[vl]))
+            (capacity.checked_sub(allocated).expect("no overflow"))
+                .min(max[vl].saturating_sub(used[vl]))
         }
     }
 }

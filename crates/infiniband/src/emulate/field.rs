@@ -101,8 +101,8 @@ pub(super) fn check_layout(fields: &[(&str, Field)], n_bytes: usize) {
                 for bit in 0..n_bytes * 8 {
                     let is_inside = bit >= field.first && bit < behind;
                     let of = |byte: u8| byte >> (7 - bit % 8) & 1;
-                    let is_kept = of(data[bit / 8]) == of(background);
-                    assert!(is_inside || is_kept, "{name} changes bit {bit}");
+                    let is_unchanged = of(data[bit / 8]) == of(background);
+                    assert!(is_inside || is_unchanged, "{name} changes bit {bit}");
                 }
             }
         }

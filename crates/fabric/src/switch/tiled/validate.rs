@@ -297,7 +297,7 @@ impl Fabric<Tiles> {
     }
 
     /// Validates a copy of a packet that came in by an end port of the same switch.
-    fn validate_kept(
+    fn validate_stashed(
         &self,
         bounds: &Bounds<'_>,
         ways: &mut Ways<'_>,
@@ -334,7 +334,7 @@ impl Fabric<Tiles> {
         origin: u32,
         copy: &Record,
     ) -> Validity {
-        self.validate_kept(bounds, ways, found, origin, copy)?;
+        self.validate_stashed(bounds, ways, found, origin, copy)?;
         ensure_equal("port of a copy", self.number(origin), u32::from(copy.vc))?;
         ensure_below("stash of a copy", copy.output, self.switches.geometry.ports)?;
         let stash = self.base(origin) + u32::from(copy.output);
@@ -358,7 +358,7 @@ impl Fabric<Tiles> {
             At::Column { port, .. } => port,
         };
         match is_aside && self.keeps_copies() {
-            true => self.validate_kept(bounds, ways, found, port, record)?,
+            true => self.validate_stashed(bounds, ways, found, port, record)?,
             false => self.validate_routed(bounds, ways, found, port, record)?,
         }
         let flits = u32::from(record.packet.flits);
@@ -752,8 +752,8 @@ impl Fabric<Tiles> {
         let shares = &tiles.output_shares[u32::from(state.wire)];
         state.space.validate(shares, lanes)?;
         let mut held = vec![0; lanes];
-        for kept in &state.held {
-            let (vc, flits) = kept.validate(bounds)?;
+        for sent in &state.held {
+            let (vc, flits) = sent.validate(bounds)?;
             ensure_below("channel of sent flits", vc, geometry.lanes)?;
             held[usize::from(vc)] += u32::from(flits);
         }

@@ -151,7 +151,7 @@ impl Twin<'_> {
         let stash = &switch.stashes[j];
         assert!(stash.used <= stash.capacity, "a stash does not overflow");
         let even = |id: usize| self.flits_of(id).next_multiple_of(2);
-        let kept: u32 = match self.tiled.stash {
+        let stashed: u32 = match self.tiled.stash {
             Some(StashUse::Congestion) => {
                 let coming = switch.to_stashes.iter().filter(|(_, (to, _))| *to == j);
                 let coming = coming.map(|(_, (_, flit))| flit);
@@ -160,7 +160,7 @@ impl Twin<'_> {
             }
             _ => stash.copies.values().map(|copy| even(copy.packet)).sum(),
         };
-        assert_eq!(stash.used, kept, "space in stashes is conserved");
+        assert_eq!(stash.used, stashed, "space in stashes is conserved");
     }
 
     /// Every data packet that was injected is delivered, in transit or in a stash.

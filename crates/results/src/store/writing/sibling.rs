@@ -14,7 +14,7 @@ use super::names::{inside, is_temporary, temporary};
 pub struct Sibling {
     target: PathBuf,
     path: PathBuf,
-    is_kept: bool,
+    is_persistent: bool,
 }
 
 impl Sibling {
@@ -31,7 +31,7 @@ impl Sibling {
         let sibling = Sibling {
             target: target.to_owned(),
             path,
-            is_kept: false,
+            is_persistent: false,
         };
         create_new(&sibling.path.join("tried"))?;
         fs::remove_file(sibling.path.join("tried"))?;
@@ -119,14 +119,14 @@ impl Sibling {
 
     /// Keeps the sibling until a process locks the folder exclusively.
     pub(super) fn keep(mut self) -> PathBuf {
-        self.is_kept = true;
+        self.is_persistent = true;
         self.path.clone()
     }
 }
 
 impl Drop for Sibling {
     fn drop(&mut self) {
-        if !self.is_kept {
+        if !self.is_persistent {
             let _ = remove(&self.path);
         }
     }
