@@ -18,7 +18,7 @@ use netloom_study::running::{
 };
 
 use super::output::Output;
-use super::progress::{Shown, Style};
+use super::progress::{ProgressDisplay, Style};
 use super::{interrupt, study};
 
 /// What to run.
@@ -155,16 +155,16 @@ impl Studies<'_> {
             journal: Some(&journal),
             ..Options::default()
         };
-        let shown = Mutex::new(Shown::new(self.progress, output.quiet));
+        let display = Mutex::new(ProgressDisplay::new(self.progress, output.quiet));
         let so_far = all.clone();
         let finished = scenario.study.run(&folder, &options, &|progress| {
-            if let Ok(mut shown) = shown.lock() {
-                shown.update_study(&together(&so_far, [progress, after]));
+            if let Ok(mut display) = display.lock() {
+                display.update_study(&together(&so_far, [progress, after]));
             }
             interrupt::control()
         });
-        if let Ok(shown) = shown.lock() {
-            shown.finish();
+        if let Ok(display) = display.lock() {
+            display.finish();
         }
         let finished = finished?;
         *all = together(&so_far, [&finished.progress]);

@@ -20,7 +20,7 @@ use super::job::Job;
 use super::load::{self, Overrides, Purpose};
 use super::output::Output;
 use super::plan_comparison;
-use super::progress::{Shown, Style};
+use super::progress::{ProgressDisplay, Style};
 use super::shard::{Part, Shard};
 use super::study;
 use super::table::{Table, marked, maybe_nanos, nanos, painted, prefixed, title, width};
@@ -145,7 +145,7 @@ impl RunCommand {
         }
 
         let stopwatch = Stopwatch::start();
-        let mut shown = Shown::new(self.progress, output.quiet);
+        let mut display = ProgressDisplay::new(self.progress, output.quiet);
         let options = RunOptions {
             threads: self.overrides.threads_of_a_run(),
             reference: self.reference,
@@ -154,13 +154,13 @@ impl RunCommand {
         interrupt::fabric_runs();
         let checkpoints = writer.as_mut().map(|writer| writer as &mut dyn Checkpoints);
         let mut control = |progress: &runner::Progress| {
-            shown.update(progress);
+            display.update(progress);
             interrupt::control()
         };
         let ranks = job.ranks();
         let result =
             runner::run_with_checkpoints(&experiment, &options, ranks, checkpoints, &mut control);
-        shown.finish();
+        display.finish();
         let stored = CheckpointFolder::beside(&path);
         let mut result = result.map_err(|why| checkpoint::refused(&why, &stored))?;
         let Ok(Some(folder)) = folder else {

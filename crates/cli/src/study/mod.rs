@@ -21,7 +21,7 @@ use super::emit::Emit;
 use super::job::Job;
 use super::load::{self, at_least_one};
 use super::output::Output;
-use super::progress::{Shown, Style};
+use super::progress::{ProgressDisplay, Style};
 use super::shard::Shard;
 use super::slow_notice::SlowNotice;
 use super::{Exit, Format, INTERRUPTED, interrupt, machine, program};
@@ -107,16 +107,16 @@ impl Running<'_> {
             leader: leader.as_ref(),
             journal: Some(&journal),
         };
-        let shown = Mutex::new(Shown::new(self.progress, output.quiet));
+        let display = Mutex::new(ProgressDisplay::new(self.progress, output.quiet));
         interrupt::fabric_runs();
         let finished = self.study.run(folder, &options, &|progress| {
-            if let Ok(mut shown) = shown.lock() {
-                shown.update_study(progress);
+            if let Ok(mut display) = display.lock() {
+                display.update_study(progress);
             }
             interrupt::control()
         });
-        if let Ok(shown) = shown.lock() {
-            shown.finish();
+        if let Ok(display) = display.lock() {
+            display.finish();
         }
         let finished = finished?;
         for (point, messages) in &finished.failed {
