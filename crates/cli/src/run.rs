@@ -488,18 +488,18 @@ fn for_people(document: &Document, plan: Option<&Plan>, is_coloured: bool) -> St
 /// Returns the progress of an unfinished job or list, and which ranks wait for which.
 fn unfinished(job: &JobSummary) -> String {
     /// Waits that are printed.
-    const SHOWN: usize = 5;
+    const MOST_SHOWN: usize = 5;
     let (done, of) = (job.delivered_messages, job.messages);
     let mut text = format!("  {}: {done} of {of} messages delivered", job.class);
     if let Some(ranks) = job.ranks {
         text.push_str(&format!(", {} of {ranks} ranks wait", job.waiting.len()));
     }
     text.push('\n');
-    for wait in job.waiting.iter().take(SHOWN) {
+    for wait in job.waiting.iter().take(MOST_SHOWN) {
         let RankWait { rank, waits_for } = wait;
         text.push_str(&format!("    rank {rank} waits for rank {waits_for}\n"));
     }
-    if let Some(more @ 1..) = job.waiting.len().checked_sub(SHOWN) {
+    if let Some(more @ 1..) = job.waiting.len().checked_sub(MOST_SHOWN) {
         text.push_str(&format!("    and {more} more (`jobs` in results.json)\n"));
     }
     text

@@ -12,7 +12,7 @@ use crate::spec::link::LinkSpec;
 use crate::spec::{ClassSpec, Diagnostics, LaneMap, grouped};
 
 /// Limit on the refusals reported for one list.
-const MOST_TOLD: usize = 100;
+const MOST_SHOWN: usize = 100;
 
 /// Checks that no class of `[[traffic]]` has the name of a class of connections.
 pub(crate) fn names(classes: &[ClassSpec], sls: &[u8], diagnostics: &mut Diagnostics<'_>) {
@@ -237,13 +237,13 @@ pub(crate) fn refusals(
         return;
     }
     let help = "use a lower bandwidth, another path or another NIC, or set refused = \"skip\"";
-    for (line, connection, refusal) in admitted.refused.iter().take(MOST_TOLD) {
+    for (line, connection, refusal) in admitted.refused.iter().take(MOST_SHOWN) {
         diagnostics
             .notes
             .error("E0803", place, words(*line, connection, refusal))
             .help(help);
     }
-    if let Some(more) = n.checked_sub(MOST_TOLD + 1) {
+    if let Some(more) = n.checked_sub(MOST_SHOWN + 1) {
         let message = format!("{file}: and {} more connections are refused", more + 1);
         diagnostics.notes.error("E0803", place, message);
     }

@@ -12,7 +12,7 @@ use super::lanes::OWN_ROWS;
 use crate::spec::{Diagnostics, Effort, LaneMap, grouped};
 
 /// Limit on the channels of a cycle that are printed.
-const SHOWN: usize = 8;
+const MOST_SHOWN: usize = 8;
 
 /// Adds an error, or a warning with `--force`.
 pub(super) fn error_unless_forced<'a>(
@@ -76,7 +76,7 @@ pub(crate) fn routing(
     };
     let mut channels: Vec<String> = cycle
         .iter()
-        .take(SHOWN)
+        .take(MOST_SHOWN)
         .map(|channel| {
             let (from, to) = (
                 topology.switch_name(channel.switch),
@@ -93,7 +93,7 @@ pub(crate) fn routing(
             format!("{from}->{to}{lane}{through}")
         })
         .collect();
-    if cycle.len() > SHOWN {
+    if cycle.len() > MOST_SHOWN {
         channels.push("…".into());
     }
     let is_forced = diagnostics.is_forced;

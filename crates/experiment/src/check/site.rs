@@ -15,7 +15,7 @@ use super::lanes::OWN_ROWS;
 use crate::spec::Diagnostics;
 
 /// Limit on the outputs that are named.
-const SHOWN: usize = 5;
+const MOST_SHOWN: usize = 5;
 
 /// Checks that no class sets a service level if paths have their own.
 pub(crate) fn path_levels<'a>(
@@ -144,10 +144,10 @@ pub(crate) fn arbiters(
         let lanes: Vec<String> = lanes.map(|vl| Vl(vl).to_string()).collect();
         let names = outputs
             .iter()
-            .take(SHOWN)
+            .take(MOST_SHOWN)
             .map(|output| output.name(topology));
         let names: Vec<String> = names.collect();
-        let more = outputs.len().saturating_sub(SHOWN);
+        let more = outputs.len().saturating_sub(MOST_SHOWN);
         let more = if more > 0 {
             format!(" and {more} more")
         } else {
