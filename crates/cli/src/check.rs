@@ -101,14 +101,14 @@ impl Check {
                     return Ok(Exit::Usage);
                 }
             };
-            let told = (&loaded.document, &loaded.notes);
-            self.print(file, exit, told, &loaded.facts, shared, output)?;
+            let noted = (&loaded.document, &loaded.notes);
+            self.print(file, exit, noted, &loaded.facts, shared, output)?;
             return Ok(exit);
         }
         let Some(study) = opened.study else {
             drop(notice);
-            let told = (&opened.document, &opened.notes);
-            self.print(file, Exit::Invalid, told, &[], None, output)?;
+            let noted = (&opened.document, &opened.notes);
+            self.print(file, Exit::Invalid, noted, &[], None, output)?;
             return Ok(Exit::Invalid);
         };
         let checked = study.check(BUDGET, &mut |done, of| {
@@ -134,9 +134,9 @@ impl Check {
             Some(Ok(shared)) => shared,
             None => None,
         };
-        let told = (&checked.document, &notes);
+        let noted = (&checked.document, &notes);
         let facts = facts(&study, &checked);
-        self.print(file, exit, told, &facts, shared, output)?;
+        self.print(file, exit, noted, &facts, shared, output)?;
         Ok(exit)
     }
 

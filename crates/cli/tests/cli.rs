@@ -465,9 +465,9 @@ fn what_needs_more_memory_than_there_is_is_refused_before_it_is_built() {
         "nothing was built"
     );
     // `check` does not fail, since a larger machine may run it.
-    let told = place.run(&["check", "burst.toml"]).with(0);
-    assert!(told.stderr.contains("W0705"), "{}", told.stderr);
-    assert!(told.stdout.contains("GB of memory"), "{}", told.stdout);
+    let ended = place.run(&["check", "burst.toml"]).with(0);
+    assert!(ended.stderr.contains("W0705"), "{}", ended.stderr);
+    assert!(ended.stdout.contains("GB of memory"), "{}", ended.stdout);
 }
 
 #[cfg(target_os = "linux")]
@@ -1333,14 +1333,14 @@ fn quiet_says_only_what_is_wrong() {
 fn tips_for_other_words_say_what_does_it_here() {
     let place = Place::new("tips");
     place.file("small.toml", SMALL);
-    let told = |arguments: &[&str]| place.run(arguments).with(2).stderr;
-    let seeds = told(&["run", "small.toml", "--seeds", "5"]);
+    let stderr = |arguments: &[&str]| place.run(arguments).with(2).stderr;
+    let seeds = stderr(&["run", "small.toml", "--seeds", "5"]);
     assert!(seeds.contains("--set measure.repeat=5"), "{seeds}");
     assert!(!seeds.contains("--seed <N>"), "{seeds}");
-    let load = told(&["run", "small.toml", "--load", "0.5"]);
+    let load = stderr(&["run", "small.toml", "--load", "0.5"]);
     assert!(load.contains("--set traffic.load=0.5"), "{load}");
     assert!(!load.contains("as a value"), "{load}");
-    let simulate = told(&["simulate", "small.toml"]);
+    let simulate = stderr(&["simulate", "small.toml"]);
     assert!(
         simulate.contains("'run'") && !simulate.contains("emulate"),
         "{simulate}"
@@ -1354,11 +1354,11 @@ fn tips_for_other_words_say_what_does_it_here() {
         ("emit", "study emit"),
         ("resume", "run"),
     ] {
-        let answer = told(&[former, "small.toml"]);
+        let answer = stderr(&[former, "small.toml"]);
         assert!(answer.contains(&format!("'{now}'")), "{answer}");
     }
     // A misspelling still has a suggestion.
-    let slip = told(&["run", "small.toml", "--sead", "5"]);
+    let slip = stderr(&["run", "small.toml", "--sead", "5"]);
     assert!(slip.contains("'--seed'"), "{slip}");
     let until = place
         .run(&["run", "small.toml", "--until", "0us"])

@@ -173,10 +173,10 @@ fn a_missing_switch_costs_every_leaf_its_share() {
         "{left_over:?}"
     );
     assert!(after.iter().all(|share| *share <= 0.875), "{after:?}");
-    let told = place.run(&["check", "dead.toml"]).with(0).stdout;
+    let stdout = place.run(&["check", "dead.toml"]).with(0).stdout;
     let lost = "8 of 64 cables between levels 1 and 2 missing (12.5 % of their capacity)";
-    assert!(told.contains(lost), "{told}");
-    assert!(told.contains("d-mod-k: free of deadlock"), "{told}");
+    assert!(stdout.contains(lost), "{stdout}");
+    assert!(stdout.contains("d-mod-k: free of deadlock"), "{stdout}");
 }
 
 #[test]
@@ -185,20 +185,20 @@ fn separated_hosts_are_named() {
     let all: String = (8..16)
         .map(|port| format!("[[failure]]\nlink = \"s3:{port}\"\n"))
         .collect();
-    let told = check(&place, &failing(&all, "kind = \"d-mod-k\""))
+    let stderr = check(&place, &failing(&all, "kind = \"d-mod-k\""))
         .with(3)
         .stderr;
     assert!(
-        told.contains("E0205") && told.contains("no path remains between n0 (s0) and n24 (s3)"),
-        "{told}"
+        stderr.contains("E0205") && stderr.contains("no path remains between n0 (s0) and n24 (s3)"),
+        "{stderr}"
     );
     let drawn = "[[failure]]\nlinks = { level = 1, share = 1.0 }";
-    let told = check(&place, &failing(drawn, "kind = \"d-mod-k\""))
+    let stderr = check(&place, &failing(drawn, "kind = \"d-mod-k\""))
         .with(3)
         .stderr;
     assert!(
-        told.contains("n0 (s0) and n8 (s1)") && told.contains("measure.seed"),
-        "{told}"
+        stderr.contains("n0 (s0) and n8 (s1)") && stderr.contains("measure.seed"),
+        "{stderr}"
     );
     // Connected, but only by going up again after coming down.
     let text = |routing: &str| {
@@ -208,10 +208,10 @@ fn separated_hosts_are_named() {
              [routing]\nkind = \"{routing}\"\n[[traffic]]\nload = 0.1\n"
         )
     };
-    let told = check(&place, &text("d-mod-k")).with(3).stderr;
+    let stderr = check(&place, &text("d-mod-k")).with(3).stderr;
     assert!(
-        told.contains("no path leads up and then down the tree from n2 (s1) to n0 (s0)"),
-        "{told}"
+        stderr.contains("no path leads up and then down the tree from n2 (s1) to n0 (s0)"),
+        "{stderr}"
     );
     check(&place, &text("up-down")).with(0);
 }
@@ -229,7 +229,7 @@ fn mistakes_are_told_with_their_places() {
                     [[failure]]\nlinks = { level = 1, share = 2 }\n\
                     [[failure]]\n\
                     [[failure]]\nlink = \"s3:8\"\nswitch = \"s8\"\n";
-    let told = check(&place, &failing(failures, "kind = \"d-mod-k\""))
+    let stderr = check(&place, &failing(failures, "kind = \"d-mod-k\""))
         .with(3)
         .stderr;
     for (line, message) in [
@@ -256,28 +256,28 @@ fn mistakes_are_told_with_their_places() {
             "expected one of `link`, `switch` and `links`, found several",
         ),
     ] {
-        assert!(told.contains(message), "{message}: {told}");
+        assert!(stderr.contains(message), "{message}: {stderr}");
         assert!(
-            told.contains(&format!("check.toml:{line}:")),
-            "{line}: {told}"
+            stderr.contains(&format!("check.toml:{line}:")),
+            "{line}: {stderr}"
         );
     }
-    let told = check(
+    let ended = check(
         &place,
         &failing("[failure]\nlink = \"s3:8\"", "kind = \"d-mod-k\""),
     )
     .with(3);
     assert!(
-        told.stderr.contains("[[failure]], with two brackets"),
+        ended.stderr.contains("[[failure]], with two brackets"),
         "{}",
-        told.stderr
+        ended.stderr
     );
     let torus = "netloom = 1\n[topology]\nkind = \"torus\"\nsides = [4, 4]\n[[failure]]\n\
                  links = { level = 1, share = 0.1 }\n[[traffic]]\nload = 0.1\n";
-    let told = check(&place, torus).with(3).stderr;
+    let stderr = check(&place, torus).with(3).stderr;
     assert!(
-        told.contains("expected a fat tree, found 4x4 torus"),
-        "{told}"
+        stderr.contains("expected a fat tree, found 4x4 torus"),
+        "{stderr}"
     );
 }
 
@@ -322,10 +322,13 @@ fn failures_of_a_level_and_of_other_fabrics() {
              length = \"20 us\"\n"
         )
     };
-    let told = check(&place, &torus("dimension-order")).with(3).stderr;
-    assert!(told.contains("use one of: up-down, shortest"), "{told}");
-    let told = check(&place, &torus("up-down")).with(0).stdout;
-    assert!(told.contains("1 of 16 cables of class x missing"), "{told}");
+    let stderr = check(&place, &torus("dimension-order")).with(3).stderr;
+    assert!(stderr.contains("use one of: up-down, shortest"), "{stderr}");
+    let stdout = check(&place, &torus("up-down")).with(0).stdout;
+    assert!(
+        stdout.contains("1 of 16 cables of class x missing"),
+        "{stdout}"
+    );
     place.file("torus.toml", &torus("up-down"));
     place
         .run(&["run", "torus.toml", "--progress", "none"])

@@ -371,10 +371,10 @@ fn ports_are_named_as_in_topo() {
 #[test]
 fn a_plan_needs_something_to_plan() {
     let folder = Folder::new("nothing");
-    let told = folder.0.run(&["plan", "fabric.toml"]).with(3).stderr;
+    let stderr = folder.0.run(&["plan", "fabric.toml"]).with(3).stderr;
     assert!(
-        told.contains("E0902") && told.contains("[[plan.class]]"),
-        "{told}"
+        stderr.contains("E0902") && stderr.contains("[[plan.class]]"),
+        "{stderr}"
     );
     let toml = [
         "plan",

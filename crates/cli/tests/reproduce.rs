@@ -198,8 +198,8 @@ fn without_a_folder_nothing_is_kept_and_progress_is_that_of_studies() {
     let place = Place::new("reproduce-progress");
     let ended = place.run(&arguments(&["--progress", "json"])).with(0);
     assert_eq!(std::fs::read_dir(&place.0).unwrap().count(), 0);
-    let told = ended.progress();
-    let last = told.last().unwrap();
+    let progress = ended.progress();
+    let last = progress.last().unwrap();
     assert_eq!(last["runs"], RUNS);
     for key in [
         "runs_done",

@@ -614,12 +614,12 @@ fn plans_promise_what_their_tables_give() {
                 plan.tables
             );
             let error = (given / (request.classes[at].share.as_f64() / all) - 1.0).abs();
-            let is_told = plan
+            let is_reported = plan
                 .unmet
                 .iter()
                 .any(|unmet| !unmet.is_refused() && unmet.class() == at);
-            assert!(error > 0.01 - 1e-9 || !is_told, "{what}: {error}");
-            assert!(error < 0.01002 || is_told, "{what}: {error}");
+            assert!(error > 0.01 - 1e-9 || !is_reported, "{what}: {error}");
+            assert!(error < 0.01002 || is_reported, "{what}: {error}");
             let mates = plan.lanes.mates_of(at);
             let bytes = mates
                 .is_empty()

@@ -203,8 +203,8 @@ fn compare(text: &str) -> Result<u64, String> {
         let pieced = in_pieces(text, reference, stop_after.max(1))?;
         let differences = differences(&usual, &pieced);
         if !differences.is_empty() {
-            let told = format!("stopped after {stop_after} epochs, reference {reference}");
-            return Err(format!("{told}: {differences:#?}\n{text}"));
+            let message = format!("stopped after {stop_after} epochs, reference {reference}");
+            return Err(format!("{message}: {differences:#?}\n{text}"));
         }
     }
     Ok(usual.document.run.counters.delivered_packets)
@@ -260,8 +260,8 @@ fn drawn_experiments_do_not_depend_on_how_they_are_divided() {
         let text = drawn::experiment(&mut drawn::Tape::new(&numbers));
         let loaded = load(&request(&text));
         if loaded.experiment.is_none() {
-            let told = render(&loaded.document, &loaded.notes, false);
-            let first = told.lines().next().unwrap_or_default().to_owned();
+            let messages = render(&loaded.document, &loaded.notes, false);
+            let first = messages.lines().next().unwrap_or_default().to_owned();
             *refused.borrow_mut().entry(first).or_default() += 1;
             return Err(TestCaseError::reject("check refuses it"));
         }
@@ -282,9 +282,9 @@ fn drawn_experiments_do_not_depend_on_how_they_are_divided() {
             return Ok(());
         };
         let on_site = load(&request(&site.text));
-        let told = render(&on_site.document, &on_site.notes, false);
+        let messages = render(&on_site.document, &on_site.notes, false);
         if on_site.experiment.is_none() {
-            let first = told.lines().next().unwrap_or_default().to_owned();
+            let first = messages.lines().next().unwrap_or_default().to_owned();
             *refused
                 .borrow_mut()
                 .entry(format!("on a site: {first}"))
@@ -301,8 +301,8 @@ fn drawn_experiments_do_not_depend_on_how_they_are_divided() {
                 results(&text, USUAL).map(|all| all[0].document.run.counters.delivered_packets);
             if native != Some(delivered) {
                 let text = &site.text;
-                let told = format!("{native:?} packets, and {delivered} on a site\n{text}");
-                return Err(TestCaseError::fail(told));
+                let message = format!("{native:?} packets, and {delivered} on a site\n{text}");
+                return Err(TestCaseError::fail(message));
             }
         }
         Ok(())
@@ -352,7 +352,7 @@ fn drawn_experiments_do_not_depend_on_how_they_are_divided() {
 
 /// Two classes on one service level of every NIC.
 fn same(text: &str) {
-    let delivered = compare(text).unwrap_or_else(|told| panic!("{told}"));
+    let delivered = compare(text).unwrap_or_else(|message| panic!("{message}"));
     assert!(delivered > 200, "{delivered} packets are too few to tell");
 }
 
@@ -415,7 +415,7 @@ fn a_fabric_delivers_the_same_as_a_site_with_the_same_routes() {
         };
         assert!(delivered(&text) > 100);
         assert_eq!(delivered(&text), delivered(&site.text), "{}", site.text);
-        compare(&site.text).unwrap_or_else(|told| panic!("{told}"));
+        compare(&site.text).unwrap_or_else(|message| panic!("{message}"));
     }
     assert!(
         n_compared >= 6,
@@ -558,7 +558,7 @@ fn a_checkpoint_of_something_else_is_refused() {
     let stopped = results_with_checkpoints(&text(4), halves, Some(&shelf), 3).unwrap();
     assert!(stopped.iter().all(|one| one.is_ok()));
     shelf.damage(|part| part.truncate(part.len() / 2));
-    let told = results_with_checkpoints(&text(4), halves, Some(&shelf), 3).unwrap();
-    assert!(matches!(told[0], Err(NotContinued::Invalid { .. })));
-    assert!(matches!(told[1], Err(NotContinued::Elsewhere)));
+    let resumed = results_with_checkpoints(&text(4), halves, Some(&shelf), 3).unwrap();
+    assert!(matches!(resumed[0], Err(NotContinued::Invalid { .. })));
+    assert!(matches!(resumed[1], Err(NotContinued::Elsewhere)));
 }

@@ -204,7 +204,7 @@ fn merged(found: Vec<Differing>, list: &str, files: &[BTreeMap<String, String>])
 mod tests {
     use super::*;
 
-    fn told(files: &[&str]) -> Vec<(String, Vec<String>)> {
+    fn differences(files: &[&str]) -> Vec<(String, Vec<String>)> {
         let of = |text: &&str| Collection {
             experiment: (*text).to_owned(),
             ..Collection::default()
@@ -233,13 +233,13 @@ mod tests {
         let (one, two) = (file(0.5, "wfq", ""), file(0.8, "dtable", "entries = 8"));
         let pair = |a: &str, b: &str| vec![a.to_owned(), b.to_owned()];
         assert_eq!(
-            told(&[&one, &two]),
+            differences(&[&one, &two]),
             [
                 ("qos.arbiter".to_owned(), pair("wfq", "dtable (entries 8)")),
                 ("traffic.load".to_owned(), pair("0.5", "0.8")),
             ]
         );
-        assert_eq!(told(&[&one, &one]), []);
+        assert_eq!(differences(&[&one, &one]), []);
     }
 
     #[test]
@@ -254,7 +254,7 @@ mod tests {
                      [qos.nic-arbiter]\nkind = \"dtable\"\n[switch]\nkind = \"tiled\"\n\
                      speedup = 2\n";
         assert_eq!(
-            told(&[tree, torus]),
+            differences(&[tree, torus]),
             [
                 (
                     "qos.arbiter, qos.nic-arbiter".to_owned(),
@@ -274,7 +274,7 @@ mod tests {
     #[test]
     fn one_class_of_several_keeps_its_number() {
         let file = |load: f64| format!("[[traffic]]\nload = 0.1\n[[traffic]]\nload = {load}\n");
-        let found = told(&[&file(0.2), &file(0.3), &file(0.2)]);
+        let found = differences(&[&file(0.2), &file(0.3), &file(0.2)]);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].0, "traffic.1.load");
         assert_eq!(found[0].1, ["0.2", "0.3", "0.2"]);

@@ -163,7 +163,7 @@ fn every_file_gives_the_notes_beside_it() {
     names.sort();
     names.dedup();
     assert!(names.len() > 30, "{names:?}");
-    let mut told = vec![];
+    let mut found_codes = vec![];
     let mut wrong = vec![];
     for name in &names {
         let (report, text) = run(name);
@@ -180,10 +180,10 @@ fn every_file_gives_the_notes_beside_it() {
             assert!(!report.findings.is_empty(), "{name} has no findings");
         }
         let notes = report.findings.iter().chain(report.remarks.iter());
-        told.extend(notes.map(|note| note.code));
+        found_codes.extend(notes.map(|note| note.code));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    for code in told {
+    for code in found_codes {
         assert!(
             codes().iter().any(|known| known.name == code),
             "{code} is not explained"

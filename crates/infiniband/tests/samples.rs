@@ -305,7 +305,7 @@ fn the_last_address_that_ibroute_forgets_is_told() {
     let note = notes
         .iter()
         .find(|note| note.code == "E1125")
-        .expect("told");
+        .expect("present");
     assert_eq!(note.message, "LID 64 has no output at any switch");
     assert!(note.help.as_ref().unwrap().contains("multiple of 64"));
     assert_eq!(notes.iter().count(), 1, "{notes:#?}");

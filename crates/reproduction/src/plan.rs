@@ -279,8 +279,10 @@ impl Plan {
                     continue;
                 }
                 let loaded = scenario.study.load(&point, 1);
-                let told = || render(&loaded.document, &loaded.notes, false);
-                let experiment = loaded.experiment.unwrap_or_else(|| panic!("{}", told()));
+                let messages = || render(&loaded.document, &loaded.notes, false);
+                let experiment = loaded
+                    .experiment
+                    .unwrap_or_else(|| panic!("{}", messages()));
                 found.push((series, experiment));
             }
         }

@@ -100,7 +100,7 @@ pub(crate) fn read(
             check_path(path, *place, kinds, notes);
         }
         if !draft.is_named {
-            told_apart(&draft.axis, notes);
+            check_distinct(&draft.axis, notes);
         }
         can_be_shown(draft, notes);
     }
@@ -814,7 +814,7 @@ fn can_be_shown(draft: &Draft, notes: &mut Notes) {
 }
 
 /// Checks that every value of an axis has a unique label.
-fn told_apart(axis: &Axis, notes: &mut Notes) {
+fn check_distinct(axis: &Axis, notes: &mut Notes) {
     for (at, value) in axis.values.iter().enumerate() {
         let same = axis.values[..at]
             .iter()

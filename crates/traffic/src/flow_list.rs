@@ -371,9 +371,12 @@ mod tests {
     fn lines_are_counted_with_remarks_and_blank_ones() {
         let text = "# a list\n\ntime,source,destination,bytes\n\n# first\n1 us,0,0,64\n# last\n\n\
             1 us,9,1,64\n";
-        let told = parse(text).unwrap_err();
-        let lines: Vec<&str> = told.iter().map(|m| m.split(':').next().unwrap()).collect();
-        assert_eq!(lines, ["6", "9"], "{told:?}");
+        let errors = parse(text).unwrap_err();
+        let lines: Vec<&str> = errors
+            .iter()
+            .map(|m| m.split(':').next().unwrap())
+            .collect();
+        assert_eq!(lines, ["6", "9"], "{errors:?}");
     }
 
     #[test]

@@ -428,9 +428,9 @@ fn commands(folder: &Path, sound: &Path, is_study: bool) {
             .output()
             .expect("it starts");
         let words = String::from_utf8_lossy(&ended.stderr);
-        let is_told = matches!(ended.status.code(), Some(0..=6));
+        let is_known_exit = matches!(ended.status.code(), Some(0..=6));
         assert!(
-            is_told && !words.contains("panicked"),
+            is_known_exit && !words.contains("panicked"),
             "{line:?}: {:?} {words}",
             ended.status
         );

@@ -157,8 +157,8 @@ impl Twin<'_> {
             let pace = self.input_pace(s, p, output);
             self.packets[id].allocatable = self.fed(s, p, id, pace).max(self.now);
         }
-        let told = self.plan.forwarding.announcements(SwitchId(s as u32));
-        let outputs = told.map_or(vec![], |told| told.outputs);
+        let announcements = self.plan.forwarding.announcements(SwitchId(s as u32));
+        let outputs = announcements.map_or(vec![], |announcements| announcements.outputs);
         if !headers.is_empty() && outputs.iter().any(|o| self.waiting(s, o.index()) != 0) {
             self.is_awaited[s] = true;
         }
@@ -174,21 +174,21 @@ impl Twin<'_> {
             return;
         };
         let is_time = self.now.is_multiple_of(u64::from(every.get()) * period);
-        let Some(told) = f.announcements(SwitchId(s as u32)) else {
+        let Some(announcements) = f.announcements(SwitchId(s as u32)) else {
             return;
         };
         if !is_time || !self.is_awaited[s] {
             return;
         }
         self.is_awaited[s] = false;
-        for output in told.outputs {
+        for output in announcements.outputs {
             let flits = self.waiting(s, output.index());
             self.is_awaited[s] |= flits != 0;
-            if std::mem::replace(&mut self.ports[s][output.index()].told, flits) == flits {
+            if std::mem::replace(&mut self.ports[s][output.index()].announced, flits) == flits {
                 continue;
             }
             self.counts.announced += 1;
-            for cable in &told.cables {
+            for cable in &announcements.cables {
                 let Peer::Switch(other, port) = self.peer(s, cable.index()) else {
                     panic!("a cable to a switch");
                 };

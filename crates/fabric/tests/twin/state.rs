@@ -161,7 +161,7 @@ pub(super) struct PortState {
     /// Flits routed to this output and not granted the path into its buffer.
     pub(super) committed: u32,
     /// The last announcement of this output, and announcements of outputs at the other end.
-    pub(super) told: u32,
+    pub(super) announced: u32,
     pub(super) heard: BTreeMap<usize, u32>,
     pub(super) far: Far,
 }

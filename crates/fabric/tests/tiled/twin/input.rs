@@ -195,8 +195,11 @@ impl Twin<'_> {
         {
             return;
         }
-        let told = forwarding.announcements(SwitchId(s as u32));
-        for port in told.into_iter().flat_map(|told| told.outputs) {
+        let announcements = forwarding.announcements(SwitchId(s as u32));
+        for port in announcements
+            .into_iter()
+            .flat_map(|announcements| announcements.outputs)
+        {
             let output = &mut self.switches[s].outputs[port.index()];
             let flits = waiting(output);
             output.samples.push((self.now, flits));

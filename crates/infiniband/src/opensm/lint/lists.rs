@@ -27,12 +27,12 @@ pub(super) fn is_as_written(subject: &Subject<'_>, setting: &Setting) -> bool {
     let is_cut = subject.conf.too_long.iter().any(|line| {
         line.rest.start >= setting.place.start && line.rest.start <= setting.place.end + 1
     });
-    let mut told = Report::default();
+    let mut report = Report::default();
     match setting.key.ends_with(QosKey::Sl2Vl.suffix()) {
-        true => map(setting, &mut told),
-        false => arbitration(setting, &mut told),
+        true => map(setting, &mut report),
+        false => arbitration(setting, &mut report),
     }
-    !is_cut && !told.findings.has_errors()
+    !is_cut && !report.findings.has_errors()
 }
 
 /// Checks a list of `vl:weight`.
