@@ -528,7 +528,7 @@ mod tests {
     }
 
     #[test]
-    fn waits_are_told_apart_as_the_policy_does() {
+    fn waits_are_distinguished_as_the_policy_does() {
         let by = |policy: Arc<dyn Policy>, queues| Monitored::new(policy, queues).record().by();
         let order = VlOrder::default();
         assert_eq!(

@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn all_mistakes_are_told_at_once() {
+    fn all_mistakes_are_reported_at_once() {
         let (area, messages, _) =
             read("shape = { kind = \"rectangle\", widht = 3, line-height = \"x\" }\nother = 1");
         assert_eq!(area, None);

@@ -46,7 +46,7 @@ fn the_routing_in_force_is_named_however_it_is_written() {
 }
 
 #[test]
-fn a_run_over_ranks_is_told_before_it_runs() {
+fn a_run_over_ranks_is_described_before_it_runs() {
     let place = torus("check-ranks");
     let check = |arguments: &[&str]| place.run(&[&["check", "torus.toml"], arguments].concat());
     let plain = check(&["--format", "json"]).with(0).json();
@@ -86,7 +86,7 @@ fn a_run_over_ranks_is_told_before_it_runs() {
 }
 
 #[test]
-fn a_study_is_told_by_its_first_point() {
+fn a_study_is_described_by_its_first_point() {
     let place = Place::new("check-study-ranks");
     let study = "[[traffic]]\nload = 0.5\n[study.axes]\n\"traffic.load\" = [0.2, 0.4]\n";
     place.file("small.toml", &format!("{SMALL}{study}"));
@@ -99,7 +99,7 @@ fn a_study_is_told_by_its_first_point() {
 }
 
 #[test]
-fn a_key_of_another_kind_is_told_whose_it_is() {
+fn a_key_of_another_kind_is_reported_with_its_kind() {
     let place = torus("check-other-kind");
     let stderr = place
         .run(&["check", "torus.toml", "--set", "routing.kind=shortest"])
@@ -121,7 +121,7 @@ fn a_routing_that_does_not_fit_is_told_with_those_that_do() {
 }
 
 #[test]
-fn slips_are_told_once_and_with_what_to_write() {
+fn slips_are_reported_once_and_with_what_to_write() {
     let messages = |name: &str, class: &str| {
         let ended = small(name, &format!("[[traffic]]\n{class}\n"));
         ended.with(3).stderr
@@ -156,7 +156,7 @@ fn what_lanes_leave_to_chance_is_warned_of() {
 }
 
 #[test]
-fn oversubscription_and_bisection_are_told_by_level() {
+fn oversubscription_and_bisection_are_reported_by_level() {
     let place = Place::new("check-levels");
     let text = "netloom = 1\n[topology]\nkind = \"pgft\"\nchildren = [8, 4]\nparents = [1, 4]\n\
         [[traffic]]\nload = 0.1\n";

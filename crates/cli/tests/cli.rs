@@ -219,7 +219,7 @@ fn the_json_document_has_its_promised_keys() {
 }
 
 #[test]
-fn all_mistakes_are_told_at_once() {
+fn all_mistakes_are_reported_at_once() {
     let place = Place::new("mistakes");
     place.file(
         "wrong.toml",
@@ -565,7 +565,7 @@ fn what_never_ends_is_not_read() {
 }
 
 #[test]
-fn a_terminal_and_a_spreadsheet_are_told_nothing_by_names() {
+fn names_contain_no_commands_for_terminals_and_spreadsheets() {
     let place = Place::new("names");
     for name in ["\\u001b[31mred", "=HYPERLINK(1)", "a\\nb"] {
         let text = SMALL.replace("name = \"bulk\"", &format!("name = \"{name}\""));

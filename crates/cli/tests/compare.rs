@@ -259,7 +259,7 @@ fn a_limit_without_values_does_not_pass_for_kept() {
 }
 
 #[test]
-fn all_unknown_metrics_are_told_with_the_nearest() {
+fn all_unknown_metrics_are_reported_with_the_nearest() {
     let place = Place::new("compare-names");
     let arguments = [
         "a",

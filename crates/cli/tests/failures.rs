@@ -217,7 +217,7 @@ fn separated_hosts_are_named() {
 }
 
 #[test]
-fn mistakes_are_told_with_their_places() {
+fn mistakes_are_reported_with_their_places() {
     let place = Place::new("failures-mistakes");
     let failures = "[[failure]]\nlink = \"s99:1\"\n\
                     [[failure]]\nlink = \"s3\"\n\

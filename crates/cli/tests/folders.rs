@@ -61,7 +61,7 @@ fn long_run(place: &Place, folder: &str) -> Running {
 }
 
 #[test]
-fn a_second_process_on_a_folder_is_told_who_has_it() {
+fn a_second_process_on_a_folder_learns_who_has_it() {
     let place = Place::new("folders-two");
     place.file("small.toml", SMALL);
     place.run(&["run", "small.toml", "-o", "out"]).with(0);
@@ -257,7 +257,7 @@ fn a_run_and_a_study_replace_each_other_whole_or_not_at_all() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_is_told_before_anything_is_simulated() {
+fn a_folder_that_cannot_be_written_is_reported_before_anything_is_simulated() {
     let place = Place::new("folders-unwritable");
     place
         .file("small.toml", SMALL)
@@ -582,7 +582,7 @@ fn tables_of_a_study_that_lacks_runs_are_called_partial() {
 }
 
 #[test]
-fn a_merge_that_was_cut_off_is_told_and_finished() {
+fn a_merge_that_was_cut_off_is_reported_and_finished() {
     let place = Place::new("folders-cut-off");
     place.file("s.toml", &study());
     place.run(&["run", "s.toml"]).with(0);

@@ -445,7 +445,7 @@ fn sixty_four_hosts_of_ibsim_hold_what_was_planned() {
 }
 
 #[test]
-fn a_listing_that_is_cut_off_is_told_with_its_line() {
+fn a_listing_that_is_cut_off_is_reported_with_its_line() {
     let place = Place::new("infiniband-broken");
     let listing = "switchguid=0x1(1)\nSwitch\t2 \"S-0000000000000001\"\t\t# \"leaf\" base port 0 \
         lid 1 lmc 0\n[1]\t\"H-00000000000000";

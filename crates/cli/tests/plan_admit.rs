@@ -50,7 +50,7 @@ impl Folder {
 }
 
 #[test]
-fn the_refused_are_told_with_the_port_that_had_no_room() {
+fn the_refused_are_reported_with_the_port_that_had_no_room() {
     let folder = Folder::new("refused");
     let (code, data, said) = folder.plan(SEVEN, &["--port", "a:0", "--port", "N3"]);
     assert_eq!((code, said.as_str()), (0, ""));
@@ -280,7 +280,7 @@ fn packets_without_a_largest_size_have_no_bound() {
 }
 
 #[test]
-fn all_mistakes_of_a_list_are_told_at_once() {
+fn all_mistakes_of_a_list_are_reported_at_once() {
     let folder = Folder::new("mistakes");
     let list =
         "source,destination,bandwidth\nn0,n9,64 Mbps\nn0,n1,64\nn0,n1,\"1 Mbps\nn0,n1,1 Mbps\n";

@@ -173,7 +173,7 @@ mod tests {
     use crate::spec::{Request, load};
 
     #[test]
-    fn a_name_that_is_taken_is_told_by_whoever_loads_a_file() {
+    fn a_name_that_is_taken_is_reported_by_whoever_loads_a_file() {
         assert_eq!(Kinds::built_in().check(), Ok(()));
         let kinds = Kinds::default().with_arbiter(kind!(RoundRobin, dyn Policy));
         let twice = kinds.check().unwrap_err();

@@ -135,7 +135,7 @@ fn what_a_file_writes_goes_before_what_the_site_has() {
 }
 
 #[test]
-fn an_entry_that_is_missing_is_told_with_the_place_where_the_way_ends() {
+fn an_entry_that_is_missing_is_reported_with_the_place_where_the_way_ends() {
     let read = |name: &str| std::fs::read_to_string(samples().join("ft8").join(name)).unwrap();
     let tables = read("opensm-lfts.dump");
     // The route of LID 10 is missing at the first switch of the file.

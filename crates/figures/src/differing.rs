@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_told_as_set_takes_them() {
+    fn keys_are_reported_as_set_takes_them() {
         let file = |load: f64, kind: &str, more: &str| {
             format!(
                 "name = \"{kind}\"\n[qos.arbiter]\nkind = \"{kind}\"\n{more}\n\

@@ -274,7 +274,7 @@ fn assert_symmetric(subnet: &Subnet) {
 }
 
 #[test]
-fn damaged_files_are_told_and_never_fatal() {
+fn damaged_files_are_reported_and_never_fatal() {
     let fuzz = Fuzz::new();
     let mut n_by_code = BTreeMap::new();
     if let Some(number) = std::env::var("NETLOOM_INPUT")

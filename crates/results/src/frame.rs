@@ -515,7 +515,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_of_another_name_or_kind_are_told() {
+    fn columns_of_another_name_or_kind_are_reported() {
         let like = Frame::of::<SeriesLine>();
         let other = |change: &dyn Fn(&mut Vec<FrameColumn>)| {
             let mut other = like.clone();

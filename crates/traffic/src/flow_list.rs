@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn all_mistakes_are_told_at_once_with_their_lines() {
+    fn all_mistakes_are_reported_at_once_with_their_lines() {
         let mistakes = parse(
             "time,source,destination,bytes,sl\n\
              1 us,0,0,64,0\n\
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_header_is_told_alone() {
+    fn a_wrong_header_is_reported_alone() {
         assert_eq!(
             parse("tme,src,destination,bytes\nx,y,z,w\n").unwrap_err(),
             [

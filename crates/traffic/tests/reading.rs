@@ -400,7 +400,7 @@ fn a_workload_replaces_the_law_and_keeps_its_window() {
 }
 
 #[test]
-fn all_mistakes_of_a_table_are_told_at_once() {
+fn all_mistakes_of_a_table_are_reported_at_once() {
     let (classes, said) = read(
         r#"
         [[traffic]]
@@ -441,7 +441,7 @@ fn all_mistakes_of_a_table_are_told_at_once() {
 }
 
 #[test]
-fn what_does_not_fit_the_fabric_is_told_when_building() {
+fn what_does_not_fit_the_fabric_is_reported_when_building() {
     let problems = |table: &str, n_nics| {
         let (classes, said) = read(&format!("[[traffic]]\nload = 0.5\n{table}"));
         assert_eq!(said, [""; 0]);

@@ -171,7 +171,7 @@ fn needs(devices: &str) -> String {
 }
 
 #[test]
-fn what_a_device_cannot_keep_is_told_with_the_device() {
+fn what_a_device_cannot_keep_is_reported_with_the_device() {
     let place = Place::new("infiniband-late");
     let late = needs("[[plan.device]]\nports = \"switches\"\nprofile = \"quantum-2\"\n")
         .replace("50 us", "2 us");

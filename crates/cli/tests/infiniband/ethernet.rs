@@ -108,7 +108,7 @@ fn dcb_gives_every_code_point_a_priority() {
 }
 
 #[test]
-fn mistakes_of_code_points_are_told_together_with_their_lines() {
+fn mistakes_of_code_points_are_reported_together_with_their_lines() {
     let place = Place::new("ethernet-dscp");
     let wrong = NEEDS.replace("dscp = 48", "dscp = [26, 64]");
     place.file("plan.toml", &wrong);

@@ -332,7 +332,7 @@ fn mice_and_elephants_share_a_port() {
 }
 
 #[test]
-fn mistakes_are_told_all_at_once() {
+fn mistakes_are_reported_all_at_once() {
     let text = "[plan]\nentries = 65\nvls = 16\ntolerance = 0\n[[plan.class]]\nshare = 1.5\n\
         [[plan.class]]\nsl = 3\nshare = 0.1\npacket = \"1 MiB\"";
     let notes = read(text).unwrap_err();

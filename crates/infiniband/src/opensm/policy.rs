@@ -520,7 +520,7 @@ mod tests {
     }
 
     #[test]
-    fn what_opensm_refuses_is_told() {
+    fn what_opensm_refuses_is_reported() {
         let rule = |lines: &str| {
             format!(
                 "{LEVELS}qos-match-rules\nqos-match-rule\n{lines}end-qos-match-rule\n\

@@ -88,7 +88,7 @@ fn two_managers_agree_on_a_master() {
 }
 
 #[test]
-fn a_lost_packet_is_told_and_the_next_sweep_makes_up_for_it() {
+fn a_lost_packet_is_reported_and_the_next_sweep_makes_up_for_it() {
     if !are_installed() {
         return;
     }
