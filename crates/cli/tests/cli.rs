@@ -1276,7 +1276,7 @@ fn lines_are_no_wider_than_the_terminal() {
             assert!(line.chars().count() <= 80, "{words:?}: {line}");
         }
         // No word is lost. A wide table repeats its first column.
-        let said = |lines: Vec<String>| {
+        let printed_words = |lines: Vec<String>| {
             let mut words: Vec<String> = lines
                 .iter()
                 .flat_map(|line| line.split_whitespace())
@@ -1286,7 +1286,11 @@ fn lines_are_no_wider_than_the_terminal() {
             words.dedup();
             words
         };
-        assert_eq!(said(lines(Some("80"))), said(lines(None)), "{words:?}");
+        assert_eq!(
+            printed_words(lines(Some("80"))),
+            printed_words(lines(None)),
+            "{words:?}"
+        );
     }
 }
 
@@ -1303,8 +1307,8 @@ fn quiet_says_only_what_is_wrong() {
     ] {
         let short: &[&str] = if words[0] == "run" { &short } else { &[] };
         let ended = place.run(&[words, short].concat());
-        let said = format!("{}{}", ended.stdout, ended.stderr);
-        assert_eq!(!said.is_empty(), says_at_all, "{words:?}: {said}");
+        let printed = format!("{}{}", ended.stdout, ended.stderr);
+        assert_eq!(!printed.is_empty(), says_at_all, "{words:?}: {printed}");
     }
     let wrong = place.run(&["run", "fat-tree.toml", "-q", "--set", "traffic.laod=1"]);
     assert!(wrong.with(3).stderr.contains("laod"));

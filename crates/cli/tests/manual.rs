@@ -330,10 +330,10 @@ fn angles(text: &str) -> String {
 }
 
 fn exit_codes() -> String {
-    let said = netloom(&["explain", "exit-codes"]);
+    let printed = netloom(&["explain", "exit-codes"]);
     format!(
         "# Exit codes\n\n`netloom explain exit-codes` says:\n\n```text\n{}\n```\n",
-        said.trim_end()
+        printed.trim_end()
     )
 }
 

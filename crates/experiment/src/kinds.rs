@@ -177,8 +177,8 @@ mod tests {
         assert_eq!(Kinds::built_in().check(), Ok(()));
         let kinds = Kinds::default().with_arbiter(kind!(RoundRobin, dyn Policy));
         let twice = kinds.check().unwrap_err();
-        let said = "two kinds of arbiter have the name \"round-robin\"";
-        assert_eq!(twice.to_string(), said);
+        let message = "two kinds of arbiter have the name \"round-robin\"";
+        assert_eq!(twice.to_string(), message);
         let text = "netloom = 1\ntopology = { kind = \"single-switch\", ports = 4 }\n\
             traffic = [{ load = 0.5 }]\n";
         let request = Request {
@@ -188,6 +188,6 @@ mod tests {
         let loaded = load(&request);
         assert!(loaded.experiment.is_none());
         let notes: Vec<&str> = loaded.notes.iter().map(|n| n.message.as_str()).collect();
-        assert_eq!(notes, [said]);
+        assert_eq!(notes, [message]);
     }
 }

@@ -51,13 +51,13 @@ impl List {
     }
 }
 
-fn said(loaded: &Loaded) -> String {
+fn messages(loaded: &Loaded) -> String {
     render(&loaded.document, &loaded.notes, false)
 }
 
 #[track_caller]
 fn sound(loaded: Loaded) -> Experiment {
-    let notes = said(&loaded);
+    let notes = messages(&loaded);
     loaded.experiment.unwrap_or_else(|| panic!("{notes}"))
 }
 

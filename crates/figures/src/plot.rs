@@ -435,8 +435,8 @@ impl Plot {
             columns: None,
         };
         if figure.has_mark(Mark::Printed) {
-            let said = " Hollow markers are the numbers that the paper prints.";
-            figure.caption.push_str(said);
+            let remark = " Hollow markers are the numbers that the paper prints.";
+            figure.caption.push_str(remark);
         }
         Some(figure)
     }

@@ -357,9 +357,9 @@ pub(crate) fn word_of(axis: &str) -> String {
 /// Returns the other axes, without redundant ones: axes that step together with another, or have
 /// one value.
 fn independent<'n>(study: &'n view::Study, x: Option<&'n str>) -> Vec<&'n str> {
-    let adds = |said: &[&str], name: &str| {
-        let with: Vec<&str> = said.iter().copied().chain([name]).collect();
-        distinct(study, &with) > distinct(study, said)
+    let adds = |chosen: &[&str], name: &str| {
+        let with: Vec<&str> = chosen.iter().copied().chain([name]).collect();
+        distinct(study, &with) > distinct(study, chosen)
     };
     let mut axes: Vec<&str> = vec![];
     let names = study.axes.iter().map(String::as_str);

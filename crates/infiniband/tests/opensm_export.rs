@@ -190,9 +190,9 @@ fn exported_tables_are_programmed_as_planned() {
     let report = lint(&Subject::of(&Conf::read(&conf, 0)));
     assert!(report.findings.is_empty(), "{:#?}", report.findings);
     let mut fabric = SimulatedFabric::start(&ibsim_net(&subnet));
-    let said = fabric.configure(&conf, &[]);
+    let log = fabric.configure(&conf, &[]);
     for word in ["Warning", "Invalid", "Unrecognized"] {
-        assert!(!said.contains(word), "{said}");
+        assert!(!log.contains(word), "{log}");
     }
     let programmed = read_back(&fabric, &subnet);
     let of_ibsim = Rules {

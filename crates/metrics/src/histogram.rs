@@ -424,8 +424,8 @@ mod tests {
             let h = histogram(&values);
             values.sort_unstable();
             let rank = (q * values.len() as f64).ceil().max(1.0) as usize;
-            let (exact, said) = (values[rank - 1], h.quantile(q).unwrap());
-            prop_assert!(u128::from(exact.abs_diff(said)) * 128 <= u128::from(exact));
+            let (exact, estimated) = (values[rank - 1], h.quantile(q).unwrap());
+            prop_assert!(u128::from(exact.abs_diff(estimated)) * 128 <= u128::from(exact));
             prop_assert_eq!(h.quantile(0.0), values.first().copied());
             prop_assert_eq!(h.quantile(1.0), values.last().copied());
         }

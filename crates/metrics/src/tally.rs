@@ -222,8 +222,9 @@ mod tests {
             let n = values.len() as f64;
             let mean = values.iter().sum::<u64>() as f64 / n;
             let squares: f64 = values.iter().map(|&v| (v as f64 - mean).powi(2)).sum();
-            let (exact, said) = (squares / (n - 1.0), tally(&values).variance().unwrap());
-            prop_assert!((exact - said).abs() <= 1e-9 * exact.max(1e-3), "{} {}", exact, said);
+            let (exact, estimated) = (squares / (n - 1.0), tally(&values).variance().unwrap());
+            let error = (exact - estimated).abs();
+            prop_assert!(error <= 1e-9 * exact.max(1e-3), "{} {}", exact, estimated);
         }
     }
 }

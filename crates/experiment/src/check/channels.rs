@@ -135,15 +135,15 @@ pub(crate) fn onward(
 
 /// Checks that SC2SL maps each channel to its level. A channel without a level may have any entry.
 pub(crate) fn inverse(sc2sl: &[u8], levels: &BTreeMap<Sc, Sl>, diagnostics: &mut Diagnostics<'_>) {
-    for (sc, &said) in sc2sl.iter().enumerate() {
-        let Some(&sl) = levels.get(&Sc(sc as u8)).filter(|sl| sl.0 != said) else {
+    for (sc, &stated) in sc2sl.iter().enumerate() {
+        let Some(&sl) = levels.get(&Sc(sc as u8)).filter(|sl| sl.0 != stated) else {
             continue;
         };
         let place = diagnostics.places.of(&format!("qos.sc2sl.{sc}"));
         let note = diagnostics.notes.error(
             "E0409",
             place,
-            format!("SC{sc} maps back to SL{said}, but belongs to {sl}"),
+            format!("SC{sc} maps back to SL{stated}, but belongs to {sl}"),
         );
         if let Some(place) = diagnostics.places.written(&format!("qos.sl2sc.{}", sl.0)) {
             note.also(place, format!("{sl} has SC{sc}"));

@@ -322,13 +322,13 @@ impl<'a> Assembly<'a> {
             };
             let port = &mut peer.ports[usize::from(at)];
             port.guid = port.guid.or(end.peer_guid);
-            let (Some(said), known) = (end.peer_lid, port.lid) else {
+            let (Some(stated), known) = (end.peer_lid, port.lid) else {
                 continue;
             };
             match known {
-                None => self.claim((cable.node, at), said, 0, wide(&end.peer_at), mistakes),
-                Some(lid) if u64::from(lid.0) != said && said != 0 => {
-                    let message = format!("LID {said} here, but {lid} at the port itself");
+                None => self.claim((cable.node, at), stated, 0, wide(&end.peer_at), mistakes),
+                Some(lid) if u64::from(lid.0) != stated && stated != 0 => {
+                    let message = format!("LID {stated} here, but {lid} at the port itself");
                     let note = mistakes.warning("E1111", wide(&end.line), message);
                     note.map(|note| {
                         note.help("list the subnet again; it changed while it was listed")
