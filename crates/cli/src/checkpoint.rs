@@ -36,7 +36,7 @@ impl<'a> CheckpointWriter<'a> {
         job: &Job,
         output: &'a Output,
     ) -> anyhow::Result<Option<CheckpointWriter<'a>>> {
-        let path = CheckpointFolder::beside(results);
+        let path = CheckpointFolder::path_for(results);
         let removed = match overwrite && job.leads() {
             true => CheckpointFolder::remove(&path),
             false => Ok(()),

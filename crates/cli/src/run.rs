@@ -161,8 +161,8 @@ impl RunCommand {
         let result =
             runner::run_with_checkpoints(&experiment, &options, ranks, checkpoints, &mut control);
         display.finish();
-        let stored = CheckpointFolder::beside(&path);
-        let mut result = result.map_err(|why| checkpoint::refused(&why, &stored))?;
+        let checkpoints_path = CheckpointFolder::path_for(&path);
+        let mut result = result.map_err(|why| checkpoint::refused(&why, &checkpoints_path))?;
         let Ok(Some(folder)) = folder else {
             // The first process reports the outcome. Slurm takes any other exit code for a lost
             // rank.

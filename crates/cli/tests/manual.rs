@@ -293,7 +293,7 @@ fn results() -> String {
         "\n## points\n\nOf a study: what the seeds of every point say together.\n\n\
         | column | unit | meaning |\n|---|---|---|\n",
     );
-    let results = Frame::of::<Key>().beside::<Summary>();
+    let results = Frame::of::<Key>().with_columns::<Summary>();
     for column in &netloom_results::store::points(&results, &[]).columns {
         let (name, unit, meaning) = (&column.name, cell(&column.unit), cell(&column.meaning));
         text.push_str(&format!("| `{name}` | {unit} | {meaning} |\n"));

@@ -389,15 +389,15 @@ fn put_reading(
         format!("{{ axis = \"reading\", name = {name:?}, set = {{ {set} }}{only} }}")
     };
     let none = (vec![], vec![]);
-    let (some, beside) = reading.some.as_ref().unwrap_or(&none);
+    let (some, also_set) = reading.some.as_ref().unwrap_or(&none);
     let (theirs, others): (Vec<&str>, Vec<&str>) = names
         .iter()
         .partition(|name| some.iter().any(|own| own == *name));
     let own = match (theirs.is_empty(), others.is_empty()) {
         (true, _) => vec![of(&mut sets.iter(), name, &[])],
-        (false, true) => vec![of(&mut sets.iter().chain(beside), name, &[])],
+        (false, true) => vec![of(&mut sets.iter().chain(also_set), name, &[])],
         (false, false) => vec![
-            of(&mut sets.iter().chain(beside), name, &theirs),
+            of(&mut sets.iter().chain(also_set), name, &theirs),
             of(&mut sets.iter(), &format!("{name} without"), &others),
         ],
     };

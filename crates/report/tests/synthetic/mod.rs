@@ -158,7 +158,7 @@ pub(crate) fn collection(name: &str, size: &Size) -> Collection {
                 (column("traffic.load", Kind::Number), Datum::Number(load)),
             ];
             for (table, frame) in run_tables(size, a, load) {
-                let frame = frame.behind(&keys);
+                let frame = frame.with_keys(&keys);
                 match tables.get_mut(table) {
                     Some(whole) => whole.append(&frame),
                     None => {
@@ -166,7 +166,7 @@ pub(crate) fn collection(name: &str, size: &Size) -> Collection {
                     }
                 }
             }
-            let frame = over_seeds(size, a, load).behind(&keys);
+            let frame = over_seeds(size, a, load).with_keys(&keys);
             match &mut points {
                 Some(whole) => whole.append(&frame),
                 None => points = Some(frame),
@@ -302,7 +302,7 @@ fn over_seeds(size: &Size, arbiter: usize, load: f64) -> Frame {
 }
 
 fn run_tables(size: &Size, arbiter: usize, load: f64) -> Vec<(&'static str, Frame)> {
-    let mut results = Frame::of::<Key>().beside::<Summary>();
+    let mut results = Frame::of::<Key>().with_columns::<Summary>();
     let mut series = Frame::of::<SeriesLine>();
     let mut links = Frame::of::<LinkLine>();
     let mut histograms = Frame::of::<HistogramLine>();

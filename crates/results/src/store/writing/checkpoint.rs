@@ -51,7 +51,7 @@ pub struct CheckpointFolder {
 
 impl CheckpointFolder {
     /// Returns the folder of checkpoints for a folder of results.
-    pub fn beside(results: &Path) -> PathBuf {
+    pub fn path_for(results: &Path) -> PathBuf {
         let mut name = results.file_name().unwrap_or_default().to_owned();
         name.push(".checkpoint");
         results.with_file_name(name)
