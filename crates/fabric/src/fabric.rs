@@ -85,9 +85,9 @@ impl<S: Switches> Model for Fabric<S> {
     }
 
     #[inline(always)]
-    fn prefetch_behind(&self, component: u32) {
+    fn prefetch_indirect(&self, component: u32) {
         if (component as usize) < self.switches.len() {
-            S::prefetch_behind(self, component);
+            S::prefetch_indirect(self, component);
         }
     }
 

@@ -76,7 +76,7 @@ fn ibdmchk(folder: &Path, files: &Files) -> Verdict {
 
 fn verdict(printed: &str) -> Verdict {
     let number = |text: &str| text.parse::<u64>().expect("a number");
-    let behind = |mark: &str| {
+    let number_after = |mark: &str| {
         let rest = &printed[printed.find(mark)? + mark.len()..];
         let end = rest.find(|c: char| !c.is_ascii_digit())?;
         Some(number(&rest[..end]))
@@ -104,10 +104,10 @@ fn verdict(printed: &str) -> Verdict {
         (true, true) => panic!("both verdicts:\n{printed}"),
     };
     Verdict {
-        routes: behind("Scanned:")
-            .or_else(|| behind("paths out of:"))
+        routes: number_after("Scanned:")
+            .or_else(|| number_after("paths out of:"))
             .expect("a number of paths"),
-        missing: behind("-E- Found ").unwrap_or(0),
+        missing: number_after("-E- Found ").unwrap_or(0),
         has_loop,
         hops: histogram("LFT ROUTE HOP HISTOGRAM", "HOPS NUM-CA-CA-PAIRS"),
         addresses: histogram("NUM DLIDS HISTOGRAM", "NUM-DLIDS NUM-SWITCH-PORTS"),

@@ -18,7 +18,9 @@ impl Decimal {
             return None;
         }
         let text = format!("{x}");
-        let places = text.split_once('.').map_or(0, |(_, behind)| behind.len());
+        let places = text
+            .split_once('.')
+            .map_or(0, |(_, decimals)| decimals.len());
         let places = u32::try_from(places).ok().filter(|n| *n <= MOST_PLACES)?;
         let units = text.replace('.', "").parse().ok()?;
         Some(Decimal { units, places })

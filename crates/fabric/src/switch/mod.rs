@@ -163,7 +163,7 @@ pub(crate) trait Switches: Sized + Send + State {
 
     /// Prefetches what is found through that state.
     #[inline(always)]
-    fn prefetch_behind(fabric: &Fabric<Self>, switch: u32) {
+    fn prefetch_indirect(fabric: &Fabric<Self>, switch: u32) {
         let _ = (fabric, switch);
     }
 

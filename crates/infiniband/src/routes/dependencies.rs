@@ -130,8 +130,8 @@ impl Dependencies {
                     open.push(at);
                     is_open[at] = true;
                 }
-                if let Some((next, behind)) = self.next(fabric, at, *bit) {
-                    *bit = behind;
+                if let Some((next, next_bit)) = self.next(fabric, at, *bit) {
+                    *bit = next_bit;
                     if seen[next] == UNSEEN {
                         path.push((next, 0));
                     } else if is_open[next] {
@@ -170,8 +170,8 @@ impl Dependencies {
         let mut queue = std::collections::VecDeque::from([start]);
         while let Some(at) = queue.pop_front() {
             let mut bit = 0;
-            while let Some((next, behind)) = self.next(fabric, at, bit) {
-                bit = behind;
+            while let Some((next, next_bit)) = self.next(fabric, at, bit) {
+                bit = next_bit;
                 if next == start {
                     let mut cycle = vec![self.node(at)];
                     let mut at = at;

@@ -57,11 +57,11 @@ impl<S: Shape> Fabric<Crossbars<S>> {
             queue.tail = NIL;
             in_port.ready.clear(q);
         } else {
-            let behind = &self.switches.packets[next];
+            let successor = &self.switches.packets[next];
             queue.head = next;
-            queue.flits = behind.packet.flits;
-            queue.output = behind.output;
-            queue.vl = behind.vl;
+            queue.flits = successor.packet.flits;
+            queue.output = successor.output;
+            queue.vl = successor.vl;
             if S::IS_HIERARCHICAL || !S::HAS_OUTPUT_BUFFER {
                 self.look_at_head(switch, input, q);
             }

@@ -161,7 +161,7 @@ impl Fabric<Tiles> {
     /// Prefetches what is found through that state: queues, first packets of queues, and the oldest
     /// packet that an output has sent.
     #[inline(always)]
-    pub(super) fn ask_behind(&self, switch: u32) {
+    pub(super) fn ask_indirect(&self, switch: u32) {
         let tiles = &self.switches;
         let geometry = &tiles.geometry;
         let due = &tiles.states[switch].due;

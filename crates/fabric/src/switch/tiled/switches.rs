@@ -122,8 +122,8 @@ impl Switches for Tiles {
     }
 
     #[inline(always)]
-    fn prefetch_behind(fabric: &Fabric<Self>, switch: u32) {
-        fabric.ask_behind(switch);
+    fn prefetch_indirect(fabric: &Fabric<Self>, switch: u32) {
+        fabric.ask_indirect(switch);
     }
 
     #[inline]

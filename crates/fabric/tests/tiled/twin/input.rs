@@ -43,13 +43,13 @@ impl QueueView for View<'_> {
 
     fn is_blocked(&self, output: Port, lane: u8) -> bool {
         let output = &self.here.outputs[output.index()];
-        let pool = output.behind.as_ref();
+        let pool = output.peer_buffer.as_ref();
         let has_room = pool.is_none_or(|pool| pool.fits(usize::from(lane), self.flits));
         output.link_end > self.now || !has_room
     }
 
     fn occupancy(&self, output: Port, lane: u8) -> Occupancy {
-        let pool = self.here.outputs[output.index()].behind.as_ref();
+        let pool = self.here.outputs[output.index()].peer_buffer.as_ref();
         let pool = pool.expect("a link between switches");
         pool.occupancy(usize::from(lane))
     }
@@ -58,7 +58,7 @@ impl QueueView for View<'_> {
 /// Returns what waits for an output, here and at the other end of its link.
 fn waiting(output: &Output) -> u32 {
     let on_the_way = (2 * output.link.delay).div_ceil(output.link.flit) as u32;
-    let beyond = output.behind.as_ref().map_or(0, |pool| pool.in_use());
+    let beyond = output.peer_buffer.as_ref().map_or(0, |pool| pool.in_use());
     output.committed + beyond.saturating_sub(on_the_way)
 }
 

@@ -50,7 +50,7 @@ impl Twin<'_> {
             let (used, there, back) = match switch.peers[p] {
                 Peer::Switch(up, port) => {
                     let sender = &self.switches[up.index()].outputs[port.index()];
-                    let pool = sender.behind.as_ref().expect("a switch behind");
+                    let pool = sender.peer_buffer.as_ref().expect("a switch behind");
                     let back = sender.credits.iter().filter(|(_, v, _)| *v == vc);
                     let there = sender.sending.iter().map(|s| not_begun(Some(s))).sum();
                     pool.check();
@@ -60,9 +60,9 @@ impl Twin<'_> {
                     let sender = &self.nics[nic.index()];
                     let back = sender.credits.iter().filter(|(_, v, _)| *v == vc);
                     let back: u32 = back.map(|(_, _, n)| n).sum();
-                    sender.behind.check();
+                    sender.peer_buffer.check();
                     let there = not_begun(sender.sending.as_ref());
-                    (sender.behind.used(vc), there, back)
+                    (sender.peer_buffer.used(vc), there, back)
                 }
                 Peer::Unused => (0, 0, 0),
             };
@@ -215,7 +215,7 @@ impl Twin<'_> {
                 && o.credits.is_empty()
                 && o.acknowledged.is_empty()
                 && o.committed == 0
-                && o.behind.as_ref().is_none_or(|pool| pool.in_use() == 0)
+                && o.peer_buffer.as_ref().is_none_or(|pool| pool.in_use() == 0)
         };
         let switch = |s: &Switch| {
             let inputs = s.inputs.iter().all(|i| {
