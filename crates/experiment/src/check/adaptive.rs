@@ -13,11 +13,11 @@ use crate::spec::flow_control::FlowControlSpec;
 pub(crate) fn fits(
     flow_control: FlowControlSpec,
     map: &QueueMap,
-    way: &Forwarding,
+    forwarding: &Forwarding,
     diagnostics: &mut Diagnostics<'_>,
 ) -> bool {
     let looks_ahead = flow_control == FlowControlSpec::QueueCredits && map.looks_at_output();
-    if !way.is_adaptive() || !looks_ahead {
+    if !forwarding.is_adaptive() || !looks_ahead {
         return true;
     }
     // Not even with --force: credits would be taken for one queue and returned for another.

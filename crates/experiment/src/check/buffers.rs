@@ -150,7 +150,7 @@ fn paces(switch: &CrossbarPlan) -> Vec<Pace> {
 /// crossbar does not start at once), the flit leaving the buffer, the credit's own stage, the wire
 /// back, and the sender's output stage. The credits of the other flits follow at the rate of the
 /// crossbar, or at that of the link if the crossbar has to wait for flits.
-fn under_way(
+fn flits_in_flight(
     switch: &CrossbarPlan,
     pace: Pace,
     timing: &Timing,
@@ -189,7 +189,7 @@ fn under_way(
     // Packets sent back to back: first those without any returned credit, then the few in between.
     let packet = flits * link.flit;
     let recent = (trip - 1) / packet;
-    let mut under_way = recent * flits;
+    let mut in_flight = recent * flits;
     let mut elapsed = (recent + 1) * packet;
     loop {
         let mut back = pace.passed(elapsed - trip).min(flits);
@@ -200,9 +200,9 @@ fn under_way(
             back = back.min((elapsed - trip + waited) / link.flit + 1);
         }
         if back == flits {
-            return under_way;
+            return in_flight;
         }
-        under_way += flits - back;
+        in_flight += flits - back;
         elapsed += packet;
     }
 }
@@ -223,7 +223,7 @@ pub(crate) fn round_trip(
         for class in 0..timing.links.len() {
             let largest = lanes.largest[vl];
             let trips = paces(switch).into_iter();
-            let trips = trips.map(|pace| under_way(switch, pace, timing, class, largest));
+            let trips = trips.map(|pace| flits_in_flight(switch, pace, timing, class, largest));
             let need = u64::from(largest) + trips.max().unwrap_or(0);
             let have = u64::from(match queues {
                 Some(_) => switch.queue_flits[vl],

@@ -32,13 +32,13 @@ pub(super) fn error_unless_forced<'a>(
 pub(crate) fn routing(
     kind: &str,
     topology: &Topology,
-    way: &Forwarding,
+    forwarding: &Forwarding,
     centre: Option<Centre>,
     diagnostics: &mut Diagnostics<'_>,
 ) {
     let verdict = match diagnostics.work.effort {
-        Effort::Proof => check_with(topology, way, centre),
-        Effort::Run | Effort::Check => check_bounded(topology, way, centre),
+        Effort::Proof => check_with(topology, forwarding, centre),
+        Effort::Run | Effort::Check => check_bounded(topology, forwarding, centre),
     };
     // The lanes of a real site may prevent a cycle that one lane has. They are checked later.
     if matches!(verdict, Verdict::Cycle(_)) && super::site::decides_lanes(topology, diagnostics) {
@@ -82,7 +82,7 @@ pub(crate) fn routing(
                 topology.switch_name(channel.switch),
                 topology.switch_name(channel.to),
             );
-            let lane = if way.lanes() > 1 {
+            let lane = if forwarding.lanes() > 1 {
                 format!(" lane {}", channel.lane)
             } else {
                 String::new()
@@ -140,13 +140,13 @@ pub(crate) fn routing(
 
 /// Checks that the buffers have the slots that the bubble rule requires.
 pub(crate) fn bubble(
-    way: &Forwarding,
+    forwarding: &Forwarding,
     switch: &CrossbarPlan,
     lanes: &LaneMap,
     flit: u64,
     diagnostics: &mut Diagnostics<'_>,
 ) {
-    if !way.bubble() {
+    if !forwarding.bubble() {
         return;
     }
     let buffers = [
@@ -195,9 +195,9 @@ fn are(n: u32) -> String {
 }
 
 /// Checks that packets do not change their lane inside a ring.
-pub(crate) fn own_rows(way: &Forwarding, diagnostics: &mut Diagnostics<'_>) {
+pub(crate) fn own_rows(forwarding: &Forwarding, diagnostics: &mut Diagnostics<'_>) {
     if let Some((key, _)) = diagnostics.places.first_written(&OWN_ROWS)
-        && way.bubble()
+        && forwarding.bubble()
     {
         let name = key.trim_start_matches("qos.");
         let message = format!("`{name}` can move packets to another lane inside a ring");

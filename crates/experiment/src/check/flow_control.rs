@@ -10,7 +10,7 @@ use crate::spec::switch::{ArchitectureSpec, Buffer, SwitchSpec};
 pub(crate) fn fits(
     switch: &SwitchSpec,
     flow_control: FlowControlSpec,
-    way: Option<&Forwarding>,
+    forwarding: Option<&Forwarding>,
     diagnostics: &mut Diagnostics<'_>,
 ) -> bool {
     let name = match flow_control {
@@ -44,7 +44,7 @@ pub(crate) fn fits(
         note.help("use flow-control = \"credits\", or switch.kind = \"cioq\"");
         is_good = false;
     }
-    if way.is_some_and(Forwarding::bubble) {
+    if forwarding.is_some_and(Forwarding::bubble) {
         let note = diagnostics.notes.error(
             "E0323",
             place,
@@ -58,11 +58,11 @@ pub(crate) fn fits(
     }
     // With one lane, the guarantee of the routing holds for a whole link too.
     if matches!(flow_control, FlowControlSpec::Pause { .. })
-        && let Some(way) = way.filter(|way| way.lanes() > 1)
+        && let Some(forwarding) = forwarding.filter(|forwarding| forwarding.lanes() > 1)
     {
         let message = format!(
             "PAUSE stops all lanes of a link, but this routing needs {} separate lanes",
-            way.lanes()
+            forwarding.lanes()
         );
         let note = diagnostics.notes.error("E0323", place, message);
         if let Some(routing) = diagnostics.places.written("routing.kind") {

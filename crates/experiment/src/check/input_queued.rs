@@ -45,7 +45,10 @@ pub(crate) fn fits(
             diagnostics,
         );
     }
-    if around.way.is_some_and(|way| way.bubble()) {
+    if around
+        .forwarding
+        .is_some_and(|forwarding| forwarding.bubble())
+    {
         refuse(
             "routing.deadlock",
             "the bubble rule needs output buffers, but an input-queued switch has none",

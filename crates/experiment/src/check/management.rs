@@ -16,7 +16,7 @@ use crate::spec::switch::{ArchitectureSpec, SwitchSpec};
 pub(crate) fn lane(
     data: &BTreeMap<Sl, u32>,
     channels: &Channels,
-    way: &Forwarding,
+    forwarding: &Forwarding,
     diagnostics: &mut Diagnostics<'_>,
 ) -> bool {
     let number = MANAGEMENT.0;
@@ -33,10 +33,10 @@ pub(crate) fn lane(
             message.to_owned(),
             "remove `management`, or set `qos.sl2vl`".to_owned(),
         )
-    } else if way.lanes() > 1 {
+    } else if forwarding.lanes() > 1 {
         let message = format!(
             "the routing needs {} lanes per level, but management has only VL{number}",
-            way.lanes()
+            forwarding.lanes()
         );
         (message, "use a routing with one lane".to_owned())
     } else {

@@ -9,10 +9,10 @@ use crate::spec::{Diagnostics, LaneMap};
 /// Checks that the queue of a packet at the first switch is known when the packet is admitted.
 pub(crate) fn per_destination(
     queues: NicQueues,
-    way: Option<&Forwarding>,
+    forwarding: Option<&Forwarding>,
     diagnostics: &mut Diagnostics<'_>,
 ) -> bool {
-    let is_random = way.is_some_and(|way| !way.keeps_order());
+    let is_random = forwarding.is_some_and(|forwarding| !forwarding.keeps_order());
     if queues != NicQueues::PerDestination || !is_random {
         return true;
     }

@@ -110,13 +110,13 @@ pub(crate) fn one_queue(
     if switch.queues != QueueScheme::OneQueue || n_vls == 1 {
         return true;
     }
-    let way = around.way;
-    let (message, help) = if way.is_some_and(|way| way.lanes() > 1) {
+    let forwarding = around.forwarding;
+    let (message, help) = if forwarding.is_some_and(|forwarding| forwarding.lanes() > 1) {
         (
             "one queue for all lanes defeats the lanes with which the routing avoids deadlock",
             "use queues = \"per-vl\", or, on a torus, routing.deadlock = \"bubble\" with one lane",
         )
-    } else if way.is_some_and(|way| way.bubble()) {
+    } else if forwarding.is_some_and(|forwarding| forwarding.bubble()) {
         (
             "with one queue for all lanes, a ring can wait for the ring of another lane",
             "use queues = \"per-vl\", or qos.vls = 1: the bubble rule protects each lane \

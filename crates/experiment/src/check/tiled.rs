@@ -109,10 +109,10 @@ pub(crate) fn shape(
 
 /// Checks that the channels are those of the routing, shared by all service levels.
 pub(crate) fn lanes(around: &Around<'_>, diagnostics: &mut Diagnostics<'_>) -> bool {
-    let Some(way) = around.way else {
+    let Some(forwarding) = around.forwarding else {
         return false;
     };
-    if way.bubble() {
+    if forwarding.bubble() {
         let place = diagnostics.places.of("routing.kind");
         diagnostics
             .notes
@@ -124,7 +124,7 @@ pub(crate) fn lanes(around: &Around<'_>, diagnostics: &mut Diagnostics<'_>) -> b
             .help("use deadlock = \"dateline\" in [routing]");
         return false;
     }
-    if around.lanes.n_vls == way.lanes().max(1) {
+    if around.lanes.n_vls == forwarding.lanes().max(1) {
         return true;
     }
     let place = diagnostics
@@ -141,7 +141,7 @@ pub(crate) fn lanes(around: &Around<'_>, diagnostics: &mut Diagnostics<'_>) -> b
         .label(format!(
             "{} lanes, {} of them for the routing",
             around.lanes.n_vls,
-            way.lanes().max(1)
+            forwarding.lanes().max(1)
         ))
         .help("set vls = 1 in [qos]: all service levels share its channels");
     false

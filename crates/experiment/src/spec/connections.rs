@@ -277,7 +277,7 @@ pub(crate) fn requests(
 /// The input of admission in addition to the section itself.
 pub(crate) struct Surroundings<'a> {
     pub(crate) topology: &'a Arc<Topology>,
-    pub(crate) way: &'a Forwarding,
+    pub(crate) forwarding: &'a Forwarding,
     pub(crate) link: &'a LinkSpec,
     pub(crate) lanes: &'a LaneMap,
     pub(crate) cutting: &'a SlSegmentation,
@@ -340,7 +340,7 @@ pub(crate) fn admit(
         at_switches,
         at_nics,
     };
-    match admission.make(around.topology, around.way, around.seed) {
+    match admission.make(around.topology, around.forwarding, around.seed) {
         Ok(admitted) => {
             check::connections::refusals(spec, &admitted, diagnostics);
             check::connections::facts(&admission.requests, &admitted, diagnostics);

@@ -276,7 +276,7 @@ const NANOS_PER_HOP: &[(u64, f64)] = &[(4 << 20, 220.0), (64 << 20, 300.0), (u64
 /// States the cost.
 pub(crate) fn fact(
     topology: &Topology,
-    way: &Forwarding,
+    forwarding: &Forwarding,
     offered: &Offered,
     timing: &Timing,
     measure: &Measure,
@@ -287,7 +287,7 @@ pub(crate) fn fact(
     let cycles = measure.length.0 as f64 / timing.cycle as f64;
     let packets = offered.packets * cycles + offered.packets_at_all as f64;
     let load = offered.load;
-    let hops = packets * mean_hops(topology, way);
+    let hops = packets * mean_hops(topology, forwarding);
     let runs = match measure.repeat {
         1 => String::new(),
         n => format!(" in each of {n} runs"),
@@ -351,19 +351,25 @@ fn round_to_two_digits(x: f64) -> u64 {
 }
 
 /// Returns the mean number of switches on the path between two NICs, from a sample of pairs.
-fn mean_hops(topology: &Topology, way: &Forwarding) -> f64 {
+fn mean_hops(topology: &Topology, forwarding: &Forwarding) -> f64 {
     let n = u64::from(topology.n_nics());
     let all = n * (n - 1);
     let step = all.div_ceil(PAIRS) | 1;
     let mut sum = 0;
     let mut count = 0;
     let mut add = |from: u64, to: u64| {
-        if let Ok(path) = paths::path(topology, way, NicId(from as u32), NicId(to as u32), 0) {
+        if let Ok(path) = paths::path(
+            topology,
+            forwarding,
+            NicId(from as u32),
+            NicId(to as u32),
+            0,
+        ) {
             sum += path.len();
             count += 1;
         }
     };
-    if way.is_slow_to_turn() {
+    if forwarding.is_slow_to_turn() {
         let some = |of: u64| (0..of).map(move |i| i * n / of);
         for to in some(FEW) {
             some(PAIRS / FEW)

@@ -17,7 +17,7 @@ use crate::Measure;
 /// The input of the cost estimate of a run.
 pub(super) struct Estimate<'a> {
     pub(super) topology: &'a Topology,
-    pub(super) way: &'a Forwarding,
+    pub(super) forwarding: &'a Forwarding,
     pub(super) machine: &'a Machine,
     pub(super) lanes: &'a LaneMap,
     pub(super) classes: &'a Classes,
@@ -62,7 +62,7 @@ impl Estimate<'_> {
         };
         let cost = cost::fact(
             topology,
-            self.way,
+            self.forwarding,
             &offered,
             timing,
             measure,

@@ -52,7 +52,7 @@ pub(crate) struct LaneMap {
 pub(crate) fn lanes(
     qos: &QosSpec,
     classes: &Classes,
-    way: &Forwarding,
+    forwarding: &Forwarding,
     topology: &Topology,
     resolved: &mut Resolved,
     diagnostics: &mut Diagnostics<'_>,
@@ -72,7 +72,9 @@ pub(crate) fn lanes(
         check::transfer_unit::fact(segmentation, messages.keys().copied(), diagnostics);
     }
     let mut channels = map.channels_of_levels(&messages, diagnostics)?;
-    if management.is_some() && !check::management::lane(&messages, &channels, way, diagnostics) {
+    if management.is_some()
+        && !check::management::lane(&messages, &channels, forwarding, diagnostics)
+    {
         return None;
     }
     let began = channels.of_levels(messages.keys().copied());
@@ -86,7 +88,7 @@ pub(crate) fn lanes(
     let highest = passed
         .as_ref()
         .and_then(|rows| site::highest_lane(rows, used_mask));
-    let per_routing = way.lanes().max(1);
+    let per_routing = forwarding.lanes().max(1);
     let vls = map.vls(highest, &used, per_routing);
     resolve_default(resolved, &["qos"], 0, "vls", vls.write());
     if !check::lanes::count(vls, per_routing, diagnostics) {
@@ -109,7 +111,7 @@ pub(crate) fn lanes(
     }
     // If the rows of a site apply, the file has none.
     channels.own = own.or(own_rows).map(Arc::new);
-    check::deadlock::own_rows(way, diagnostics);
+    check::deadlock::own_rows(forwarding, diagnostics);
     let mut lanes = LaneMap::new(vls, per_routing, channels);
     let rows = lanes.channels.rows(topology);
     for (sc, sl) in used {

@@ -34,7 +34,7 @@ pub(crate) struct Machine {
 /// The known properties of the fabric when its machines are planned.
 pub(crate) struct Around<'a> {
     pub(crate) topology: &'a Topology,
-    pub(crate) way: Option<&'a Forwarding>,
+    pub(crate) forwarding: Option<&'a Forwarding>,
     pub(crate) timing: &'a Timing,
     pub(crate) lanes: &'a LaneMap,
     pub(crate) seed: u64,
@@ -76,9 +76,9 @@ pub(crate) fn machine(
     };
     let mut is_good = check::queues::count(switch.queues, &map, around, diagnostics);
     is_good &= check::queues::one_queue(switch, link.flow_control, around, diagnostics);
-    is_good &= check::flow_control::fits(switch, link.flow_control, around.way, diagnostics);
+    is_good &= check::flow_control::fits(switch, link.flow_control, around.forwarding, diagnostics);
     is_good &= check::input_ports::fit(switch, link.flow_control, around, diagnostics);
-    is_good &= check::nic::per_destination(nic.queues, around.way, diagnostics);
+    is_good &= check::nic::per_destination(nic.queues, around.forwarding, diagnostics);
     is_good &= check::nic::answered(nic, diagnostics);
     is_good &= check::nic::one_kind_of_queues(nic, diagnostics);
     is_good &= check::nic::control(nic, host, diagnostics);
@@ -91,8 +91,8 @@ pub(crate) fn machine(
             check::queues::one_packet(&plan, &map, link.flow_control, lanes, flit, diagnostics);
     }
     let flow_control = flow_control(link, &plan, &map, is_good, around, diagnostics);
-    if let Some(way) = around.way.filter(|_| !switch.is_input_queued()) {
-        check::deadlock::bubble(way, &plan, lanes, flit, diagnostics);
+    if let Some(forwarding) = around.forwarding.filter(|_| !switch.is_input_queued()) {
+        check::deadlock::bubble(forwarding, &plan, lanes, flit, diagnostics);
     }
     let flow_control = flow_control?;
     let nic_buffer = check::nic::buffer(nic, nic.queues, lanes, flit, diagnostics)?;
@@ -147,8 +147,8 @@ fn crossbar(
         }
     };
     let architecture = architecture(switch, flit, around, is_good, diagnostics);
-    if let Some(way) = around.way {
-        *is_good &= check::adaptive::fits(link.flow_control, map, way, diagnostics);
+    if let Some(forwarding) = around.forwarding {
+        *is_good &= check::adaptive::fits(link.flow_control, map, forwarding, diagnostics);
     }
     let speedup = match switch.is_input_queued() {
         true => check::input_queued::pace(timing, diagnostics),

@@ -49,7 +49,7 @@ pub(crate) fn build(
     let diagnostics = &mut Diagnostics::new(places, request, notes, facts, control);
     let mut stages = Stages::begin(sections, request, &mut resolved, diagnostics)?;
     diagnostics.goes_on()?;
-    stages.way = stages.routing(diagnostics);
+    stages.forwarding = stages.routing(diagnostics);
     diagnostics.goes_on()?;
     stages.timing = stages.timing(&mut resolved, diagnostics);
     diagnostics.work.begins("building the traffic");
@@ -83,7 +83,7 @@ struct Stages<'a> {
     brings_tables: (bool, bool),
     blueprint: Arc<dyn Blueprint>,
     topology: Arc<Topology>,
-    way: Option<Forwarding>,
+    forwarding: Option<Forwarding>,
     timing: Option<Timing>,
     classes: Option<Classes>,
     requests: Option<Requests>,
@@ -133,7 +133,7 @@ impl<'a> Stages<'a> {
             brings_tables,
             blueprint,
             topology,
-            way: None,
+            forwarding: None,
             timing: None,
             classes: None,
             requests: None,
@@ -204,7 +204,7 @@ impl<'a> Stages<'a> {
         lanes(
             qos,
             classes,
-            self.way.as_ref()?,
+            self.forwarding.as_ref()?,
             &self.topology,
             resolved,
             diagnostics,
@@ -230,7 +230,7 @@ impl<'a> Stages<'a> {
         let policy = sections.qos.as_ref().and_then(|qos| qos.arbiter.as_deref());
         let around = Around {
             topology: &self.topology,
-            way: self.way.as_ref(),
+            forwarding: self.forwarding.as_ref(),
             timing: self.timing.as_ref()?,
             lanes: self.lanes.as_ref()?,
             seed: self.seed,
@@ -264,7 +264,7 @@ impl<'a> Stages<'a> {
         let classes = self.classes.as_ref()?;
         let around = Surroundings {
             topology: &self.topology,
-            way: self.way.as_ref()?,
+            forwarding: self.forwarding.as_ref()?,
             link,
             lanes: self.lanes.as_ref()?,
             cutting: &classes.workloads.segmentation,
@@ -294,7 +294,7 @@ impl<'a> Stages<'a> {
         diagnostics: &mut Diagnostics<'_>,
     ) -> Option<(Experiment, Cost)> {
         let (sections, topology, seed) = (self.sections, self.topology, self.seed);
-        let (routing, way, timing) = (sections.routing?, self.way?, self.timing?);
+        let (routing, forwarding, timing) = (sections.routing?, self.forwarding?, self.timing?);
         let (classes, lanes, machine) = (self.classes?, self.lanes?, self.machine?);
         let measure = timing::ticks(&sections.measure?, &timing, self.plan.is_some());
         let qos = sections.qos?;
@@ -309,7 +309,7 @@ impl<'a> Stages<'a> {
         });
         let estimate = Estimate {
             topology: &topology,
-            way: &way,
+            forwarding: &forwarding,
             machine: &machine,
             lanes: &lanes,
             classes: &classes,
@@ -329,7 +329,7 @@ impl<'a> Stages<'a> {
         channels.reseed(seed);
         let mut fabric = FabricPlan {
             partitions: topology.partitions(n_partitions),
-            count_reordering: !way.keeps_order() && topology.n_nics() <= 2048,
+            count_reordering: !forwarding.keeps_order() && topology.n_nics() <= 2048,
             segmentation,
             links: timing.links,
             switch: machine.switch,
@@ -344,7 +344,7 @@ impl<'a> Stages<'a> {
             own_policies: BTreeMap::new(),
             connections: [].into(),
             classes: plans,
-            forwarding: Arc::new(way),
+            forwarding: Arc::new(forwarding),
             topology,
         };
         let topology = &fabric.topology;

@@ -57,14 +57,14 @@ pub(super) fn compile(
     };
     diagnostics.goes_on()?;
     match compiled {
-        Ok(way) => {
-            let way = match centre {
-                Some(_) => way.for_shared_buffers(),
-                None => way,
+        Ok(forwarding) => {
+            let forwarding = match centre {
+                Some(_) => forwarding.for_shared_buffers(),
+                None => forwarding,
             };
             diagnostics.work.begins("proving freedom from deadlock");
-            check::deadlock::routing(&spec.kind, topology, &way, centre, diagnostics);
-            Some(way)
+            check::deadlock::routing(&spec.kind, topology, &forwarding, centre, diagnostics);
+            Some(forwarding)
         }
         Err(problem) => {
             let place = diagnostics

@@ -102,7 +102,7 @@ pub(crate) fn machine(
     let mut is_good = check::tiled::shape(spec, n_ports, topology.radix(), n_vls, diagnostics);
     is_good &= check::tiled::lanes(around, diagnostics);
     is_good &= check::tiled::core(timing, diagnostics);
-    is_good &= check::flow_control::fits(switch, link.flow_control, around.way, diagnostics);
+    is_good &= check::flow_control::fits(switch, link.flow_control, around.forwarding, diagnostics);
     is_good &= check::tiled::meaningless(diagnostics);
     is_good &= check::tiled::protocol(spec, nic, diagnostics);
     is_good &= check::nic::answered(nic, diagnostics);
@@ -235,7 +235,9 @@ fn share_of(spec: &TiledSpec, class: &str) -> f64 {
 
 /// Returns the data channels of a class of links, one bit each.
 fn lanes_on(class: &str, around: &Around<'_>) -> u32 {
-    around.way.map_or(0, |way| way.lanes_on(class))
+    around
+        .forwarding
+        .map_or(0, |forwarding| forwarding.lanes_on(class))
 }
 
 /// Returns the reserved flits of each channel: some packets for each one that this class of links

@@ -112,13 +112,13 @@ fn wire(
         .as_ref()
         .filter(|_| site::is_simulated(document))
         .and_then(|switch| site::bottleneck(switch, sections.link.as_ref()));
-    let way = sections.routing.and_then(|routing| {
+    let forwarding = sections.routing.and_then(|routing| {
         routing::compile(&routing, &topology, centre, (seed, true), diagnostics)
     });
     let link = sections
         .link
         .filter(|link| timing::knows_link_classes(link, &topology, diagnostics));
-    let (forwarding, link) = (way?, link?);
+    let (forwarding, link) = (forwarding?, link?);
     let rates = link.of_classes(&topology).into_iter();
     let rates = rates.map(|(rate, _)| rate).collect();
     let qos = sections.qos?;
