@@ -3,7 +3,7 @@
 //! runs.
 //!
 //! Each component has a `validate` function, next to what it saves. They share the limits of the
-//! plan ([`Bounds`]) and the known routes ([`Ways`]).
+//! plan ([`Bounds`]) and the known routes ([`RemainingRoutes`]).
 
 use netloom_encoding::{Invalid, Validity, ensure, ensure_below, ensure_equal};
 use netloom_engine::LATEST;
@@ -224,17 +224,17 @@ pub(crate) struct Coming {
 
 /// The paths that packets may still take. All of them lead over cables, on existing lanes, to the
 /// NIC of the destination.
-pub(crate) struct Ways<'a> {
+pub(crate) struct RemainingRoutes<'a> {
     plan: &'a FabricPlan,
     known: FxHashSet<Coming>,
     coming: Vec<Coming>,
     hops: Vec<netloom_routing::Hop>,
 }
 
-impl<'a> Ways<'a> {
+impl<'a> RemainingRoutes<'a> {
     /// Creates the set without any known path.
     pub(crate) fn new(plan: &'a FabricPlan) -> Self {
-        Ways {
+        RemainingRoutes {
             plan,
             known: FxHashSet::default(),
             coming: Vec::new(),

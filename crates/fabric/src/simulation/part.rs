@@ -60,7 +60,7 @@ impl<S: Switches> Part for Fabric<S> {
 
     fn packets(&self) -> u64 {
         let reordering = self.endpoints.receiver.reordering.as_ref();
-        S::packets_under_way(self) + reordering.map_or(0, |all| all.held())
+        S::packets_in_flight(self) + reordering.map_or(0, |all| all.held())
     }
 
     fn waiting_messages(&self) -> u64 {

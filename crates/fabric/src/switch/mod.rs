@@ -21,7 +21,7 @@ use crate::parcel::Parcel;
 use crate::recorder::PortUse;
 use crate::shared::Shared;
 use crate::switch::announcing::Announcing;
-use crate::validation::{Bounds, Ways};
+use crate::validation::{Bounds, RemainingRoutes};
 
 pub(crate) use header::{Exit, Header};
 
@@ -260,7 +260,7 @@ pub(crate) trait Switches: Sized + Send + State {
     fn port_uses(&self, now: Tick) -> Vec<(SwitchId, Port, PortUse)>;
 
     /// Returns the packets in the buffers and on the links of this partition, each once.
-    fn packets_under_way(fabric: &Fabric<Self>) -> u64;
+    fn packets_in_flight(fabric: &Fabric<Self>) -> u64;
 
     /// Adds all waits of this partition as pairs of keys ([`Waiting`](crate::Waiting)). `patience`
     /// is how long a packet must have waited at an input before the search starts; returns `false`
@@ -280,7 +280,7 @@ pub(crate) trait Switches: Sized + Send + State {
     fn validate(
         fabric: &Fabric<Self>,
         bounds: &Bounds<'_>,
-        ways: &mut Ways<'_>,
+        routes: &mut RemainingRoutes<'_>,
         pending: &[(Tick, Self::Event)],
     ) -> Validity;
 

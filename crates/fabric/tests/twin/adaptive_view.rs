@@ -128,8 +128,8 @@ impl Twin<'_> {
             _ => state.far.credit_used.values().sum(),
         };
         let (flit, delay) = self.flit_of(s, output);
-        let under_way = (2 * delay).div_ceil(flit) as u32;
-        inside + there.saturating_sub(under_way)
+        let in_transit = (2 * delay).div_ceil(flit) as u32;
+        inside + there.saturating_sub(in_transit)
     }
 
     /// Records that the crossbar into an output buffer (or to a link without one) is granted.

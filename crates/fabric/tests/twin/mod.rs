@@ -43,7 +43,9 @@ use netloom_topology::{Egress, Peer};
 use netloom_units::{NicId, Port, Sc, Sl, SwitchId, Tick, Vl};
 
 use flows::Flows;
-use state::{CentralLink, Far, Injection, NicState, Occurrence, Packet, PortState, Sender, Way};
+use state::{
+    CentralLink, CrossbarInput, Far, Injection, NicState, Occurrence, Packet, PortState, Sender,
+};
 
 /// Counts of events so far, other than packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -145,10 +147,10 @@ impl<'a> Twin<'a> {
             passed: BTreeMap::new(),
             deliveries: vec![],
         };
-        let (n_queues, n_ways) = (twin.n_queues(), twin.n_ways());
+        let (n_queues, n_crossbar_inputs) = (twin.n_queues(), twin.n_crossbar_inputs());
         let port = || PortState {
             queues: vec![VecDeque::new(); n_queues],
-            ways: vec![Way::default(); n_ways],
+            crossbar_inputs: vec![CrossbarInput::default(); n_crossbar_inputs],
             whole: vec![0; vls],
             space_used: vec![0; vls],
             in_output: vec![0; vls],
@@ -157,7 +159,7 @@ impl<'a> Twin<'a> {
             ..PortState::default()
         };
         let link = || CentralLink {
-            ways: vec![Way::default(); n_ways],
+            crossbar_inputs: vec![CrossbarInput::default(); n_crossbar_inputs],
             queues: vec![VecDeque::new(); vls],
             space_used: vec![0; vls],
             in_buffer: vec![0; vls],
@@ -361,7 +363,7 @@ impl<'a> Twin<'a> {
     }
 
     /// Returns the connections of an input to its crossbar.
-    fn n_ways(&self) -> usize {
+    fn n_crossbar_inputs(&self) -> usize {
         match self.plan.switch.crossbar().input_ports {
             InputPorts::One => 1,
             InputPorts::PerLane => usize::from(self.plan.n_vls),
@@ -369,9 +371,9 @@ impl<'a> Twin<'a> {
     }
 
     /// Returns the connection of a queue.
-    fn way_of(&self, queue: usize) -> usize {
+    fn crossbar_input_of(&self, queue: usize) -> usize {
         let (per_vl, _) = self.scheme();
-        queue / per_vl % self.n_ways()
+        queue / per_vl % self.n_crossbar_inputs()
     }
 
     fn n_queues(&self) -> usize {

@@ -146,7 +146,7 @@ pub(super) struct PortState {
     /// granted.
     pub(super) occupancy: u32,
     /// The connections to the crossbar: one, or one for each lane.
-    pub(super) ways: Vec<Way>,
+    pub(super) crossbar_inputs: Vec<CrossbarInput>,
     pub(super) in_buffer: Counts,
     /// Flits of packets whose header has come and whose tail has not left, by lane.
     pub(super) whole: Vec<u32>,
@@ -168,7 +168,7 @@ pub(super) struct PortState {
 
 /// A connection from an input to a crossbar.
 #[derive(Clone, Default)]
-pub(super) struct Way {
+pub(super) struct CrossbarInput {
     pub(super) until: u64,
     pub(super) next_queue: usize,
     pub(super) next_output: usize,
@@ -181,7 +181,7 @@ pub(super) struct CentralLink {
     pub(super) until: u64,
     pub(super) next_input: usize,
     /// As an input of the central crossbar.
-    pub(super) ways: Vec<Way>,
+    pub(super) crossbar_inputs: Vec<CrossbarInput>,
     pub(super) queues: Vec<VecDeque<usize>>,
     pub(super) space_used: Vec<u32>,
     pub(super) in_buffer: Vec<u32>,

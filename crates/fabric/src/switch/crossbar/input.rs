@@ -85,8 +85,8 @@ impl<S: Shape> Fabric<Crossbars<S>> {
         if self.is_watching() {
             let packet = self.switches.packets[id].packet;
             let input = Port(self.switches.ports[port].number);
-            let way = (Port(output), out_vl);
-            self.note_header(now, &packet, (self.switch_id(port), input), way);
+            let exit = (Port(output), out_vl);
+            self.note_header(now, &packet, (self.switch_id(port), input), exit);
         }
         if S::IS_HIERARCHICAL {
             let input = &self.switches.ports[port];

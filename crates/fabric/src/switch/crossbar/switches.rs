@@ -16,7 +16,7 @@ use crate::switch::crossbar::event::Event;
 use crate::switch::crossbar::shape::Shape;
 use crate::switch::crossbar::{Crossbars, Stored};
 use crate::switch::{Candidate, Exit, Peer, Switches, events_beside_every_switch};
-use crate::validation::{Bounds, Ways};
+use crate::validation::{Bounds, RemainingRoutes};
 
 events_beside_every_switch!(Event);
 
@@ -292,7 +292,7 @@ impl<S: Shape> Switches for Crossbars<S> {
         ports.map(usage).collect()
     }
 
-    fn packets_under_way(fabric: &Fabric<Self>) -> u64 {
+    fn packets_in_flight(fabric: &Fabric<Self>) -> u64 {
         fabric.switches.packets.len() as u64
     }
 
@@ -309,10 +309,10 @@ impl<S: Shape> Switches for Crossbars<S> {
     fn validate(
         fabric: &Fabric<Self>,
         bounds: &Bounds<'_>,
-        ways: &mut Ways<'_>,
+        routes: &mut RemainingRoutes<'_>,
         pending: &[(Tick, Event)],
     ) -> Validity {
-        fabric.validate_switches(bounds, ways, pending)
+        fabric.validate_switches(bounds, routes, pending)
     }
 
     fn is_idle(&mut self) -> bool {

@@ -15,7 +15,7 @@ use crate::switch::tiled::event::Event;
 use crate::switch::tiled::record::Record;
 use crate::switch::tiled::{Port, Tiles};
 use crate::switch::{Exit, Peer, Switches, events_beside_every_switch};
-use crate::validation::{Bounds, Ways};
+use crate::validation::{Bounds, RemainingRoutes};
 
 /// The lane of acknowledgements on the link to the first switch. It is separate from data: data at
 /// the head of an end port may wait for space in a stash, that is, for acknowledgements. These must
@@ -264,7 +264,7 @@ impl Switches for Tiles {
         all
     }
 
-    fn packets_under_way(fabric: &Fabric<Self>) -> u64 {
+    fn packets_in_flight(fabric: &Fabric<Self>) -> u64 {
         fabric.packets_without_copies()
     }
 
@@ -285,10 +285,10 @@ impl Switches for Tiles {
     fn validate(
         fabric: &Fabric<Self>,
         bounds: &Bounds<'_>,
-        ways: &mut Ways<'_>,
+        routes: &mut RemainingRoutes<'_>,
         pending: &[(Tick, Event)],
     ) -> Validity {
-        fabric.validate_switches(bounds, ways, pending)
+        fabric.validate_switches(bounds, routes, pending)
     }
 
     fn is_idle(&mut self) -> bool {

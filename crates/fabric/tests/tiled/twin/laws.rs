@@ -170,13 +170,13 @@ impl Twin<'_> {
         assert!(ended <= counts.injected_data, "no packet from nowhere");
         if self.tiled.stash.is_none() && self.tiled.faults.are_off() {
             let acks = counts.acknowledgements;
-            let under_way = counts.injected() - ended - acks;
-            assert_eq!(under_way, self.headers_under_way(), "packets are conserved");
+            let in_flight = counts.injected() - ended - acks;
+            assert_eq!(in_flight, self.headers_in_flight(), "packets are conserved");
         }
     }
 
     /// Returns the packets by the position of their tail, which leaves any position last.
-    fn headers_under_way(&self) -> u64 {
+    fn headers_in_flight(&self) -> u64 {
         let is_tail = |f: &&Flit| f.k + 1 == self.flits_of(f.packet);
         let tails = |flits: &mut dyn Iterator<Item = &Flit>| flits.filter(is_tail).count() as u64;
         let unread = |r: &Reading| u64::from(r.k < r.flits);
