@@ -44,13 +44,13 @@ fn table(out: &mut String, path: &str, depth: usize, entries: &[(String, Place, 
             _ => format!("{path}.{}", key(name)),
         };
         for (brackets, entries) in tables {
-            let is_only_a_way = !entries.is_empty()
+            let has_only_tables = !entries.is_empty()
                 && brackets == Brackets::One
                 && entries
                     .iter()
                     .all(|(_, _, value)| header(value, depth + 1).is_some());
             match brackets {
-                Brackets::One if is_only_a_way => {}
+                Brackets::One if has_only_tables => {}
                 Brackets::One => {
                     let _ = write!(out, "\n[{path}]\n");
                 }

@@ -698,11 +698,11 @@ fn fabrics_paths_and_packets_can_be_looked_at() {
     let circle = place.run(&["show", "routing", "ring.toml"]).with(4).stdout;
     assert!(circle.contains("cycle of 5 channels"), "{circle}");
 
-    let way = place
+    let trace = place
         .run(&["trace", "small.toml", "--packet", "0:0"])
         .with(0)
         .stdout;
-    let stages: Vec<&str> = way
+    let stages: Vec<&str> = trace
         .lines()
         .skip(1)
         .filter_map(|line| line.split_whitespace().next())

@@ -156,8 +156,8 @@ fn differences(one: &RunResult, other: &RunResult) -> Vec<String> {
 /// one.
 fn in_pieces(text: &str, reference: bool, stop_after: u32) -> Result<RunResult, String> {
     let shelf = Shelf::default();
-    let ways = [(1, 1), (2, 1), (1, 3), (2, 2)];
-    for (threads, ranks) in ways.into_iter().cycle() {
+    let divisions = [(1, 1), (2, 1), (1, 3), (2, 2)];
+    for (threads, ranks) in divisions.into_iter().cycle() {
         let division = division(5, threads, reference, ranks);
         let all =
             results_with_checkpoints(text, division, Some(&shelf), stop_after).ok_or("refused")?;

@@ -27,10 +27,10 @@ pub fn names(collections: &[Collection]) -> Vec<String> {
         let distinct: std::collections::BTreeSet<&String> = names.iter().collect();
         distinct.len() == names.len() && names.iter().all(|name| !name.is_empty())
     };
-    let ways: [&dyn Fn(&Collection) -> String; 3] =
+    let namings: [&dyn Fn(&Collection) -> String; 3] =
         [&|c| c.name.clone(), &last, &|c| c.folder.clone()];
-    for way in ways {
-        let names: Vec<String> = collections.iter().map(way).collect();
+    for naming in namings {
+        let names: Vec<String> = collections.iter().map(naming).collect();
         if is_distinct(&names) {
             return names;
         }

@@ -406,9 +406,9 @@ mod tests {
         fn merging_is_recording_all(a in values(), b in values()) {
             let mut merged = histogram(&a);
             merged.merge(&histogram(&b));
-            let mut other_way = histogram(&b);
-            other_way.merge(&histogram(&a));
-            prop_assert_eq!(&merged, &other_way);
+            let mut reversed = histogram(&b);
+            reversed.merge(&histogram(&a));
+            prop_assert_eq!(&merged, &reversed);
             prop_assert_eq!(&merged, &histogram(&[a, b].concat()));
         }
 

@@ -211,9 +211,9 @@ mod tests {
         fn merging_is_recording_all(a: Vec<u64>, b: Vec<u64>) {
             let mut merged = tally(&a);
             merged.merge(&tally(&b));
-            let mut other_way = tally(&b);
-            other_way.merge(&tally(&a));
-            prop_assert_eq!(merged, other_way);
+            let mut reversed = tally(&b);
+            reversed.merge(&tally(&a));
+            prop_assert_eq!(merged, reversed);
             prop_assert_eq!(merged, tally(&[a, b].concat()));
         }
 

@@ -300,13 +300,13 @@ fn range(path: &str, table: &Value, notes: &mut Notes) -> Option<Ranged> {
     let refine = read.refine.map(|refine| exact("refine", refine));
     let (from, to, step) = (from?, to?, step?);
     let Some(steps) = from.steps_to(to, step) else {
-        let (a, b, way) = (read.from, read.to, read.to - read.from);
+        let (a, b, distance) = (read.from, read.to, read.to - read.from);
         let note = notes.error(
             "E1002",
             step_place,
             format!("a step of {} does not lead from {a} to {b}", read.step),
         );
-        match (read.step == 0.0, way > 0.0) {
+        match (read.step == 0.0, distance > 0.0) {
             (true, _) => note.help("set the difference between consecutive values"),
             (false, true) => note.help("use a positive step, or swap `from` and `to`"),
             (false, false) => note.help("use a negative step, or swap `from` and `to`"),

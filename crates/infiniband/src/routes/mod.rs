@@ -103,7 +103,7 @@ fn check(fabric: &Fabric<'_>) -> RouteCheck {
     for (number, destination) in fabric.destinations.iter().enumerate() {
         tree.grow(fabric, destination);
         distances.to(fabric, destination.host);
-        count_ways(fabric, &tree, &distances, number, &mut check);
+        count_routes(fabric, &tree, &distances, number, &mut check);
         flow.follow(fabric, &tree, number, &mut |seen| match seen {
             Seen::Dependency { from, to, .. } => dependencies.insert(fabric, from, to),
             Seen::Load { port, routes } => loads.add(port, routes, number),
@@ -125,7 +125,7 @@ fn check(fabric: &Fabric<'_>) -> RouteCheck {
 }
 
 /// Counts routes by their hops, and reports those that do not arrive. Lanes are ignored here.
-fn count_ways(
+fn count_routes(
     fabric: &Fabric<'_>,
     tree: &Tree,
     distances: &Distances,

@@ -448,7 +448,7 @@ fn link_lines(arbiter: usize, load: f64, seed: u64) -> Vec<LinkLine> {
             (from.clone(), from_port, to.clone(), to_port),
             (to, to_port, from, from_port),
         ];
-        for (way, (from, from_port, to, to_port)) in ends.into_iter().enumerate() {
+        for (direction, (from, from_port, to, to_port)) in ends.into_iter().enumerate() {
             let is_nic = |name: &str| name.starts_with("nic");
             let kind = match (is_nic(&from), is_nic(&to)) {
                 (true, _) => "injection",
@@ -456,7 +456,9 @@ fn link_lines(arbiter: usize, load: f64, seed: u64) -> Vec<LinkLine> {
                 _ => "fabric",
             };
             let skew = 1.0
-                + 0.35 * noise(&[n as u64, way as u64]) * if kind == "fabric" { 1.0 } else { 0.2 };
+                + 0.35
+                    * noise(&[n as u64, direction as u64])
+                    * if kind == "fabric" { 1.0 } else { 0.2 };
             let utilisation = (delivered * skew * (1.0 + 0.01 * noise(&[seed, n as u64]))).min(1.0);
             lines.push(LinkLine {
                 seed,
