@@ -206,7 +206,7 @@ pub struct Measure {
     /// Length of an epoch in ticks. Rules and series are evaluated at its multiples.
     pub epoch: u64,
     /// Ticks that a packet may wait at an input before a search for deadlocks.
-    pub patience: u64,
+    pub wait_limit: u64,
     /// Relative half width of the 95 % interval of mean message latency at which a run has
     /// converged.
     pub interval: f64,

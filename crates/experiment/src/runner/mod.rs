@@ -551,8 +551,8 @@ impl OneRun<'_> {
         let is_warm = given.is_none_or(|epochs| epochs <= recording.n_epochs());
         let is_last = now >= measure.length || (is_warm && gathered.punctuality.is_enough());
         if now.0 >= gathered.next_look || is_last {
-            gathered.next_look = now.0 + measure.patience;
-            if let Some(cycle) = simulation.deadlock(now, measure.patience) {
+            gathered.next_look = now.0 + measure.wait_limit;
+            if let Some(cycle) = simulation.deadlock(now, measure.wait_limit) {
                 return Some(self.deadlock(simulation, now, cycle));
             }
         }

@@ -180,7 +180,7 @@ pub(super) fn ticks(spec: &MeasureSpec, timing: &Timing, is_planned: bool) -> Me
         },
         length,
         epoch: length.0.div_ceil(u64::from(spec.epochs)).max(1),
-        patience: at(spec.patience).0.max(1),
+        wait_limit: at(spec.patience).0.max(1),
         interval: spec.interval,
         waits: spec.waits.unwrap_or(is_planned),
     }

@@ -250,13 +250,13 @@ impl Simulation for Running {
         all
     }
 
-    fn deadlock(&mut self, now: Tick, patience: u64) -> Option<Vec<Waiting>> {
+    fn deadlock(&mut self, now: Tick, wait_limit: u64) -> Option<Vec<Waiting>> {
         let mut edges = Vec::new();
         let mut is_stalled = false;
         let Running { engine, atlas, .. } = self;
         let named = |partition, port| atlas.name_of_port(partition, port);
         for i in 0..engine.here().len() {
-            is_stalled |= engine.part(i).waits(now, patience, &mut edges, &named);
+            is_stalled |= engine.part(i).waits(now, wait_limit, &mut edges, &named);
         }
         if self.agree(u64::from(!is_stalled)) == 1 {
             return None;

@@ -262,13 +262,13 @@ pub(crate) trait Switches: Sized + Send + State {
     /// Returns the packets in the buffers and on the links of this partition, each once.
     fn packets_in_flight(fabric: &Fabric<Self>) -> u64;
 
-    /// Adds all waits of this partition as pairs of keys ([`Waiting`](crate::Waiting)). `patience`
-    /// is how long a packet must have waited at an input before the search starts; returns `false`
-    /// if none has.
+    /// Adds all waits of this partition as pairs of keys ([`Waiting`](crate::Waiting)).
+    /// `wait_limit` is how long a packet must have waited at an input before the search starts;
+    /// returns `false` if none has.
     fn waits(
         fabric: &Fabric<Self>,
         now: Tick,
-        patience: u64,
+        wait_limit: u64,
         edges: &mut Vec<(u64, u64)>,
         remote: &dyn Fn(u16, u32) -> (SwitchId, Port),
     ) -> bool;

@@ -22,7 +22,7 @@ use super::store::Store;
 use super::walk::{most_runs, walk};
 
 /// Interval between checks of units that other processes run.
-const PATIENCE: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Options for running; they do not affect results.
 #[derive(Clone, Copy)]
@@ -309,7 +309,7 @@ impl Work<'_> {
                     self.with(|state| state.open.push_back(open));
                     held += 1;
                     if held > left {
-                        std::thread::sleep(PATIENCE);
+                        std::thread::sleep(POLL_INTERVAL);
                         held = 0;
                     }
                 }

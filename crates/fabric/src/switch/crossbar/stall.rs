@@ -15,12 +15,12 @@ use crate::switch::crossbar::wire::Passage;
 use crate::switch::{NIL, Peer};
 
 impl<S: Shape> Fabric<Crossbars<S>> {
-    /// Adds all waits of this partition as pairs of keys. `patience` is how long a packet must have
-    /// waited at an input before the search starts; returns `false` if none has.
+    /// Adds all waits of this partition as pairs of keys. `wait_limit` is how long a packet must
+    /// have waited at an input before the search starts; returns `false` if none has.
     pub(crate) fn waits(
         &self,
         now: Tick,
-        patience: u64,
+        wait_limit: u64,
         edges: &mut Vec<(u64, u64)>,
         remote: &dyn Fn(u16, u32) -> (SwitchId, Port),
     ) -> bool {
@@ -39,7 +39,7 @@ impl<S: Shape> Fabric<Crossbars<S>> {
                 let queue = &self.switches.input_queues[(at * self.switches.n_queues + q) as u32];
                 let first = &self.switches.packets[queue.head];
                 let waited = now.saturating_since(first.packet.arrival.max(port.input_until));
-                is_stalled |= waited > patience;
+                is_stalled |= waited > wait_limit;
                 let crossing = base + u32::from(queue.output);
                 if self.switches.ports[crossing].output_until > now {
                     continue;

@@ -299,11 +299,11 @@ impl<S: Shape> Switches for Crossbars<S> {
     fn waits(
         fabric: &Fabric<Self>,
         now: Tick,
-        patience: u64,
+        wait_limit: u64,
         edges: &mut Vec<(u64, u64)>,
         remote: &dyn Fn(u16, u32) -> (SwitchId, Port),
     ) -> bool {
-        fabric.waits(now, patience, edges, remote)
+        fabric.waits(now, wait_limit, edges, remote)
     }
 
     fn validate(

@@ -14,12 +14,12 @@ use crate::switch::tiled::Tiles;
 use crate::switch::tiled::record::Fifo;
 
 impl Fabric<Tiles> {
-    /// Adds all waits of this partition. `patience` is how long a packet must have waited at an
+    /// Adds all waits of this partition. `wait_limit` is how long a packet must have waited at an
     /// input before the search starts; returns `false` if none has.
     pub(crate) fn waits(
         &self,
         now: Tick,
-        patience: u64,
+        wait_limit: u64,
         edges: &mut Vec<(u64, u64)>,
         remote: &dyn Fn(u16, u32) -> (SwitchId, PortNumber),
     ) -> bool {
@@ -47,7 +47,7 @@ impl Fabric<Tiles> {
                 wait(queue);
                 if queue.head != NIL && port.bus_until <= now {
                     let since = self.switches.packets[queue.head].packet.arrival;
-                    is_stalled |= now.saturating_since(since.max(port.bus_until)) > patience;
+                    is_stalled |= now.saturating_since(since.max(port.bus_until)) > wait_limit;
                 }
             }
             if port.link_until > now {

@@ -271,11 +271,11 @@ impl Switches for Tiles {
     fn waits(
         fabric: &Fabric<Self>,
         now: Tick,
-        patience: u64,
+        wait_limit: u64,
         edges: &mut Vec<(u64, u64)>,
         remote: &dyn Fn(u16, u32) -> (SwitchId, PortNumber),
     ) -> bool {
-        fabric.waits(now, patience, edges, remote)
+        fabric.waits(now, wait_limit, edges, remote)
     }
 
     fn check_laws(fabric: &Fabric<Self>) {
