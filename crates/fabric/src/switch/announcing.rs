@@ -9,7 +9,7 @@
 
 use netloom_encoding::{Invalid, State, Validity, ensure, ensure_below};
 use netloom_engine::Outbox;
-use netloom_units::{Port as PortNumber, SwitchId, Tick};
+use netloom_units::{Port, SwitchId, Tick};
 
 use crate::fabric::Fabric;
 use crate::parcel::Parcel;
@@ -61,7 +61,7 @@ impl Announcing {
         let teller = |id: SwitchId| {
             let announcements = plan.forwarding.announcements(id)?;
             let first = records(id).0;
-            let record = |port: &PortNumber| first + u32::from(port.0);
+            let record = |port: &Port| first + u32::from(port.0);
             Some(Teller {
                 outputs: announcements
                     .outputs
@@ -98,7 +98,7 @@ impl Announcing {
 
     /// Returns the last announcement of an output over a cable.
     #[inline]
-    pub(crate) fn heard(&self, cable: u32, output: PortNumber) -> u32 {
+    pub(crate) fn heard(&self, cable: u32, output: Port) -> u32 {
         self.heard[cable * self.radix + u32::from(output.0)]
     }
 }

@@ -1,7 +1,7 @@
 //! Construction of the partitions of a fabric from a plan.
 
 use netloom_topology::{Egress, Peer as Wired};
-use netloom_units::{Port as PortNumber, SwitchId};
+use netloom_units::{Port, SwitchId};
 
 use crate::endpoint::Endpoints;
 use crate::fabric::Fabric;
@@ -18,7 +18,7 @@ use crate::switch::crossbar::adaptive_view::{AdaptiveView, Marks};
 use crate::switch::crossbar::ahead::Beyond;
 use crate::switch::crossbar::hierarchy::{first_lane, lanes_apart};
 use crate::switch::crossbar::mask::Set;
-use crate::switch::crossbar::port::{InputQueue, OutputQueue, Place, Port};
+use crate::switch::crossbar::port::{CrossbarPort, InputQueue, OutputQueue, Place};
 use crate::switch::crossbar::prefetch;
 use crate::switch::crossbar::shape::{Layout, Shape};
 use crate::switch::crossbar::wire::{Stages, Wire};
@@ -29,7 +29,7 @@ use crate::switch::{NIL, Peer};
 /// ahead.
 struct Made<L: Layout> {
     switches: Vec<Switch<L::Ports>>,
-    ports: Vec<Port<L>>,
+    ports: Vec<CrossbarPort<L>>,
     beyond: Vec<Beyond>,
 }
 
@@ -60,7 +60,7 @@ impl<L: Layout> Made<L> {
             sending: L::Ports::default(),
             losers: L::Ports::default(),
         });
-        for port in (0..n_ports).map(PortNumber) {
+        for port in (0..n_ports).map(Port) {
             let ring = |id: u8| if plan.forwarding.bubble() { id } else { 0 };
             let place = Place {
                 peer: atlas.peer(topology, partition, id, port),
@@ -74,7 +74,7 @@ impl<L: Layout> Made<L> {
             let arbiter = arbiter(Egress::Switch(id, port));
             let space = L::Space::new(plan, place.wire);
             self.ports
-                .push(Port::new(place, arbiter, flow, space, n_queues));
+                .push(CrossbarPort::new(place, arbiter, flow, space, n_queues));
             if plan.flow_control == FlowControl::QueueCredits {
                 let (switch, port, is_switch) = match topology.peer(id, port) {
                     Wired::Switch(switch, port) => (switch, port, true),
@@ -105,10 +105,10 @@ impl<L: Layout> Made<L> {
                 ring_in: owner.map_or(0, |owner| owner.ring_in),
             };
             // The arbiter of a record without a link is never called.
-            let idle = arbiter(Egress::Switch(id, PortNumber(0)));
+            let idle = arbiter(Egress::Switch(id, Port(0)));
             let (flow, space) = (L::Flow::new(plan, 0), L::Space::new(plan, 0));
             self.ports
-                .push(Port::new(place, idle, flow, space, n_queues));
+                .push(CrossbarPort::new(place, idle, flow, space, n_queues));
         }
     }
 }
@@ -177,7 +177,7 @@ pub(crate) fn partition<S: Shape>(
 
     let announcing = Announcing::new(plan, switch_ids, &|id| {
         (
-            atlas.port(id, PortNumber(0)).1,
+            atlas.port(id, Port(0)).1,
             n_records(plan, topology.n_ports(id)),
         )
     });

@@ -63,7 +63,7 @@ use adaptive_view::{AdaptiveView, Marks};
 use ahead::Beyond;
 use cut_through::Feed;
 use mask::Ports;
-use port::{InputQueue, OutputQueue, Port};
+use port::{CrossbarPort, InputQueue, OutputQueue};
 use shape::Shape;
 use wire::{Stages, Wire};
 
@@ -175,7 +175,7 @@ pub(crate) struct Crossbars<S: Shape> {
     #[state(part)]
     states: Rows<Switch<S::Ports>>,
     #[state(part)]
-    ports: Rows<Port<S::Layout>>,
+    ports: Rows<CrossbarPort<S::Layout>>,
     #[state(records)]
     input_queues: Rows<InputQueue>,
     #[state(records)]

@@ -35,7 +35,7 @@ struct Line;
 /// and fourth.
 #[derive(State)]
 #[repr(C, align(64))]
-pub(crate) struct Port<L: Layout> {
+pub(crate) struct CrossbarPort<L: Layout> {
     // As an input of the crossbar.
     /// Queues with a header that may be allocated.
     pub(crate) ready: L::Queues,
@@ -128,7 +128,7 @@ pub(crate) struct Port<L: Layout> {
     pub(crate) output_peak: u16,
 }
 
-impl<L: Layout> Port<L> {
+impl<L: Layout> CrossbarPort<L> {
     /// Creates a port in its initial state.
     pub(crate) fn new(
         place: Place,
@@ -137,7 +137,7 @@ impl<L: Layout> Port<L> {
         space: L::Space,
         n_queues: usize,
     ) -> Self {
-        Port {
+        CrossbarPort {
             ready: L::Queues::below(n_queues),
             input_until: Tick::ZERO,
             input_residence: 0,
@@ -223,7 +223,7 @@ pub(crate) struct Place {
     pub(crate) ring_in: u8,
 }
 
-const _: () = assert!(size_of::<Port<<PlainTick as Shape>::Layout>>() == 5 * 64);
+const _: () = assert!(size_of::<CrossbarPort<<PlainTick as Shape>::Layout>>() == 5 * 64);
 
 /// The queue of one lane (or lane and output) at an input: a list of packets, and a copy of what
 /// the allocator needs of the first one.

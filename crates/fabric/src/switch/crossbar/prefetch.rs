@@ -1,8 +1,9 @@
 //! Prefetching for events: a large fabric waits for memory, so the accesses of many events are
 //! overlapped.
 //!
-//! The lines of a port are those of [`Port`](super::port::Port): 0 is its input side, 1 its output
-//! side, 2 the space in its buffer, 3 the space at the other end, 4 arbiter and counters.
+//! The lines of a port are those of [`CrossbarPort`](super::port::CrossbarPort): 0 is its input
+//! side, 1 its output side, 2 the space in its buffer, 3 the space at the other end, 4 arbiter and
+//! counters.
 
 use crate::fabric::Fabric;
 use crate::switch::Peer;

@@ -14,7 +14,7 @@ use crate::switch::crossbar::adaptive_view::may_give_early;
 use crate::switch::crossbar::cut_through::CutThrough;
 use crate::switch::crossbar::event::Event;
 use crate::switch::crossbar::mask::Set;
-use crate::switch::crossbar::port::Port as CrossbarPort;
+use crate::switch::crossbar::port::CrossbarPort;
 use crate::switch::crossbar::shape::Shape;
 use crate::switch::crossbar::wire::{Passage, Stages, Wire, ramp};
 use crate::switch::crossbar::{Crossbars, head};

@@ -2,7 +2,7 @@
 
 use crate::Stage;
 use netloom_engine::Outbox;
-use netloom_units::{Port as PortNumber, Tick, Vl};
+use netloom_units::{Port, Tick, Vl};
 
 use crate::fabric::Fabric;
 use crate::parcel::Flags;
@@ -10,9 +10,9 @@ use crate::switch::Peer;
 use crate::switch::tiled::Tiles;
 use crate::switch::tiled::event::Event;
 use crate::switch::tiled::held::Held;
-use crate::switch::tiled::{Port, after, members};
+use crate::switch::tiled::{TiledPort, after, members};
 
-impl Port {
+impl TiledPort {
     /// Whether an endpoint is at the other end.
     #[inline]
     pub(crate) fn is_end(&self) -> bool {
@@ -161,7 +161,7 @@ impl Fabric<Tiles> {
             let packet = self.switches.packets[id].packet;
             let stage = Stage::Sent {
                 switch: self.switches.states[self.switches.ports[port].switch].id,
-                output: PortNumber(u16::from(self.switches.ports[port].number)),
+                output: Port(u16::from(self.switches.ports[port].number)),
                 vl: Vl(vc),
             };
             self.shared.note(&packet, start, stage);

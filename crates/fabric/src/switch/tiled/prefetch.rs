@@ -1,8 +1,8 @@
 //! Prefetching for events and decisions: a large fabric waits for memory, so the accesses of
 //! many events are overlapped.
 //!
-//! The lines of a port are those of [`Port`](super::Port): 0 is its input side, 1 its output side,
-//! 2 the space in its buffer, 3 the space at the other end, 4 sent packets.
+//! The lines of a port are those of [`TiledPort`](super::TiledPort): 0 is its input side, 1 its
+//! output side, 2 the space in its buffer, 3 the space at the other end, 4 sent packets.
 
 use crate::fabric::Fabric;
 use crate::rows::{Rows, prefetch_line};

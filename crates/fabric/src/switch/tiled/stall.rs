@@ -5,7 +5,7 @@
 //! of such waits never ends.
 
 use crate::Waiting;
-use netloom_units::{Port as PortNumber, SwitchId, Tick, Vl};
+use netloom_units::{Port, SwitchId, Tick, Vl};
 
 use crate::fabric::Fabric;
 use crate::switch::NIL;
@@ -21,7 +21,7 @@ impl Fabric<Tiles> {
         now: Tick,
         wait_limit: u64,
         edges: &mut Vec<(u64, u64)>,
-        remote: &dyn Fn(u16, u32) -> (SwitchId, PortNumber),
+        remote: &dyn Fn(u16, u32) -> (SwitchId, Port),
     ) -> bool {
         let mut is_stalled = false;
         let lanes = self.switches.geometry.lanes;
@@ -30,7 +30,7 @@ impl Fabric<Tiles> {
             let switch = self.switches.states[port.switch].id;
             let here = |number: u8, is_output: bool, vc: u8| Waiting {
                 switch,
-                port: PortNumber(u16::from(number)),
+                port: Port(u16::from(number)),
                 is_output,
                 vl: Vl(vc),
                 towards: 0,
@@ -56,7 +56,7 @@ impl Fabric<Tiles> {
             let next = match port.peer {
                 Peer::Port(next) => {
                     let next = &self.switches.ports[next];
-                    let number = PortNumber(u16::from(next.number));
+                    let number = Port(u16::from(next.number));
                     (self.switches.states[next.switch].id, number)
                 }
                 Peer::Remote(partition, next) => remote(partition, next),

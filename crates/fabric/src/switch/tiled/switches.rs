@@ -3,7 +3,7 @@
 use netloom_encoding::Validity;
 use netloom_engine::Outbox;
 use netloom_routing::Occupancy;
-use netloom_units::{NicId, Port as PortNumber, SwitchId, Tick};
+use netloom_units::{NicId, Port, SwitchId, Tick};
 
 use crate::endpoint::Created;
 use crate::fabric::Fabric;
@@ -13,7 +13,7 @@ use crate::recorder::PortUse;
 use crate::switch::announcing::Announcing;
 use crate::switch::tiled::event::Event;
 use crate::switch::tiled::record::Record;
-use crate::switch::tiled::{Port, Tiles};
+use crate::switch::tiled::{TiledPort, Tiles};
 use crate::switch::{Exit, Peer, Switches, events_beside_every_switch};
 use crate::validation::{Bounds, RemainingRoutes};
 
@@ -244,7 +244,7 @@ impl Switches for Tiles {
         fabric.tell_switch(switch, out);
     }
 
-    fn port_uses(&self, _: Tick) -> Vec<(SwitchId, PortNumber, PortUse)> {
+    fn port_uses(&self, _: Tick) -> Vec<(SwitchId, Port, PortUse)> {
         let mut all = Vec::new();
         for port in &self.ports {
             let switch = &self.states[port.switch];
@@ -259,7 +259,7 @@ impl Switches for Tiles {
                 output_residence: port.output_residence,
                 output_peak: port.output_peak,
             };
-            all.push((switch.id, PortNumber(u16::from(port.number)), usage));
+            all.push((switch.id, Port(u16::from(port.number)), usage));
         }
         all
     }
@@ -273,7 +273,7 @@ impl Switches for Tiles {
         now: Tick,
         wait_limit: u64,
         edges: &mut Vec<(u64, u64)>,
-        remote: &dyn Fn(u16, u32) -> (SwitchId, PortNumber),
+        remote: &dyn Fn(u16, u32) -> (SwitchId, Port),
     ) -> bool {
         fabric.waits(now, wait_limit, edges, remote)
     }
@@ -309,7 +309,7 @@ impl Switches for Tiles {
 
 impl Tiles {
     /// Returns the output of an exit, and the input buffer of its link.
-    fn output_of(&self, exit: Exit) -> (&Port, &Shares) {
+    fn output_of(&self, exit: Exit) -> (&TiledPort, &Shares) {
         let port = &self.ports[exit.header.base + u32::from(exit.output.0)];
         (port, &self.input_shares[u32::from(port.wire)])
     }

@@ -5,7 +5,7 @@
 //! saved state.
 
 use netloom_encoding::{Invalid, Validity, ensure, ensure_below, ensure_equal};
-use netloom_units::{NicId, Port as PortNumber, Tick};
+use netloom_units::{NicId, Port, Tick};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::StashUse;
@@ -16,7 +16,7 @@ use crate::slab::Claims;
 use crate::switch::tiled::event::Event;
 use crate::switch::tiled::record::{Fifo, Record};
 use crate::switch::tiled::stash::pages;
-use crate::switch::tiled::{Due, Port, Tiles, members};
+use crate::switch::tiled::{Due, TiledPort, Tiles, members};
 use crate::switch::{NIL, Peer};
 use crate::validation::{Bounds, Coming, RemainingRoutes, ensure_each};
 
@@ -289,7 +289,7 @@ impl Fabric<Tiles> {
         bounds.lane("lane of a route", record.vc)?;
         routes.leave(Coming {
             switch: self.switches.states[self.switches.ports[port].switch].id,
-            port: PortNumber(u16::from(record.output)),
+            port: Port(u16::from(record.output)),
             vl: record.vc,
             sc: record.packet.label.sc(),
             destination: record.packet.destination,
@@ -318,7 +318,7 @@ impl Fabric<Tiles> {
         found.n_copies += 1;
         routes.arrive(Coming {
             switch: self.switches.states[state.switch].id,
-            port: PortNumber(u16::from(copy.vc)),
+            port: Port(u16::from(copy.vc)),
             vl: 0,
             sc: copy.packet.label.sc(),
             destination: copy.packet.destination,
@@ -445,7 +445,7 @@ impl Fabric<Tiles> {
                 found.input[place as usize] += u32::from(record.packet.flits);
                 routes.arrive(Coming {
                     switch: tiles.states[input.switch].id,
-                    port: PortNumber(u16::from(input.number)),
+                    port: Port(u16::from(input.number)),
                     vl: record.packet.vl,
                     sc: record.packet.label.sc(),
                     destination: record.packet.destination,
@@ -771,7 +771,7 @@ impl Fabric<Tiles> {
 
     /// Validates that the credits taken by an output are at the other end, or on their way there or
     /// back. For another partition only those on their way back are known.
-    fn validate_credit(&self, found: &Found, state: &Port, port: u32) -> Validity {
+    fn validate_credit(&self, found: &Found, state: &TiledPort, port: u32) -> Validity {
         let lanes = self.switches.geometry.lanes as usize;
         let shares = &self.switches.input_shares[u32::from(state.wire)];
         state
