@@ -8,7 +8,7 @@
 use netloom_encoding::{Invalid, Validity, ensure, ensure_below, ensure_equal};
 use netloom_engine::LATEST;
 use netloom_packet::Packet;
-use netloom_topology::Peer as Wired;
+use netloom_topology::Peer;
 use netloom_units::{NicId, Port, Sc, Sl, SwitchId, Tick};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -279,8 +279,8 @@ impl<'a> RemainingRoutes<'a> {
         ensure_below("lane of a route", vl, self.plan.n_vls)?;
         ensure_below("port of a route", port.0, topology.n_ports(switch))?;
         match topology.peer(switch, port) {
-            Wired::Nic(nic) => ensure_equal("end of a route", destination, nic),
-            Wired::Switch(switch, port) => {
+            Peer::Nic(nic) => ensure_equal("end of a route", destination, nic),
+            Peer::Switch(switch, port) => {
                 self.coming.push(Coming {
                     switch,
                     port,
@@ -288,7 +288,7 @@ impl<'a> RemainingRoutes<'a> {
                 });
                 Ok(())
             }
-            Wired::Unused => Err(Invalid::new(
+            Peer::Unused => Err(Invalid::new(
                 "port of a route",
                 "a port with a cable",
                 format_args!("port {} of {switch}", port.0),
@@ -312,7 +312,7 @@ impl<'a> RemainingRoutes<'a> {
                 sc,
                 destination,
             } = coming;
-            let is_from_nic = matches!(plan.topology.peer(switch, port), Wired::Nic(_));
+            let is_from_nic = matches!(plan.topology.peer(switch, port), Peer::Nic(_));
             let lane = match is_tiled {
                 true if is_from_nic => 0,
                 true => vl,

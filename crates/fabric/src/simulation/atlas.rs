@@ -1,10 +1,10 @@
 //! The partition and index of every part of a fabric.
 
-use netloom_topology::{Peer as Wired, Topology};
+use netloom_topology::{Peer, Topology};
 use netloom_units::{NicId, Port, SwitchId};
 
 use crate::plan::FabricPlan;
-use crate::switch::Peer;
+use crate::switch::PeerRecord;
 
 /// Partition and index of switches, ports and NICs.
 pub(crate) struct Atlas {
@@ -70,13 +70,13 @@ impl Atlas {
         partition: u16,
         switch: SwitchId,
         port: Port,
-    ) -> Peer {
+    ) -> PeerRecord {
         match topology.peer(switch, port) {
-            Wired::Unused => Peer::Nobody,
-            Wired::Nic(nic) => Peer::Nic(self.nic_index[nic.index()]),
-            Wired::Switch(other, there) => match self.port(other, there) {
-                (at, port) if at == partition => Peer::Port(port),
-                (at, port) => Peer::Remote(at, port),
+            Peer::Unused => PeerRecord::Nobody,
+            Peer::Nic(nic) => PeerRecord::Nic(self.nic_index[nic.index()]),
+            Peer::Switch(other, there) => match self.port(other, there) {
+                (at, port) if at == partition => PeerRecord::Port(port),
+                (at, port) => PeerRecord::Remote(at, port),
             },
         }
     }

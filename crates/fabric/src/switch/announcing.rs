@@ -15,7 +15,7 @@ use crate::fabric::Fabric;
 use crate::parcel::Parcel;
 use crate::plan::FabricPlan;
 use crate::rows::Rows;
-use crate::switch::{Events, Peer, Switches};
+use crate::switch::{Events, PeerRecord, Switches};
 
 /// The announcements sent and received by the switches of a partition.
 #[derive(Clone, Debug, State)]
@@ -148,12 +148,12 @@ impl<S: Switches> Fabric<S> {
                 let (peer, delay) = self.switches.cable(cable);
                 let event = |port| S::Event::announced(port, output, flits);
                 match peer {
-                    Peer::Port(port) => out.at(now + delay, event(port)),
-                    Peer::Remote(partition, port) => {
+                    PeerRecord::Port(port) => out.at(now + delay, event(port)),
+                    PeerRecord::Remote(partition, port) => {
                         out.send(partition, now + delay, event(port), Parcel::default());
                     }
                     // tidy: allow the name of a variant
-                    Peer::Nic(_) | Peer::Nobody => unreachable!("a cable to a switch"),
+                    PeerRecord::Nic(_) | PeerRecord::Nobody => unreachable!("a cable to a switch"),
                 }
             }
         }

@@ -30,7 +30,7 @@ pub(crate) const NIL: u32 = u32::MAX;
 
 /// The other end of a port's link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Peer {
+pub(crate) enum PeerRecord {
     /// The port has no link.
     Nobody,
     /// A port of a switch in this partition.
@@ -251,7 +251,7 @@ pub(crate) trait Switches: Sized + Send + State {
     fn announcing_mut(&mut self) -> Option<&mut Announcing>;
 
     /// Returns the other end of a port, and the delay of announcements to it.
-    fn cable(&self, port: u32) -> (Peer, u64);
+    fn cable(&self, port: u32) -> (PeerRecord, u64);
 
     /// Makes a switch decide in this tick and check its announcements.
     fn wake(fabric: &mut Fabric<Self>, switch: u32, out: &mut Outbox<Fabric<Self>>);

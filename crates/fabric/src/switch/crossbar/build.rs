@@ -1,6 +1,6 @@
 //! Construction of the partitions of a fabric from a plan.
 
-use netloom_topology::{Egress, Peer as Wired};
+use netloom_topology::{Egress, Peer};
 use netloom_units::{Port, SwitchId};
 
 use crate::endpoint::Endpoints;
@@ -23,7 +23,7 @@ use crate::switch::crossbar::prefetch;
 use crate::switch::crossbar::shape::{Layout, Shape};
 use crate::switch::crossbar::wire::{Stages, Wire};
 use crate::switch::crossbar::{Buffer, Crossbars, Requests, Switch, n_records};
-use crate::switch::{NIL, Peer};
+use crate::switch::{NIL, PeerRecord};
 
 /// The switches of a partition under construction: their ports, and the other ends if senders look
 /// ahead.
@@ -77,7 +77,7 @@ impl<L: Layout> Made<L> {
                 .push(CrossbarPort::new(place, arbiter, flow, space, n_queues));
             if plan.flow_control == FlowControl::QueueCredits {
                 let (switch, port, is_switch) = match topology.peer(id, port) {
-                    Wired::Switch(switch, port) => (switch, port, true),
+                    Peer::Switch(switch, port) => (switch, port, true),
                     _ => (id, port, false),
                 };
                 self.beyond.push(Beyond {
@@ -97,7 +97,7 @@ impl<L: Layout> Made<L> {
                 .filter(|&owner| owner < u32::from(n_ports))
                 .map(|owner| &self.ports[base + owner as usize]);
             let place = Place {
-                peer: owner.map_or(Peer::Nobody, |owner| owner.peer),
+                peer: owner.map_or(PeerRecord::Nobody, |owner| owner.peer),
                 switch: index,
                 number: number as u16,
                 wire: owner.map_or(central_wire, |owner| owner.wire),

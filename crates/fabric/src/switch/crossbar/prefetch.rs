@@ -6,7 +6,7 @@
 //! counters.
 
 use crate::fabric::Fabric;
-use crate::switch::Peer;
+use crate::switch::PeerRecord;
 use crate::switch::crossbar::Crossbars;
 use crate::switch::crossbar::event::Event;
 use crate::switch::crossbar::shape::Shape;
@@ -76,15 +76,15 @@ impl<S: Shape> Fabric<Crossbars<S>> {
             switches.ports.prefetch(asked, line);
         }
         match port.peer {
-            Peer::Port(sender) => {
+            PeerRecord::Port(sender) => {
                 switches.ports.prefetch(sender, 1);
                 switches.ports.prefetch(sender, 3);
             }
-            Peer::Nic(nic) => {
+            PeerRecord::Nic(nic) => {
                 self.endpoints.nics.prefetch(nic, 0);
                 self.endpoints.nics.prefetch(nic, 1);
             }
-            Peer::Remote(..) | Peer::Nobody => {}
+            PeerRecord::Remote(..) | PeerRecord::Nobody => {}
         }
     }
 }

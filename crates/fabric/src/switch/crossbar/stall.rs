@@ -12,7 +12,7 @@ use crate::switch::crossbar::Crossbars;
 use crate::switch::crossbar::mask::Set;
 use crate::switch::crossbar::shape::Shape;
 use crate::switch::crossbar::wire::Passage;
-use crate::switch::{NIL, Peer};
+use crate::switch::{NIL, PeerRecord};
 
 impl<S: Shape> Fabric<Crossbars<S>> {
     /// Adds all waits of this partition as pairs of keys. `wait_limit` is how long a packet must
@@ -100,9 +100,11 @@ impl<S: Shape> Fabric<Crossbars<S>> {
         remote: &dyn Fn(u16, u32) -> (SwitchId, Port),
     ) {
         let (switch, number) = match self.switches.ports[port].peer {
-            Peer::Port(next) => (self.switch_id(next), Port(self.switches.ports[next].number)),
-            Peer::Remote(partition, next) => remote(partition, next),
-            Peer::Nic(_) | Peer::Nobody => return,
+            PeerRecord::Port(next) => {
+                (self.switch_id(next), Port(self.switches.ports[next].number))
+            }
+            PeerRecord::Remote(partition, next) => remote(partition, next),
+            PeerRecord::Nic(_) | PeerRecord::Nobody => return,
         };
         let input = Waiting {
             switch,

@@ -15,7 +15,7 @@ use crate::switch::announcing::Announcing;
 use crate::switch::crossbar::event::Event;
 use crate::switch::crossbar::shape::Shape;
 use crate::switch::crossbar::{Crossbars, Stored};
-use crate::switch::{Candidate, Exit, Peer, Switches, events_beside_every_switch};
+use crate::switch::{Candidate, Exit, PeerRecord, Switches, events_beside_every_switch};
 use crate::validation::{Bounds, RemainingRoutes};
 
 events_beside_every_switch!(Event);
@@ -269,7 +269,7 @@ impl<S: Shape> Switches for Crossbars<S> {
         self.adaptive_view.as_mut()?.announcing.as_mut()
     }
 
-    fn cable(&self, port: u32) -> (Peer, u64) {
+    fn cable(&self, port: u32) -> (PeerRecord, u64) {
         let port = &self.ports[port];
         let wire = &self.wires[u32::from(port.wire_out)];
         let period = self.stages.clock.period;

@@ -18,7 +18,7 @@ use crate::switch::crossbar::port::CrossbarPort;
 use crate::switch::crossbar::shape::Shape;
 use crate::switch::crossbar::wire::{Passage, Stages, Wire, ramp};
 use crate::switch::crossbar::{Crossbars, head};
-use crate::switch::{NIL, Peer};
+use crate::switch::{NIL, PeerRecord};
 use crate::trace::Stage;
 
 impl<S: Shape> Fabric<Crossbars<S>> {
@@ -489,22 +489,22 @@ impl<S: Shape> Fabric<Crossbars<S>> {
     fn return_credits(
         &mut self,
         now: Tick,
-        peer: Peer,
+        peer: PeerRecord,
         credits: Credits,
         wire: u8,
         out: &mut Outbox<Self>,
     ) {
         match peer {
-            Peer::Port(port) => {
+            PeerRecord::Port(port) => {
                 let sender = &mut self.switches.ports[port];
                 let (wires, stages) = (&self.switches.wires, &self.switches.stages);
                 Self::credits_for_port(now, port, sender, credits, wires, stages, out);
             }
-            Peer::Remote(partition, port) => {
+            PeerRecord::Remote(partition, port) => {
                 let (when, event) = credits.arriving::<S>(port, &self.switches.stages);
                 out.send(partition, when, event, Parcel::default());
             }
-            Peer::Nic(nic) => {
+            PeerRecord::Nic(nic) => {
                 let may = S::MAY_FORESEE && !self.has_duties();
                 let wire = &self.switches.wires[u32::from(wire)];
                 let sender = &mut self.endpoints.nics[nic];
@@ -533,7 +533,7 @@ impl<S: Shape> Fabric<Crossbars<S>> {
                 );
             }
             // tidy: allow the name of a variant
-            Peer::Nobody => unreachable!("every packet has a sender"),
+            PeerRecord::Nobody => unreachable!("every packet has a sender"),
         }
     }
 

@@ -17,7 +17,7 @@ use crate::switch::crossbar::event::Event;
 use crate::switch::crossbar::mask::Set;
 use crate::switch::crossbar::shape::Shape;
 use crate::switch::crossbar::{Crossbars, Stored};
-use crate::switch::{NIL, Peer};
+use crate::switch::{NIL, PeerRecord};
 use crate::validation::{Bounds, Coming, RemainingRoutes};
 
 /// The state derived from the positions of packets, by port record and then by lane.
@@ -193,9 +193,10 @@ impl<S: Shape> Fabric<Crossbars<S>> {
         self.record("port", record)?;
         let port = &self.switches.ports[record];
         let n_ports = self.switches.states[port.switch].n_ports;
-        ensure(port.number < n_ports && port.peer != Peer::Nobody, || {
-            Invalid::new("port", "a port with a cable", record)
-        })
+        ensure(
+            port.number < n_ports && port.peer != PeerRecord::Nobody,
+            || Invalid::new("port", "a port with a cable", record),
+        )
     }
 
     /// Validates a packet that this switch has routed: it leaves by a port with a cable, on an
@@ -658,7 +659,7 @@ impl<S: Shape> Fabric<Crossbars<S>> {
             found.drains[at],
             u32::from(port.drains),
         )?;
-        let is_remote = matches!(port.receiver, Peer::Remote(..));
+        let is_remote = matches!(port.receiver, PeerRecord::Remote(..));
         let coming = if is_remote { 0 } else { found.credits[at] };
         ensure_equal(
             "credits that return by events",
@@ -696,7 +697,7 @@ impl<S: Shape> Fabric<Crossbars<S>> {
         // Records that are not ports have no link.
         let is_port = port.number < switches.states[port.switch].n_ports;
         let taken = match port.receiver {
-            Peer::Port(next) if is_port => Some(next),
+            PeerRecord::Port(next) if is_port => Some(next),
             _ => None,
         };
         self.validate_credits(found, &port.credit, units, taken, is_remote)

@@ -25,7 +25,7 @@ use crate::switch::tiled::prefetch;
 use crate::switch::tiled::record::Fifo;
 use crate::switch::tiled::wire::Wire;
 use crate::switch::tiled::{Due, Switch, Tile, TileInput, TileOutput, TiledPort, Tiles};
-use crate::switch::{NIL, Peer};
+use crate::switch::{NIL, PeerRecord};
 
 /// Returns the tiled switch of a plan.
 pub(crate) fn tiled(plan: &FabricPlan) -> &Tiled {
@@ -87,13 +87,13 @@ impl Making<'_> {
         let number = Port(at as u16);
         let peer = match number.0 < switch.n_ports {
             true => self.atlas.peer(topology, self.number, switch.id, number),
-            false => Peer::Nobody,
+            false => PeerRecord::Nobody,
         };
         let class = match peer {
-            Peer::Nobody => 0,
+            PeerRecord::Nobody => 0,
             _ => topology.link_class(switch.id, number),
         };
-        let has_stash = tiled.stash.is_some() && peer != Peer::Nobody;
+        let has_stash = tiled.stash.is_some() && peer != PeerRecord::Nobody;
         TiledPort {
             switch: index,
             number: at as u8,

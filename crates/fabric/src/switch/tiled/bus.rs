@@ -7,7 +7,7 @@ use netloom_units::Tick;
 
 use crate::fabric::Fabric;
 use crate::parcel::{Flags, Parcel};
-use crate::switch::Peer;
+use crate::switch::PeerRecord;
 use crate::switch::tiled::Tiles;
 use crate::switch::tiled::event::Event;
 use crate::switch::tiled::record::Record;
@@ -325,17 +325,17 @@ impl Fabric<Tiles> {
         let input = &self.switches.ports[port];
         let wire = &self.switches.wires[u32::from(input.wire)];
         match input.peer {
-            Peer::Port(port) => out.at(now + wire.credit, Event::Credit { vc, flits, port }),
-            Peer::Remote(partition, port) => {
+            PeerRecord::Port(port) => out.at(now + wire.credit, Event::Credit { vc, flits, port }),
+            PeerRecord::Remote(partition, port) => {
                 let event = Event::Credit { vc, flits, port };
                 out.send(partition, now + wire.credit, event, Parcel::default());
             }
-            Peer::Nic(nic) => {
+            PeerRecord::Nic(nic) => {
                 let when = now + (self.switches.clock.period + wire.delay);
                 out.at(when, Event::NicCredit { vc, flits, nic });
             }
             // tidy: allow the name of a variant
-            Peer::Nobody => unreachable!("a packet came by a link"),
+            PeerRecord::Nobody => unreachable!("a packet came by a link"),
         }
     }
 }

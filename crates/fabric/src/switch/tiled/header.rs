@@ -9,7 +9,7 @@ use crate::fabric::Fabric;
 use crate::parcel::Flags;
 use crate::switch::NIL;
 use crate::switch::tiled::Tiles;
-use crate::switch::{Header, Peer};
+use crate::switch::{Header, PeerRecord};
 
 impl Fabric<Tiles> {
     /// Handles a header that has been written.
@@ -82,7 +82,7 @@ impl Fabric<Tiles> {
         let (hop, word) = self.hop_by_queues(now, header, packet);
         let output = base + u32::from(hop.port.0);
         debug_assert!(
-            self.switches.ports[output].peer != Peer::Nobody,
+            self.switches.ports[output].peer != PeerRecord::Nobody,
             "a route over a cable"
         );
         let record = &mut self.switches.packets[id];

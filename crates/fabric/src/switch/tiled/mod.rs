@@ -53,7 +53,7 @@ use crate::parcel::Flags;
 use crate::plan::tiles::{Retransmission, StashSelect, StashUse, TileStages};
 use crate::rows::Rows;
 use crate::slab::Slab;
-use crate::switch::Peer;
+use crate::switch::PeerRecord;
 use crate::switch::announcing::Announcing;
 
 use edges::Edges;
@@ -250,7 +250,7 @@ pub(crate) struct TiledPort {
     /// Round robin over columns with equally free stashes.
     pub(crate) next_stash_column: u8,
     #[state(constant)]
-    pub(crate) peer: Peer,
+    pub(crate) peer: PeerRecord,
     /// The header to be routed.
     pub(crate) arriving: u32,
     /// Virtual channels with a packet; the next bit tells whether the stash has one to send.

@@ -9,7 +9,7 @@ use netloom_units::{Port, SwitchId, Tick, Vl};
 
 use crate::fabric::Fabric;
 use crate::switch::NIL;
-use crate::switch::Peer;
+use crate::switch::PeerRecord;
 use crate::switch::tiled::Tiles;
 use crate::switch::tiled::record::Fifo;
 
@@ -54,13 +54,13 @@ impl Fabric<Tiles> {
                 continue;
             }
             let next = match port.peer {
-                Peer::Port(next) => {
+                PeerRecord::Port(next) => {
                     let next = &self.switches.ports[next];
                     let number = Port(u16::from(next.number));
                     (self.switches.states[next.switch].id, number)
                 }
-                Peer::Remote(partition, next) => remote(partition, next),
-                Peer::Nic(_) | Peer::Nobody => continue,
+                PeerRecord::Remote(partition, next) => remote(partition, next),
+                PeerRecord::Nic(_) | PeerRecord::Nobody => continue,
             };
             for vc in 0..lanes {
                 if !self.switches.output_queues[at * lanes + vc].is_empty() {

@@ -14,7 +14,7 @@ use crate::switch::announcing::Announcing;
 use crate::switch::tiled::event::Event;
 use crate::switch::tiled::record::Record;
 use crate::switch::tiled::{TiledPort, Tiles};
-use crate::switch::{Exit, Peer, Switches, events_beside_every_switch};
+use crate::switch::{Exit, PeerRecord, Switches, events_beside_every_switch};
 use crate::validation::{Bounds, RemainingRoutes};
 
 /// The lane of acknowledgements on the link to the first switch. It is separate from data: data at
@@ -235,7 +235,7 @@ impl Switches for Tiles {
         self.announcing.as_mut()
     }
 
-    fn cable(&self, port: u32) -> (Peer, u64) {
+    fn cable(&self, port: u32) -> (PeerRecord, u64) {
         let port = &self.ports[port];
         (port.peer, self.wires[u32::from(port.wire)].credit)
     }

@@ -17,7 +17,7 @@ use crate::switch::tiled::event::Event;
 use crate::switch::tiled::record::{Fifo, Record};
 use crate::switch::tiled::stash::pages;
 use crate::switch::tiled::{Due, TiledPort, Tiles, members};
-use crate::switch::{NIL, Peer};
+use crate::switch::{NIL, PeerRecord};
 use crate::validation::{Bounds, Coming, RemainingRoutes, ensure_each};
 
 /// The state derived from the positions of packets.
@@ -434,7 +434,7 @@ impl Fabric<Tiles> {
                     Invalid::new("packet", "no copy", "one")
                 })?;
                 let input = &tiles.ports[port];
-                ensure(input.peer != Peer::Nobody, || {
+                ensure(input.peer != PeerRecord::Nobody, || {
                     Invalid::new("port", "a port with a cable", port)
                 })?;
                 vc_below(record.packet.vl)?;
@@ -784,8 +784,8 @@ impl Fabric<Tiles> {
                 state.credit.used(vc),
             );
             let there = match state.peer {
-                Peer::Port(next) => found.input[next as usize * lanes + vc],
-                Peer::Remote(..) if back <= used => continue,
+                PeerRecord::Port(next) => found.input[next as usize * lanes + vc],
+                PeerRecord::Remote(..) if back <= used => continue,
                 _ => 0,
             };
             ensure_equal("credits taken", there + back, used)?;
