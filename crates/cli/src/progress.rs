@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use netloom_experiment::runner::Progress;
 use netloom_results::Status;
-use netloom_study::running::Progress as StudyProgress;
+use netloom_study::running::StudyProgress;
 
 use super::output::printable;
 use super::table::{nanos, prefixed};

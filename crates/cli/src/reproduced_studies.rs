@@ -14,7 +14,7 @@ use netloom_experiment::runner::Control;
 use netloom_reproduction::{Failure, Plan, Results, Scenario, Size, Variation};
 use netloom_study::Study;
 use netloom_study::running::{
-    self, Journal, MergeOptions, Options, Progress, Recorded, StudyFolder,
+    self, Journal, MergeOptions, Options, Recorded, StudyFolder, StudyProgress,
 };
 
 use super::output::Output;
@@ -46,7 +46,7 @@ pub(super) struct Executed {
     /// Under netloom's own reading first, then under each other one.
     pub(super) results: Vec<Results>,
     /// Of all studies together.
-    pub(super) progress: Progress,
+    pub(super) progress: StudyProgress,
 }
 
 impl Studies<'_> {
@@ -64,14 +64,14 @@ impl Studies<'_> {
         let mut later = self.later(&readings);
         let mut executed = Executed {
             results: vec![],
-            progress: Progress::default(),
+            progress: StudyProgress::default(),
         };
         for (variation, scenarios) in &readings {
             let mut results = Results::default();
             for scenario in scenarios {
                 let path = self.path(scenario, *variation);
                 let after = self.asks_for(scenario, *variation).then(|| {
-                    let after = together(&Progress::default(), &later);
+                    let after = together(&StudyProgress::default(), &later);
                     later.pop_front();
                     after
                 });
@@ -91,7 +91,7 @@ impl Studies<'_> {
 
     /// Returns the progress of all requested scenarios after the first one, in the order of their
     /// runs.
-    fn later(&self, readings: &[(Option<&Variation>, Vec<Scenario>)]) -> VecDeque<Progress> {
+    fn later(&self, readings: &[(Option<&Variation>, Vec<Scenario>)]) -> VecDeque<StudyProgress> {
         let own = readings.iter().flat_map(|(variation, scenarios)| {
             scenarios.iter().map(move |scenario| (scenario, *variation))
         });
@@ -122,8 +122,8 @@ impl Studies<'_> {
         &self,
         scenario: &Scenario,
         path: &Path,
-        after: Option<&Progress>,
-        all: &mut Progress,
+        after: Option<&StudyProgress>,
+        all: &mut StudyProgress,
         output: &Output,
     ) -> anyhow::Result<Result<Results, Failure>> {
         let Some(after) = after.filter(|_| !interrupt::is_asked()) else {
@@ -189,7 +189,7 @@ fn held(study: &Study, path: &Path) -> Option<(StudyFolder, Study)> {
 }
 
 /// Returns the progress of a study that is not running.
-fn there(study: &Study, path: &Path) -> Progress {
+fn there(study: &Study, path: &Path) -> StudyProgress {
     let recorded = held(study, path).and_then(|(folder, _)| Recorded::read(&folder).ok());
     let (done, missing) = match recorded {
         Some(recorded) => {
@@ -199,16 +199,19 @@ fn there(study: &Study, path: &Path) -> Progress {
         }
         None => (0, study.most_runs()),
     };
-    Progress {
+    StudyProgress {
         done,
         found: done,
         of: done + missing,
-        ..Progress::default()
+        ..StudyProgress::default()
     }
 }
 
 /// Adds the progress of other studies, in their order.
-fn together<'a>(before: &Progress, others: impl IntoIterator<Item = &'a Progress>) -> Progress {
+fn together<'a>(
+    before: &StudyProgress,
+    others: impl IntoIterator<Item = &'a StudyProgress>,
+) -> StudyProgress {
     let is_worse = |one: &running::Worst, other: &running::Worst| one.status > other.status;
     let mut all = before.clone();
     for other in others {

@@ -54,7 +54,7 @@ impl Default for Options<'_> {
 
 /// Progress of the units of this process.
 #[derive(Clone, Debug, Default)]
-pub struct Progress {
+pub struct StudyProgress {
     /// Number of stored runs, including those of other processes.
     pub done: u64,
     /// Maximum number of runs in total.
@@ -78,7 +78,7 @@ pub struct Worst {
     pub latency_p99_ns: Option<f64>,
 }
 
-impl Progress {
+impl StudyProgress {
     /// Returns the number of runs that this process completed per second.
     pub fn rate(&self) -> f64 {
         let seconds = self.elapsed.as_secs_f64();
@@ -118,7 +118,7 @@ impl Progress {
 
 #[derive(Clone, Debug)]
 pub struct Finished {
-    pub progress: Progress,
+    pub progress: StudyProgress,
     /// Whether it was interrupted.
     pub interrupted: bool,
     /// Points that could not be run, with their error messages.
@@ -153,7 +153,7 @@ impl Study {
         &self,
         store: &dyn Store,
         options: &Options<'_>,
-        observe: &(dyn Fn(&Progress) -> Control + Sync),
+        observe: &(dyn Fn(&StudyProgress) -> Control + Sync),
     ) -> Result<Finished, Failure> {
         let refused = |error| Failure::System {
             path: store.place(),
@@ -198,7 +198,7 @@ struct Work<'a> {
     study: &'a Study,
     store: &'a dyn Store,
     options: &'a Options<'a>,
-    observe: &'a (dyn Fn(&Progress) -> Control + Sync),
+    observe: &'a (dyn Fn(&StudyProgress) -> Control + Sync),
     units: &'a [Unit],
     began: Instant,
     is_stopped: AtomicBool,
@@ -213,7 +213,7 @@ struct State {
     /// Units that this process has not completed; those that another process runs are moved to the
     /// end.
     open: VecDeque<Open>,
-    progress: Progress,
+    progress: StudyProgress,
     failed: Vec<(String, String)>,
     error: Option<io::Error>,
 }

@@ -28,7 +28,7 @@ mod recorded;
 mod store;
 mod walk;
 
-pub use execute::{Failure, Finished, Options, Progress, Worst};
+pub use execute::{Failure, Finished, Options, StudyProgress, Worst};
 pub use folder::{StudyFolder, StudyFolderError, named_files};
 pub use journal::{Entry, Journal, at_work, entries};
 pub use leader::{Leader, follow};
