@@ -13,7 +13,7 @@ use netloom_catalog::Disk;
 use netloom_experiment::Kinds;
 use netloom_experiment::runner::Control;
 use netloom_experiment::spec::Request;
-use netloom_results::Status as End;
+use netloom_results::Status;
 use netloom_study::running::{self, Journal, Leader, MergeOptions, Merged, Options, StudyFolder};
 use netloom_study::{Division, Study};
 
@@ -26,14 +26,14 @@ use super::shard::Shard;
 use super::slow_notice::SlowNotice;
 use super::{Exit, Format, INTERRUPTED, interrupt, machine, program};
 
-use status::{Status, Watch};
+use status::{StatusCommand, WatchCommand};
 
 #[derive(Subcommand)]
 pub(crate) enum StudyCommand {
     /// Print the progress of a study.
-    Status(Status),
+    Status(StatusCommand),
     /// Watch a study's progress from any machine.
-    Watch(Watch),
+    Watch(WatchCommand),
     /// Merge the runs of a study into tables.
     Merge(Merge),
     /// Write a job script for Slurm, GNU parallel or Kubernetes: a study in shards, or one run over
@@ -247,7 +247,7 @@ fn show(study: &Study, merged: &Merged, format: Format, output: &Output) -> anyh
 
 /// Returns the exit code of a study: a deadlock is a fault; otherwise its points decide.
 fn exit_of(merged: &Merged) -> Exit {
-    let is_deadlocked = merged.by_status.contains_key(End::Deadlock.word());
+    let is_deadlocked = merged.by_status.contains_key(Status::Deadlock.word());
     let points = printed::verdicts(&merged.table);
     match () {
         () if is_deadlocked => Exit::Fault,
