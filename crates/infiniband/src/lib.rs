@@ -34,7 +34,7 @@ pub use port_tables::{
 };
 pub use rate::{Speed, Width};
 pub use site::Site;
-pub use subnet::{Cable, Device, Node, NodeKind, Port, Subnet};
+pub use subnet::{Cable, Device, Node, NodeKind, Subnet, SubnetPort};
 
 /// Returns the codes of notes about files of real fabrics.
 pub fn codes() -> Vec<netloom_catalog::Code> {

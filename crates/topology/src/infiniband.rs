@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use netloom_catalog::{Described, Disk, Files, FromToml, Notes, Shape, Value, params};
 use netloom_infiniband::{
-    Cable, Guid, Node, NodeId, NodeKind, Port as SubnetPort, Site, Speed, Subnet, Width,
+    Cable, Guid, Node, NodeId, NodeKind, Site, Speed, Subnet, SubnetPort, Width,
 };
 use netloom_units::{NicId, Port, Rate, SwitchId};
 

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
 
-use crate::{Cable, Guid, Node, NodeId, NodeKind, Port, Subnet};
+use crate::{Cable, Guid, Node, NodeId, NodeKind, Subnet, SubnetPort};
 
 use super::datagram::{
     CONTROL_BYTES, CONTROL_DATA, DATA_BYTES, MAGIC, control, data, set_word, word, word_of,
@@ -33,7 +33,7 @@ fn subnet() -> Subnet {
         system_guid: None,
         device: None,
         description: format!("node {guid}"),
-        ports: vec![Port::default(); n_ports + 1],
+        ports: vec![SubnetPort::default(); n_ports + 1],
     };
     let switch = |enhanced_port_0| NodeKind::Switch { enhanced_port_0 };
     let mut nodes: Vec<Node> = (0..4)

@@ -10,7 +10,7 @@ use std::ops::Range;
 use netloom_catalog::visible_name;
 
 use super::mistakes::{Mistakes, Span};
-use crate::{Cable, Guid, Lid, Node, NodeId, NodeKind, Port, Speed, Subnet, Width};
+use crate::{Cable, Guid, Lid, Node, NodeId, NodeKind, Speed, Subnet, SubnetPort, Width};
 
 /// Maximum number of ports of one node: port numbers have 8 bits, and 255 means none.
 pub const MOST_PORTS: u64 = 254;
@@ -122,7 +122,7 @@ impl<'a> Assembly<'a> {
             device: None,
             // The owner of the machine chooses it.
             description: visible_name(node.description).into_owned(),
-            ports: vec![Port::default(); node.n_ports as usize + 1],
+            ports: vec![SubnetPort::default(); node.n_ports as usize + 1],
         });
         Some(id)
     }
