@@ -187,8 +187,8 @@ impl BxiDeficit {
 impl Policy for BxiDeficit {
     fn build(&self) -> Box<dyn Arbiter> {
         let leftover = match self.literal {
-            true => Leftover::KeptAsPrinted,
-            false => Leftover::Kept,
+            true => Leftover::RetainedAsPrinted,
+            false => Leftover::Retained,
         };
         let walk = walk(&self.table, self.k, leftover);
         Box::new(BxiArbiter::new(walk, &self.table, self.k, self.flit))

@@ -61,7 +61,7 @@ impl Policy for DeficitRoundRobin {
     fn build(&self) -> Box<dyn Arbiter> {
         let turn = |&(class, quantum): &(u8, u32)| Turn { class, quantum };
         Box::new(DeficitRoundRobinArbiter {
-            walk: QuantumWalk::new(self.quanta.iter().map(turn), Leftover::Kept),
+            walk: QuantumWalk::new(self.quanta.iter().map(turn), Leftover::Retained),
             vls: self.data_vls(),
         })
     }

@@ -158,7 +158,7 @@ enum Came {
     /// At this virtual time.
     At(u64),
     /// Directly after a packet of this service level.
-    Behind(u8),
+    After(u8),
 }
 
 /// A grant carries `[unannounced, classes, finish (low, high), bytes, winner]`: the eligible queues
@@ -204,7 +204,7 @@ impl TagArbiter {
             return tag;
         }
         let came = match self.came[queue] {
-            Some(Came::Behind(sl)) if sl == head.sl.0 => 0,
+            Some(Came::After(sl)) if sl == head.sl.0 => 0,
             Some(Came::At(time)) => time,
             _ => self.now,
         };
@@ -297,7 +297,7 @@ impl Arbiter for TagArbiter {
             *came = match *came {
                 _ if unannounced >> queue & 1 == 0 => match *came {
                     // It was not queued after another packet, or it waits for credits.
-                    Some(Came::Behind(_)) => None,
+                    Some(Came::After(_)) => None,
                     other => other,
                 },
                 None => Some(Came::At(self.now)),
@@ -308,7 +308,7 @@ impl Arbiter for TagArbiter {
         if self.tags[queue].pop_front().is_none() {
             let last = &mut self.last[sl as usize % N_SLS];
             *last = finish.max(*last);
-            self.came[queue] = Some(Came::Behind(sl as u8));
+            self.came[queue] = Some(Came::After(sl as u8));
         }
         match self.clock {
             Clock::SelfClocked => self.now = self.now.max(finish),
@@ -337,7 +337,7 @@ impl Arbiter for TagArbiter {
             out.extend(match came {
                 None => [0, 0],
                 Some(Came::At(time)) => [1, time],
-                Some(Came::Behind(sl)) => [2, sl.into()],
+                Some(Came::After(sl)) => [2, sl.into()],
             });
         }
     }
@@ -355,7 +355,7 @@ impl Arbiter for TagArbiter {
             *came = match take_word::<u64>(from)? {
                 0 => take_word::<u64>(from).map(|_| None)?,
                 1 => Some(Came::At(take_word(from)?)),
-                2 => Some(Came::Behind(take_word(from)?)),
+                2 => Some(Came::After(take_word(from)?)),
                 _ => return None,
             };
         }

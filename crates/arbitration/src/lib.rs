@@ -26,7 +26,7 @@
 //! | `deficit-round-robin` | lanes | by quantum, exact in bytes |
 //! | `scfq`, `wfq` | service levels | by weight, exact in bytes |
 //!
-//! [`Witnessed`] wraps any policy and measures the longest waits of classes.
+//! [`Monitored`] wraps any policy and measures the longest waits of classes.
 //!
 //! Every kind sends management (VL15) first, outside its tables and limits and without a change of
 //! its registers, as in InfiniBand.
@@ -45,8 +45,8 @@ mod round_robin;
 mod service_levels;
 mod strict_priority;
 mod tables;
+mod wait_monitor;
 mod weighted_round_robin;
-mod witness;
 
 use netloom_catalog::{Kind, kind};
 
@@ -66,8 +66,8 @@ pub use tables::{
     MAX_QUANTUM, MAX_QUANTUM_ENTRIES, MAX_VIRTUAL_ENTRIES, N_SLS, NO_LIMIT, QuantumTable, SlEntry,
     TableError, VlArbitrationTable, WEIGHT_UNIT, weight_units,
 };
+pub use wait_monitor::{LongestWait, Monitored, WaitMonitor, WaitRecord, WaitsBy};
 pub use weighted_round_robin::{TurnsOf, WeightUnit, WeightedRoundRobin};
-pub use witness::{LongestWait, WaitRecord, WaitsBy, Witness, Witnessed};
 
 /// All arbiters, in the order of the reference.
 pub const KINDS: &[Kind<dyn Policy>] = &[

@@ -14,10 +14,10 @@ pub(crate) enum Leftover {
     /// It is lost.
     Lost,
     /// The entry keeps it for its next turn, if its packet was too long.
-    Kept,
+    Retained,
     /// The same as printed in the paper: it is added only if the entry is reached by a skip, not
     /// after the entry before is used up, and it remains after it was added.
-    KeptAsPrinted,
+    RetainedAsPrinted,
 }
 
 /// One entry.
@@ -94,9 +94,9 @@ impl QuantumWalk {
                 // How often the walk passed this entry.
                 let looks = (steps - offset).div_ceil(n) as u64;
                 let has_packet = active >> self.turns[at].class & 1 == 1;
-                let kept =
+                let deficit =
                     self.first_look(offset) + (looks - 1) * u64::from(self.turns[at].quantum);
-                self.deficits[at] = if has_packet { kept as u32 } else { 0 };
+                self.deficits[at] = if has_packet { deficit as u32 } else { 0 };
             }
         }
         if steps > 0 {
@@ -165,9 +165,9 @@ impl QuantumWalk {
         self.remaining = quantum
             + match self.leftover {
                 Leftover::Lost => 0,
-                Leftover::Kept => std::mem::take(deficit),
-                Leftover::KeptAsPrinted if is_skip => *deficit,
-                Leftover::KeptAsPrinted => 0,
+                Leftover::Retained => std::mem::take(deficit),
+                Leftover::RetainedAsPrinted if is_skip => *deficit,
+                Leftover::RetainedAsPrinted => 0,
             };
     }
 }

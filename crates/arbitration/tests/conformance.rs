@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use netloom_arbitration::{Grant, Head, KINDS, Policy, PortContext, View, WaitsBy, Witnessed};
+use netloom_arbitration::{Grant, Head, KINDS, Monitored, Policy, PortContext, View, WaitsBy};
 use netloom_catalog::{Document, Kind, Notes, Section};
 use netloom_units::{Sl, Tick, Vl};
 use proptest::prelude::*;
@@ -185,13 +185,13 @@ proptest! {
         decisions in decisions(),
         at in any::<prop::sample::Index>(),
         announces in any::<bool>(),
-        has_witness in any::<bool>(),
+        is_monitored in any::<bool>(),
     ) {
         let saved_at = at.index(decisions.len());
         for (name, policy) in examples() {
             let policy: Arc<dyn Policy> = Arc::from(policy);
-            let policy = match has_witness {
-                true => Arc::new(Witnessed::new(policy, WaitsBy::Vl)),
+            let policy = match is_monitored {
+                true => Arc::new(Monitored::new(policy, WaitsBy::Vl)),
                 false => policy,
             };
             let (mut saved, mut restored) = (policy.build(), None);

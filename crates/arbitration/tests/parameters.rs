@@ -17,7 +17,7 @@ fn messages(name: &str, text: &str) -> Vec<String> {
 }
 
 #[test]
-fn mistakes_are_told() {
+fn mistakes_are_reported() {
     for (kind, text, expected) in [
         ("dtable", "table = [[0, 3], [1, 5]]", ""),
         (

@@ -40,12 +40,12 @@ impl Position {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Value {
     pub place: Place,
-    pub shape: Shape,
+    pub shape: ValueShape,
 }
 
 /// The content of a value.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Shape {
+pub enum ValueShape {
     Integer(i64),
     Float(f64),
     Text(String),
@@ -57,17 +57,17 @@ pub enum Shape {
     Table(Vec<(String, Place, Value)>),
 }
 
-impl Shape {
+impl ValueShape {
     /// Returns the name of the type, with an article, for messages.
     pub fn word(&self) -> &'static str {
         match self {
-            Shape::Integer(_) => "an integer",
-            Shape::Float(_) => "a number",
-            Shape::Text(_) => "a string",
-            Shape::Bool(_) => "a boolean",
-            Shape::Date(_) => "a date",
-            Shape::List(_) => "a list",
-            Shape::Table(_) => "a table",
+            ValueShape::Integer(_) => "an integer",
+            ValueShape::Float(_) => "a number",
+            ValueShape::Text(_) => "a string",
+            ValueShape::Bool(_) => "a boolean",
+            ValueShape::Date(_) => "a date",
+            ValueShape::List(_) => "a list",
+            ValueShape::Table(_) => "a table",
         }
     }
 }
@@ -76,7 +76,9 @@ impl Value {
     /// Returns the value of a key, if this is a table with that key.
     pub fn get(&self, key: &str) -> Option<&Value> {
         match &self.shape {
-            Shape::Table(entries) => entries.iter().find(|(k, _, _)| k == key).map(|(_, _, v)| v),
+            ValueShape::Table(entries) => {
+                entries.iter().find(|(k, _, _)| k == key).map(|(_, _, v)| v)
+            }
             _ => None,
         }
     }
@@ -92,7 +94,7 @@ impl Value {
     /// Returns the content of a string.
     pub fn as_text(&self) -> Option<&str> {
         match &self.shape {
-            Shape::Text(s) => Some(s),
+            ValueShape::Text(s) => Some(s),
             _ => None,
         }
     }
@@ -113,7 +115,7 @@ impl Document {
             sources: vec![],
             root: Value {
                 place: Place::default(),
-                shape: Shape::Table(vec![]),
+                shape: ValueShape::Table(vec![]),
             },
         };
         document.root = document.parse_more(name, text, notes);
@@ -185,7 +187,7 @@ impl Document {
             Ok(parsed) => convert(source, &parsed),
             Err(_) => Value {
                 place: whole,
-                shape: Shape::Text(text.trim().to_owned()),
+                shape: ValueShape::Text(text.trim().to_owned()),
             },
         };
         move_to(&mut value, whole);
@@ -241,15 +243,17 @@ fn place(source: u16, span: &std::ops::Range<usize>) -> Place {
 
 fn convert(source: u16, value: &Spanned<DeValue<'_>>) -> Value {
     let shape = match value.get_ref() {
-        DeValue::String(s) => Shape::Text(s.to_string()),
+        DeValue::String(s) => ValueShape::Text(s.to_string()),
         DeValue::Integer(i) => match i64::from_str_radix(&i.as_str().replace('_', ""), i.radix()) {
-            Ok(n) => Shape::Integer(n),
-            Err(_) => Shape::Float(f64::INFINITY),
+            Ok(n) => ValueShape::Integer(n),
+            Err(_) => ValueShape::Float(f64::INFINITY),
         },
-        DeValue::Float(f) => Shape::Float(f.as_str().replace('_', "").parse().unwrap_or(f64::NAN)),
-        DeValue::Boolean(b) => Shape::Bool(*b),
-        DeValue::Datetime(d) => Shape::Date(d.to_string()),
-        DeValue::Array(list) => Shape::List(list.iter().map(|v| convert(source, v)).collect()),
+        DeValue::Float(f) => {
+            ValueShape::Float(f.as_str().replace('_', "").parse().unwrap_or(f64::NAN))
+        }
+        DeValue::Boolean(b) => ValueShape::Bool(*b),
+        DeValue::Datetime(d) => ValueShape::Date(d.to_string()),
+        DeValue::Array(list) => ValueShape::List(list.iter().map(|v| convert(source, v)).collect()),
         DeValue::Table(table) => convert_table(source, table),
     };
     Value {
@@ -258,7 +262,7 @@ fn convert(source: u16, value: &Spanned<DeValue<'_>>) -> Value {
     }
 }
 
-fn convert_table(source: u16, table: &DeTable<'_>) -> Shape {
+fn convert_table(source: u16, table: &DeTable<'_>) -> ValueShape {
     let mut entries: Vec<(String, Place, Value)> = table
         .iter()
         .map(|(key, value)| {
@@ -271,15 +275,15 @@ fn convert_table(source: u16, table: &DeTable<'_>) -> Shape {
         .collect();
     // The parser sorts keys by name; readers expect the order of the file.
     entries.sort_by_key(|(_, place, _)| place.start);
-    Shape::Table(entries)
+    ValueShape::Table(entries)
 }
 
 /// A value from a `--set` argument is shown as the whole right-hand side.
 fn move_to(value: &mut Value, whole: Place) {
     value.place = whole;
     match &mut value.shape {
-        Shape::List(list) => list.iter_mut().for_each(|v| move_to(v, whole)),
-        Shape::Table(entries) => entries.iter_mut().for_each(|(_, p, v)| {
+        ValueShape::List(list) => list.iter_mut().for_each(|v| move_to(v, whole)),
+        ValueShape::Table(entries) => entries.iter_mut().for_each(|(_, p, v)| {
             *p = whole;
             move_to(v, whole);
         }),
@@ -290,7 +294,7 @@ fn move_to(value: &mut Value, whole: Place) {
 fn insert(into: &mut Value, keys: &[&str], key_place: Place, value: Value) -> Result<(), String> {
     let (key, rest) = keys.split_first().expect("a path has at least one key");
     match &mut into.shape {
-        Shape::Table(entries) => {
+        ValueShape::Table(entries) => {
             let at = match entries.iter().position(|(k, _, _)| k == key) {
                 Some(at) => at,
                 None => {
@@ -299,7 +303,7 @@ fn insert(into: &mut Value, keys: &[&str], key_place: Place, value: Value) -> Re
                         key_place,
                         Value {
                             place: key_place,
-                            shape: Shape::Table(vec![]),
+                            shape: ValueShape::Table(vec![]),
                         },
                     ));
                     entries.len() - 1
@@ -310,17 +314,17 @@ fn insert(into: &mut Value, keys: &[&str], key_place: Place, value: Value) -> Re
                 return Ok(());
             }
             // `pattern = "uniform"` is short for `pattern = { kind = "uniform" }`.
-            if let Shape::Text(kind) = &entries[at].2.shape {
+            if let ValueShape::Text(kind) = &entries[at].2.shape {
                 let place = entries[at].2.place;
                 let kind = Value {
                     place,
-                    shape: Shape::Text(kind.clone()),
+                    shape: ValueShape::Text(kind.clone()),
                 };
-                entries[at].2.shape = Shape::Table(vec![("kind".to_owned(), place, kind)]);
+                entries[at].2.shape = ValueShape::Table(vec![("kind".to_owned(), place, kind)]);
             }
             insert(&mut entries[at].2, rest, key_place, value)
         }
-        Shape::List(list) => {
+        ValueShape::List(list) => {
             // In a list of tables, a number selects one table; any other key is set in all of them.
             if let Ok(n) = key.parse::<usize>() {
                 let count = list.len();
@@ -383,14 +387,14 @@ mod tests {
         doc.set("traffic.bulk.load=0.5", &mut notes);
         doc.set("traffic.pattern.kind=tornado", &mut notes);
         assert!(notes.is_empty(), "{notes:?}");
-        let Shape::List(classes) = &doc.root.get("traffic").unwrap().shape else {
+        let ValueShape::List(classes) = &doc.root.get("traffic").unwrap().shape else {
             panic!("classes");
         };
         let loads: Vec<_> = classes
             .iter()
             .map(|class| &class.get("load").unwrap().shape)
             .collect();
-        assert_eq!(loads, [&Shape::Float(0.5), &Shape::Float(0.2)]);
+        assert_eq!(loads, [&ValueShape::Float(0.5), &ValueShape::Float(0.2)]);
         let kinds = classes
             .iter()
             .map(|class| class.get("pattern").unwrap().kind_name());
@@ -412,11 +416,17 @@ mod tests {
         let axes = doc.root.get("study").and_then(|study| study.get("axes"));
         assert!(axes.unwrap().get("traffic.load").is_some());
         assert!(notes.is_empty(), "{notes:?}");
-        let Shape::List(classes) = &doc.root.get("traffic").unwrap().shape else {
+        let ValueShape::List(classes) = &doc.root.get("traffic").unwrap().shape else {
             panic!()
         };
-        assert_eq!(classes[0].get("load").unwrap().shape, Shape::Float(0.5));
-        assert_eq!(classes[1].get("load").unwrap().shape, Shape::Float(0.5));
+        assert_eq!(
+            classes[0].get("load").unwrap().shape,
+            ValueShape::Float(0.5)
+        );
+        assert_eq!(
+            classes[1].get("load").unwrap().shape,
+            ValueShape::Float(0.5)
+        );
         assert_eq!(
             classes[1].get("pattern").unwrap().as_text(),
             Some("tornado")

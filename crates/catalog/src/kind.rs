@@ -1,6 +1,6 @@
 //! Kinds and their registries: a constant slice of kinds per concept.
 
-use crate::document::Shape as Raw;
+use crate::document::ValueShape;
 use crate::{Param, Params, Resolved, ResolvedLine, Section, Value, nearest};
 
 /// What a parameter struct declares about its kind.
@@ -132,8 +132,8 @@ fn read_kind_value<T: ?Sized>(
     notes: &mut crate::Notes,
 ) -> Option<(Option<Box<T>>, Resolved)> {
     let (name, place) = match &value.shape {
-        Raw::Text(name) => (name.as_str(), value.place),
-        Raw::Table(_) => match value.get("kind") {
+        ValueShape::Text(name) => (name.as_str(), value.place),
+        ValueShape::Table(_) => match value.get("kind") {
             Some(kind) => match kind.as_text() {
                 Some(name) => (name, kind.place),
                 None => {
@@ -177,7 +177,7 @@ fn read_kind_value<T: ?Sized>(
         return None;
     };
     let mut inner = match &value.shape {
-        Raw::Table(_) => Section::open(value, notes)?,
+        ValueShape::Table(_) => Section::open(value, notes)?,
         _ => Section::empty(value.place, notes),
     };
     inner.raw("kind");
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn all_mistakes_are_told_at_once() {
+    fn all_mistakes_are_reported_at_once() {
         let (area, messages, _) =
             read("shape = { kind = \"rectangle\", widht = 3, line-height = \"x\" }\nother = 1");
         assert_eq!(area, None);

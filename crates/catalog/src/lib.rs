@@ -26,9 +26,7 @@ mod read;
 mod section;
 
 pub use codes::{Code, codes};
-pub use document::{
-    Document, Place, Position, Shape as ValueShape, Value, keys_of, split_assignment,
-};
+pub use document::{Document, Place, Position, Value, ValueShape, keys_of, split_assignment};
 pub use files::{Disk, Files, MemoryFiles};
 pub use kind::{Described, Kind, KindInfo, info, read_kind};
 pub use name::{is_formula, is_hidden, no_name, visible, visible_name};

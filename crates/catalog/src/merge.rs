@@ -1,6 +1,6 @@
 //! Merging of a file with one that it `extends`.
 
-use crate::document::Shape;
+use crate::document::ValueShape;
 use crate::{Place, Value};
 
 impl Value {
@@ -12,15 +12,15 @@ impl Value {
     /// short form over a table of the same kind keeps the parameters of the table.
     pub fn over(self, parent: Value) -> Value {
         match (&self.shape, &parent.shape) {
-            (Shape::Table(_), Shape::Table(_)) => match (kind(&self), kind(&parent)) {
+            (ValueShape::Table(_), ValueShape::Table(_)) => match (kind(&self), kind(&parent)) {
                 (Some(own), Some(other)) if own != other => self,
                 _ => merged(self, parent),
             },
-            (Shape::Table(_), Shape::Text(name)) if is_name(name) => match kind(&self) {
+            (ValueShape::Table(_), ValueShape::Text(name)) if is_name(name) => match kind(&self) {
                 Some(_) => self,
                 None => merged(self, long_form(parent)),
             },
-            (Shape::Text(name), Shape::Table(_)) if kind(&parent) == Some(name) => {
+            (ValueShape::Text(name), ValueShape::Table(_)) if kind(&parent) == Some(name) => {
                 merged(long_form(self), parent)
             }
             _ => self,
@@ -30,7 +30,8 @@ impl Value {
 
 fn merged(child: Value, parent: Value) -> Value {
     let place = child.place;
-    let (Shape::Table(own), Shape::Table(mut entries)) = (child.shape, parent.shape) else {
+    let (ValueShape::Table(own), ValueShape::Table(mut entries)) = (child.shape, parent.shape)
+    else {
         unreachable!("only tables are merged");
     };
     for (key, key_place, value) in own {
@@ -44,12 +45,12 @@ fn merged(child: Value, parent: Value) -> Value {
     }
     Value {
         place,
-        shape: Shape::Table(entries),
+        shape: ValueShape::Table(entries),
     }
 }
 
 fn nothing(place: Place) -> (String, Place, Value) {
-    let shape = Shape::Bool(false);
+    let shape = ValueShape::Bool(false);
     (String::new(), place, Value { place, shape })
 }
 
@@ -70,7 +71,7 @@ fn long_form(value: Value) -> Value {
     let place = value.place;
     Value {
         place,
-        shape: Shape::Table(vec![("kind".to_owned(), place, value)]),
+        shape: ValueShape::Table(vec![("kind".to_owned(), place, value)]),
     }
 }
 
@@ -122,17 +123,17 @@ mod tests {
             "\n[qos.arbiter]\nkind = \"scfq\"\nlimit = 2\n"
         );
         // The same in the short form.
-        let kept = "\n[qos.arbiter]\nkind = \"wfq\"\nweights = [1]\n";
-        assert_eq!(over(parent, "qos.arbiter = \"wfq\""), kept);
+        let merged = "\n[qos.arbiter]\nkind = \"wfq\"\nweights = [1]\n";
+        assert_eq!(over(parent, "qos.arbiter = \"wfq\""), merged);
         assert_eq!(
             over(parent, "qos.arbiter = \"scfq\""),
             "\n[qos]\narbiter = \"scfq\"\n"
         );
-        assert_eq!(over("qos.arbiter = \"scfq\"", parent), kept);
+        assert_eq!(over("qos.arbiter = \"scfq\"", parent), merged);
         // A table without a kind adds to the short form.
         assert_eq!(
             over("qos.arbiter = \"wfq\"", "[qos.arbiter]\nweights = [1]\n"),
-            kept
+            merged
         );
     }
 

@@ -113,8 +113,8 @@ impl Notes {
 
     /// Returns the number of notes of a severity.
     pub fn count_of(&self, severity: Severity) -> usize {
-        let kept = self.list.iter().filter(|note| note.severity == severity);
-        kept.count() + self.further[severity as usize]
+        let listed = self.list.iter().filter(|note| note.severity == severity);
+        listed.count() + self.further[severity as usize]
     }
 
     /// Returns the number of all notes.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::document::Shape;
+use crate::document::ValueShape;
 use crate::{Document, Place, Value};
 
 /// Depth down to which a table gets its own header; deeper tables are printed in braces. This keeps
@@ -13,7 +13,7 @@ impl Document {
     /// Returns the tree as TOML, regardless of its sources.
     pub fn to_toml(&self) -> String {
         let mut out = String::new();
-        if let Shape::Table(entries) = &self.root.shape {
+        if let ValueShape::Table(entries) = &self.root.shape {
             table(&mut out, "", 0, entries);
         }
         out
@@ -44,13 +44,13 @@ fn table(out: &mut String, path: &str, depth: usize, entries: &[(String, Place, 
             _ => format!("{path}.{}", key(name)),
         };
         for (brackets, entries) in tables {
-            let is_only_a_way = !entries.is_empty()
+            let has_only_tables = !entries.is_empty()
                 && brackets == Brackets::One
                 && entries
                     .iter()
                     .all(|(_, _, value)| header(value, depth + 1).is_some());
             match brackets {
-                Brackets::One if is_only_a_way => {}
+                Brackets::One if has_only_tables => {}
                 Brackets::One => {
                     let _ = write!(out, "\n[{path}]\n");
                 }
@@ -78,11 +78,11 @@ fn header(value: &Value, depth: usize) -> Option<Vec<(Brackets, &Entries)>> {
         return None;
     }
     match &value.shape {
-        Shape::Table(entries) => Some(vec![(Brackets::One, entries)]),
-        Shape::List(items) if !items.is_empty() => items
+        ValueShape::Table(entries) => Some(vec![(Brackets::One, entries)]),
+        ValueShape::List(items) if !items.is_empty() => items
             .iter()
             .map(|item| match &item.shape {
-                Shape::Table(entries) => Some((Brackets::Two, &entries[..])),
+                ValueShape::Table(entries) => Some((Brackets::Two, &entries[..])),
                 _ => None,
             })
             .collect(),
@@ -92,13 +92,13 @@ fn header(value: &Value, depth: usize) -> Option<Vec<(Brackets, &Entries)>> {
 
 fn inline(out: &mut String, value: &Value) {
     let _ = match &value.shape {
-        Shape::Integer(n) => write!(out, "{n}"),
-        Shape::Float(x) if x.is_nan() => write!(out, "nan"),
-        Shape::Float(x) => write!(out, "{x:?}"),
-        Shape::Text(text) => write!(out, "{}", quoted(text)),
-        Shape::Bool(b) => write!(out, "{b}"),
-        Shape::Date(text) => write!(out, "{text}"),
-        Shape::List(items) => {
+        ValueShape::Integer(n) => write!(out, "{n}"),
+        ValueShape::Float(x) if x.is_nan() => write!(out, "nan"),
+        ValueShape::Float(x) => write!(out, "{x:?}"),
+        ValueShape::Text(text) => write!(out, "{}", quoted(text)),
+        ValueShape::Bool(b) => write!(out, "{b}"),
+        ValueShape::Date(text) => write!(out, "{text}"),
+        ValueShape::List(items) => {
             out.push('[');
             for (at, item) in items.iter().enumerate() {
                 out.push_str(if at == 0 { "" } else { ", " });
@@ -106,8 +106,8 @@ fn inline(out: &mut String, value: &Value) {
             }
             write!(out, "]")
         }
-        Shape::Table(entries) if entries.is_empty() => write!(out, "{{}}"),
-        Shape::Table(entries) => {
+        ValueShape::Table(entries) if entries.is_empty() => write!(out, "{{}}"),
+        ValueShape::Table(entries) => {
             out.push_str("{ ");
             for (at, (name, _, value)) in entries.iter().enumerate() {
                 out.push_str(if at == 0 { "" } else { ", " });
@@ -161,17 +161,17 @@ mod tests {
     fn bare(value: &Value) -> Value {
         let place = Place::default();
         let shape = match &value.shape {
-            Shape::List(items) => Shape::List(items.iter().map(bare).collect()),
+            ValueShape::List(items) => ValueShape::List(items.iter().map(bare).collect()),
             // Printing moves single values before tables, which does not change the meaning.
-            Shape::Table(entries) => {
+            ValueShape::Table(entries) => {
                 let mut entries: Vec<_> = entries
                     .iter()
                     .map(|(key, _, value)| (key.clone(), place, bare(value)))
                     .collect();
                 entries.sort_by(|a, b| a.0.cmp(&b.0));
-                Shape::Table(entries)
+                ValueShape::Table(entries)
             }
-            Shape::Float(x) if *x == 0.0 => Shape::Float(*x),
+            ValueShape::Float(x) if *x == 0.0 => ValueShape::Float(*x),
             other => other.clone(),
         };
         Value { place, shape }
@@ -179,12 +179,12 @@ mod tests {
 
     fn value() -> impl Strategy<Value = Value> {
         let shape = prop_oneof![
-            any::<i64>().prop_map(Shape::Integer),
+            any::<i64>().prop_map(ValueShape::Integer),
             any::<f64>()
                 .prop_filter("equal to itself", |x| !x.is_nan())
-                .prop_map(Shape::Float),
-            any::<bool>().prop_map(Shape::Bool),
-            any::<String>().prop_map(Shape::Text),
+                .prop_map(ValueShape::Float),
+            any::<bool>().prop_map(ValueShape::Bool),
+            any::<String>().prop_map(ValueShape::Text),
         ];
         let place = Place::default();
         let leaf = shape.prop_map(move |shape| Value { place, shape });
@@ -193,7 +193,7 @@ mod tests {
                 .prop_map(move |map| table_of(map.into_iter().collect()));
             let list = prop::collection::vec(inner, 0..5).prop_map(move |items| Value {
                 place,
-                shape: Shape::List(items),
+                shape: ValueShape::List(items),
             });
             prop_oneof![table, list]
         })
@@ -204,7 +204,7 @@ mod tests {
         let entries = entries.into_iter().map(|(k, v)| (k, place, v)).collect();
         Value {
             place,
-            shape: Shape::Table(entries),
+            shape: ValueShape::Table(entries),
         }
     }
 

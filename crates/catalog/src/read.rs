@@ -2,7 +2,7 @@
 
 use netloom_units::{Bytes, Rate, Time, UnitError};
 
-use crate::document::Shape as Raw;
+use crate::document::ValueShape;
 use crate::{Notes, Value};
 
 /// The type of a parameter, for the manual and the schema.
@@ -87,7 +87,7 @@ macro_rules! integers {
                 Shape::Integer(i128::from(<$int>::MIN), i128::from(<$int>::MAX))
             }
             fn read(value: &Value, notes: &mut Notes) -> Option<Self> {
-                let Raw::Integer(n) = value.shape else {
+                let ValueShape::Integer(n) = value.shape else {
                     wrong(value, notes, "an integer");
                     return None;
                 };
@@ -112,9 +112,9 @@ impl FromToml for f64 {
     }
     fn read(value: &Value, notes: &mut Notes) -> Option<Self> {
         match value.shape {
-            Raw::Integer(n) => Some(n as f64),
-            Raw::Float(x) if x.is_finite() => Some(x),
-            Raw::Float(_) => {
+            ValueShape::Integer(n) => Some(n as f64),
+            ValueShape::Float(x) if x.is_finite() => Some(x),
+            ValueShape::Float(_) => {
                 notes.error("E0102", value.place, "expected a finite number");
                 None
             }
@@ -148,7 +148,7 @@ impl FromToml for bool {
         Shape::Bool
     }
     fn read(value: &Value, notes: &mut Notes) -> Option<Self> {
-        let Raw::Bool(b) = value.shape else {
+        let ValueShape::Bool(b) = value.shape else {
             wrong(value, notes, "true or false");
             return None;
         };
@@ -164,7 +164,7 @@ impl FromToml for String {
         Shape::Text
     }
     fn read(value: &Value, notes: &mut Notes) -> Option<Self> {
-        let Raw::Text(s) = &value.shape else {
+        let ValueShape::Text(s) = &value.shape else {
             wrong(value, notes, "a string");
             return None;
         };
@@ -183,7 +183,7 @@ macro_rules! quantities {
             }
             fn read(value: &Value, notes: &mut Notes) -> Option<Self> {
                 match &value.shape {
-                    Raw::Text(text) => match text.parse() {
+                    ValueShape::Text(text) => match text.parse() {
                         Ok(quantity) => Some(quantity),
                         Err(UnitError { message, help }) => {
                             notes.error("E0103", value.place, message).help(help);
@@ -212,7 +212,7 @@ impl<T: FromToml> FromToml for Vec<T> {
         Shape::List(Box::new(T::shape()))
     }
     fn read(value: &Value, notes: &mut Notes) -> Option<Self> {
-        let Raw::List(list) = &value.shape else {
+        let ValueShape::List(list) = &value.shape else {
             wrong(value, notes, "a list");
             return None;
         };
@@ -234,11 +234,11 @@ impl<A: FromToml, B: FromToml> FromToml for (A, B) {
     }
     fn read(value: &Value, notes: &mut Notes) -> Option<Self> {
         match &value.shape {
-            Raw::List(list) if list.len() == 2 => {
+            ValueShape::List(list) if list.len() == 2 => {
                 let (a, b) = (A::read(&list[0], notes), B::read(&list[1], notes));
                 Some((a?, b?))
             }
-            Raw::List(list) => {
+            ValueShape::List(list) => {
                 notes.error(
                     "E0101",
                     value.place,

@@ -1,6 +1,6 @@
 //! Reading of one table: each key once, with all mistakes and all resulting values recorded.
 
-use crate::document::Shape as Raw;
+use crate::document::ValueShape;
 use crate::{FromToml, Notes, Place, Value, nearest};
 
 /// One line of a resolved file.
@@ -84,7 +84,7 @@ pub struct Section<'a> {
 impl<'a> Section<'a> {
     /// Opens a table, or notes that the value is not one.
     pub fn open(value: &'a Value, notes: &'a mut Notes) -> Option<Section<'a>> {
-        let Raw::Table(entries) = &value.shape else {
+        let ValueShape::Table(entries) = &value.shape else {
             notes.error(
                 "E0101",
                 value.place,

@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::job::Job;
 use super::load::{self, Overrides, Purpose, at_least_one};
 use super::output::Output;
-use super::progress::{Shown, Style};
+use super::progress::{ProgressDisplay, Style};
 use super::table::prefixed;
 use super::{Exit, Format, interrupt, machine};
 
@@ -132,9 +132,9 @@ impl Bench {
         let mut clocks: Option<[(Instant, Option<Duration>); 2]> = None;
         interrupt::fabric_runs();
         let (mut peak_memory, mut events) = (None, 0);
-        let mut shown = Shown::new(self.progress, output.quiet);
+        let mut display = ProgressDisplay::new(self.progress, output.quiet);
         let result = runner::run_over(&experiment, &options, job.ranks(), &mut |progress| {
-            shown.update(progress);
+            display.update(progress);
             let now = (Instant::now(), netloom_results::cpu_time());
             clocks.get_or_insert([now; 2])[1] = now;
             events = progress.events;
@@ -144,7 +144,7 @@ impl Bench {
             }
             Control::Continue
         });
-        shown.finish();
+        display.finish();
         let [start, end] = clocks.expect("called before the first epoch");
         let cpu = end.1.zip(start.1).map(|(end, start)| end - start);
         // If one rank lacks a value, so does the sum.

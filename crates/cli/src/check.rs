@@ -14,8 +14,8 @@ use serde::Serialize;
 use super::load::{self, Overrides, Purpose, at_least_one};
 use super::note_lines::NoteLine;
 use super::output::Output;
-use super::patience::Patience;
 use super::shared_run::{self, SharedRunLine};
+use super::slow_notice::SlowNotice;
 use super::table::{Table, prefixed, width};
 use super::{Exit, Format, interrupt};
 
@@ -88,11 +88,11 @@ impl Check {
         };
         let opened = load::open_study(kinds, file, &overrides, purpose)?;
         let checking = format!("checking {}", file.display());
-        let patience = Patience::new(checking.clone(), output.quiet);
+        let notice = SlowNotice::new(checking.clone(), output.quiet);
         if !opened.has_study {
-            let step = |step: &str| patience.update(format!("{checking}: {step}"));
+            let step = |step: &str| notice.update(format!("{checking}: {step}"));
             let loaded = load::load_quietly(kinds, file, &overrides, purpose, Some(&step))?;
-            drop(patience);
+            drop(notice);
             let exit = load::exit_of(&loaded);
             let shared = match shared_run::of(&loaded, self.ranks, overrides.threads_of_a_run()) {
                 Ok(shared) => shared,
@@ -101,21 +101,21 @@ impl Check {
                     return Ok(Exit::Usage);
                 }
             };
-            let told = (&loaded.document, &loaded.notes);
-            self.print(file, exit, told, &loaded.facts, shared, output)?;
+            let noted = (&loaded.document, &loaded.notes);
+            self.print(file, exit, noted, &loaded.facts, shared, output)?;
             return Ok(exit);
         }
         let Some(study) = opened.study else {
-            drop(patience);
-            let told = (&opened.document, &opened.notes);
-            self.print(file, Exit::Invalid, told, &[], None, output)?;
+            drop(notice);
+            let noted = (&opened.document, &opened.notes);
+            self.print(file, Exit::Invalid, noted, &[], None, output)?;
             return Ok(Exit::Invalid);
         };
         let checked = study.check(BUDGET, &mut |done, of| {
-            patience.update(format!("checked {done} of {of} points"));
+            notice.update(format!("checked {done} of {of} points"));
             interrupt::control()
         });
-        drop(patience);
+        drop(notice);
         if checked.interrupted {
             return Ok(Exit::Interrupted);
         }
@@ -134,9 +134,9 @@ impl Check {
             Some(Ok(shared)) => shared,
             None => None,
         };
-        let told = (&checked.document, &notes);
+        let noted = (&checked.document, &notes);
         let facts = facts(&study, &checked);
-        self.print(file, exit, told, &facts, shared, output)?;
+        self.print(file, exit, noted, &facts, shared, output)?;
         Ok(exit)
     }
 

@@ -14,7 +14,7 @@ use super::job::Job;
 use super::output::Output;
 
 /// Writes checkpoints to a folder at an interval.
-pub(crate) struct Keeper<'a> {
+pub(crate) struct CheckpointWriter<'a> {
     folder: CheckpointFolder,
     every: Option<Duration>,
     /// When the last checkpoint was written, or the run started.
@@ -22,7 +22,7 @@ pub(crate) struct Keeper<'a> {
     output: &'a Output,
 }
 
-impl<'a> Keeper<'a> {
+impl<'a> CheckpointWriter<'a> {
     /// Opens the checkpoints of a run. Returns `None` if there is no interval and no checkpoint. If
     /// there is a checkpoint, divides the experiment into its partitions.
     ///
@@ -35,8 +35,8 @@ impl<'a> Keeper<'a> {
         experiment: &mut Experiment,
         job: &Job,
         output: &'a Output,
-    ) -> anyhow::Result<Option<Keeper<'a>>> {
-        let path = CheckpointFolder::beside(results);
+    ) -> anyhow::Result<Option<CheckpointWriter<'a>>> {
+        let path = CheckpointFolder::path_for(results);
         let removed = match overwrite && job.leads() {
             true => CheckpointFolder::remove(&path),
             false => Ok(()),
@@ -72,7 +72,7 @@ impl<'a> Keeper<'a> {
         if is_there {
             interrupt::resumes_from(&path);
         }
-        Ok(Some(Keeper {
+        Ok(Some(CheckpointWriter {
             folder: CheckpointFolder::open(&path, of, job.leads())?,
             every,
             last: Instant::now(),
@@ -96,7 +96,7 @@ pub(crate) fn refused(why: &dyn std::fmt::Display, path: &Path) -> anyhow::Error
     anyhow::anyhow!("{why}; delete {here}, or run with --overwrite to start from the beginning")
 }
 
-impl Checkpoints for Keeper<'_> {
+impl Checkpoints for CheckpointWriter<'_> {
     fn last(&mut self) -> io::Result<Option<Vec<u8>>> {
         self.folder.shared()
     }

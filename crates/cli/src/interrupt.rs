@@ -58,12 +58,12 @@ fn refuse(checkpoint: &Path, panic: &std::panic::PanicHookInfo<'_>) {
         "cannot use {}: an invariant is violated: {what}",
         checkpoint.display()
     );
-    let told = super::checkpoint::refused(&why, checkpoint);
+    let error = super::checkpoint::refused(&why, checkpoint);
     let place = panic.location().map(ToString::to_string);
     let place = place.unwrap_or_default();
     let _ = writeln!(
         std::io::stderr(),
-        "error: {told}. If the checkpoint was not modified, this is a bug in netloom at {place}: \
+        "error: {error}. If the checkpoint was not modified, this is a bug in netloom at {place}: \
          please report it."
     );
 }

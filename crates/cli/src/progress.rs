@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use netloom_experiment::runner::Progress;
 use netloom_results::Status;
-use netloom_study::running::Progress as StudyProgress;
+use netloom_study::running::StudyProgress;
 
 use super::output::printable;
 use super::table::{nanos, prefixed};
@@ -29,31 +29,31 @@ pub(super) enum Style {
 }
 
 /// An active display of progress.
-pub(super) enum Shown {
+pub(super) enum ProgressDisplay {
     Bar(ProgressBar),
     Lines { next: Instant },
     Json { next: Instant },
     Nothing,
 }
 
-impl Shown {
-    pub(super) fn new(style: Style, quiet: bool) -> Shown {
+impl ProgressDisplay {
+    pub(super) fn new(style: Style, quiet: bool) -> ProgressDisplay {
         let is_terminal = std::io::stderr().is_terminal();
         match style {
-            Style::None => Shown::Nothing,
-            Style::Json => Shown::Json {
+            Style::None => ProgressDisplay::Nothing,
+            Style::Json => ProgressDisplay::Json {
                 next: Instant::now(),
             },
-            _ if quiet => Shown::Nothing,
+            _ if quiet => ProgressDisplay::Nothing,
             Style::Auto if is_terminal => {
                 let bar = ProgressBar::new(1000);
                 // A message that is too long is truncated: a wrapped bar would scroll the terminal.
                 let template = "  [{bar:24}] {percent:>3}%  {wide_msg}";
                 let style = ProgressStyle::with_template(template).expect("a sound template");
                 bar.set_style(style.progress_chars("#>-"));
-                Shown::Bar(bar)
+                ProgressDisplay::Bar(bar)
             }
-            Style::Auto | Style::Plain => Shown::Lines {
+            Style::Auto | Style::Plain => ProgressDisplay::Lines {
                 next: Instant::now() + PERIOD,
             },
         }
@@ -62,18 +62,18 @@ impl Shown {
     /// Shows the state of a run.
     pub(super) fn update(&mut self, progress: &Progress) {
         match self {
-            Shown::Bar(bar) => {
+            ProgressDisplay::Bar(bar) => {
                 bar.set_position((progress.share() * 1000.0) as u64);
                 bar.set_message(words(progress));
             }
-            Shown::Lines { next } => {
+            ProgressDisplay::Lines { next } => {
                 if Instant::now() >= *next {
                     *next += PERIOD;
                     let percent = progress.share() * 100.0;
                     say(&format!("  {percent:>3.0}%  {}", words(progress)));
                 }
             }
-            Shown::Json { next } => {
+            ProgressDisplay::Json { next } => {
                 if Instant::now() >= *next {
                     *next += Duration::from_secs(1);
                     let line = serde_json::json!({
@@ -91,7 +91,7 @@ impl Shown {
                     say(&line.to_string());
                 }
             }
-            Shown::Nothing => {}
+            ProgressDisplay::Nothing => {}
         }
     }
 
@@ -99,11 +99,11 @@ impl Shown {
     pub(super) fn update_study(&mut self, study: &StudyProgress) {
         let share = study.done as f64 / study.of.max(1) as f64;
         match self {
-            Shown::Bar(bar) => {
+            ProgressDisplay::Bar(bar) => {
                 bar.set_position((share * 1000.0) as u64);
                 bar.set_message(printable(&study_words(study), false).into_owned());
             }
-            Shown::Lines { next } => {
+            ProgressDisplay::Lines { next } => {
                 if Instant::now() >= *next {
                     *next = Instant::now() + PERIOD;
                     say(&format!(
@@ -113,7 +113,7 @@ impl Shown {
                     ));
                 }
             }
-            Shown::Json { next } => {
+            ProgressDisplay::Json { next } => {
                 if Instant::now() >= *next {
                     *next = Instant::now() + Duration::from_secs(1);
                     let worst = study.worst.as_ref().map(|worst| {
@@ -136,13 +136,13 @@ impl Shown {
                     say(&line.to_string());
                 }
             }
-            Shown::Nothing => {}
+            ProgressDisplay::Nothing => {}
         }
     }
 
     /// Clears the bar.
     pub(super) fn finish(&self) {
-        if let Shown::Bar(bar) = self {
+        if let ProgressDisplay::Bar(bar) = self {
             bar.finish_and_clear();
         }
     }

@@ -301,7 +301,7 @@ impl Reproduce {
             scenarios: &self.scenario,
             vary_only: self.vary_only,
             folder: self.output.as_deref().unwrap_or(&passing),
-            is_kept: self.output.is_some(),
+            is_stored: self.output.is_some(),
             overwrite: self.overwrite,
             threads: self.threads(),
             progress: self.progress,

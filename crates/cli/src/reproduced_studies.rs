@@ -14,11 +14,11 @@ use netloom_experiment::runner::Control;
 use netloom_reproduction::{Failure, Plan, Results, Scenario, Size, Variation};
 use netloom_study::Study;
 use netloom_study::running::{
-    self, Journal, MergeOptions, Options, Progress, Recorded, StudyFolder,
+    self, Journal, MergeOptions, Options, Recorded, StudyFolder, StudyProgress,
 };
 
 use super::output::Output;
-use super::progress::{Shown, Style};
+use super::progress::{ProgressDisplay, Style};
 use super::{interrupt, study};
 
 /// What to run.
@@ -34,7 +34,7 @@ pub(super) struct Studies<'a> {
     /// Parent of the folders of studies.
     pub(super) folder: &'a Path,
     /// Whether the folder is kept, so that tables are written.
-    pub(super) is_kept: bool,
+    pub(super) is_stored: bool,
     /// Whether a study may replace another one.
     pub(super) overwrite: bool,
     pub(super) threads: NonZeroUsize,
@@ -46,7 +46,7 @@ pub(super) struct Executed {
     /// Under netloom's own reading first, then under each other one.
     pub(super) results: Vec<Results>,
     /// Of all studies together.
-    pub(super) progress: Progress,
+    pub(super) progress: StudyProgress,
 }
 
 impl Studies<'_> {
@@ -64,14 +64,14 @@ impl Studies<'_> {
         let mut later = self.later(&readings);
         let mut executed = Executed {
             results: vec![],
-            progress: Progress::default(),
+            progress: StudyProgress::default(),
         };
         for (variation, scenarios) in &readings {
             let mut results = Results::default();
             for scenario in scenarios {
                 let path = self.path(scenario, *variation);
                 let after = self.asks_for(scenario, *variation).then(|| {
-                    let after = together(&Progress::default(), &later);
+                    let after = together(&StudyProgress::default(), &later);
                     later.pop_front();
                     after
                 });
@@ -91,7 +91,7 @@ impl Studies<'_> {
 
     /// Returns the progress of all requested scenarios after the first one, in the order of their
     /// runs.
-    fn later(&self, readings: &[(Option<&Variation>, Vec<Scenario>)]) -> VecDeque<Progress> {
+    fn later(&self, readings: &[(Option<&Variation>, Vec<Scenario>)]) -> VecDeque<StudyProgress> {
         let own = readings.iter().flat_map(|(variation, scenarios)| {
             scenarios.iter().map(move |scenario| (scenario, *variation))
         });
@@ -122,8 +122,8 @@ impl Studies<'_> {
         &self,
         scenario: &Scenario,
         path: &Path,
-        after: Option<&Progress>,
-        all: &mut Progress,
+        after: Option<&StudyProgress>,
+        all: &mut StudyProgress,
         output: &Output,
     ) -> anyhow::Result<Result<Results, Failure>> {
         let Some(after) = after.filter(|_| !interrupt::is_asked()) else {
@@ -155,16 +155,16 @@ impl Studies<'_> {
             journal: Some(&journal),
             ..Options::default()
         };
-        let shown = Mutex::new(Shown::new(self.progress, output.quiet));
+        let display = Mutex::new(ProgressDisplay::new(self.progress, output.quiet));
         let so_far = all.clone();
         let finished = scenario.study.run(&folder, &options, &|progress| {
-            if let Ok(mut shown) = shown.lock() {
-                shown.update_study(&together(&so_far, [progress, after]));
+            if let Ok(mut display) = display.lock() {
+                display.update_study(&together(&so_far, [progress, after]));
             }
             interrupt::control()
         });
-        if let Ok(shown) = shown.lock() {
-            shown.finish();
+        if let Ok(display) = display.lock() {
+            display.finish();
         }
         let finished = finished?;
         *all = together(&so_far, [&finished.progress]);
@@ -172,7 +172,7 @@ impl Studies<'_> {
             let what = format!("{messages}not run: {}: {point}", scenario.id);
             return Ok(Err(Failure::Mistakes(what)));
         }
-        if self.is_kept && scenario.is_drawn && !finished.interrupted {
+        if self.is_stored && scenario.is_drawn && !finished.interrupted {
             // Complete results are merged even if the user wants no further ones.
             let (options, control) = (MergeOptions::default(), || Control::Continue);
             study::merge(&scenario.study, &folder, options, control, output)?;
@@ -189,7 +189,7 @@ fn held(study: &Study, path: &Path) -> Option<(StudyFolder, Study)> {
 }
 
 /// Returns the progress of a study that is not running.
-fn there(study: &Study, path: &Path) -> Progress {
+fn there(study: &Study, path: &Path) -> StudyProgress {
     let recorded = held(study, path).and_then(|(folder, _)| Recorded::read(&folder).ok());
     let (done, missing) = match recorded {
         Some(recorded) => {
@@ -199,24 +199,27 @@ fn there(study: &Study, path: &Path) -> Progress {
         }
         None => (0, study.most_runs()),
     };
-    Progress {
+    StudyProgress {
         done,
         found: done,
         of: done + missing,
-        ..Progress::default()
+        ..StudyProgress::default()
     }
 }
 
 /// Adds the progress of other studies, in their order.
-fn together<'a>(before: &Progress, others: impl IntoIterator<Item = &'a Progress>) -> Progress {
+fn together<'a>(
+    before: &StudyProgress,
+    others: impl IntoIterator<Item = &'a StudyProgress>,
+) -> StudyProgress {
     let is_worse = |one: &running::Worst, other: &running::Worst| one.status > other.status;
     let mut all = before.clone();
     for other in others {
-        let is_kept = match (&all.worst, &other.worst) {
+        let is_worst = match (&all.worst, &other.worst) {
             (Some(one), Some(other)) => is_worse(one, other),
             (_, other) => other.is_none(),
         };
-        if !is_kept {
+        if !is_worst {
             all.worst = other.worst.clone();
         }
         all.done += other.done;

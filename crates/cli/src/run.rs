@@ -15,12 +15,12 @@ use netloom_results::{
 use netloom_study::running::StudyFolder;
 use netloom_study::{OpenedStudy, Study};
 
-use super::checkpoint::{self, Keeper};
+use super::checkpoint::{self, CheckpointWriter};
 use super::job::Job;
-use super::kept;
 use super::load::{self, Overrides, Purpose};
 use super::output::Output;
-use super::progress::{Shown, Style};
+use super::plan_comparison;
+use super::progress::{ProgressDisplay, Style};
 use super::shard::{Part, Shard};
 use super::study;
 use super::table::{Table, marked, maybe_nanos, nanos, painted, prefixed, title, width};
@@ -134,34 +134,35 @@ impl RunCommand {
             return Ok(Exit::Failed);
         }
         let (every, overwrite) = (self.checkpoint_every, self.overwrite);
-        let keeper = Keeper::open(every, overwrite, &path, &mut experiment, &job, output);
-        if !job.all(keeper.is_ok()) {
-            keeper?;
+        let writer = CheckpointWriter::open(every, overwrite, &path, &mut experiment, &job, output);
+        if !job.all(writer.is_ok()) {
+            writer?;
             return Ok(Exit::Failed);
         }
-        let mut keeper = keeper?;
+        let mut writer = writer?;
         if let Err(exit) = job.has_work_for_all(&experiment, output) {
             return Ok(exit);
         }
 
         let stopwatch = Stopwatch::start();
-        let mut shown = Shown::new(self.progress, output.quiet);
+        let mut display = ProgressDisplay::new(self.progress, output.quiet);
         let options = RunOptions {
             threads: self.overrides.threads_of_a_run(),
             reference: self.reference,
             tables: true,
         };
         interrupt::fabric_runs();
-        let checkpoints = keeper.as_mut().map(|keeper| keeper as &mut dyn Checkpoints);
+        let checkpoints = writer.as_mut().map(|writer| writer as &mut dyn Checkpoints);
         let mut control = |progress: &runner::Progress| {
-            shown.update(progress);
+            display.update(progress);
             interrupt::control()
         };
         let ranks = job.ranks();
-        let result = runner::run_kept(&experiment, &options, ranks, checkpoints, &mut control);
-        shown.finish();
-        let kept = CheckpointFolder::beside(&path);
-        let mut result = result.map_err(|why| checkpoint::refused(&why, &kept))?;
+        let result =
+            runner::run_with_checkpoints(&experiment, &options, ranks, checkpoints, &mut control);
+        display.finish();
+        let checkpoints_path = CheckpointFolder::path_for(&path);
+        let mut result = result.map_err(|why| checkpoint::refused(&why, &checkpoints_path))?;
         let Ok(Some(folder)) = folder else {
             // The first process reports the outcome. Slurm takes any other exit code for a lost
             // rank.
@@ -186,17 +187,17 @@ impl RunCommand {
         }
         say_without_csv(&stored?, output);
         let status = result.document.status();
-        let is_kept = keeper.is_some();
+        let has_checkpoint = writer.is_some();
         if status == Status::Interrupted {
-            let then = match is_kept {
+            let then = match has_checkpoint {
                 true => "Run the same command to resume from the checkpoint.",
                 false => "The same command starts again from the beginning.",
             };
             output.say(&format!(
                 "Interrupted. Partial results are in the tables named \"partial\". {then}"
             ));
-        } else if let Some(keeper) = keeper {
-            keeper.remove();
+        } else if let Some(writer) = writer {
+            writer.remove();
         }
         let is_silent = |run: &&Run| run.counters.injected_packets == 0;
         if let Some(run) = result.document.runs().find(is_silent) {
@@ -414,7 +415,7 @@ fn for_people(document: &Document, plan: Option<&Plan>, is_coloured: bool) -> St
     text.push('\n');
     text.push_str(&links(run));
     if let Some(plan) = plan {
-        text.push_str(&format!("\n{}", kept::table(plan, run)));
+        text.push_str(&format!("\n{}", plan_comparison::table(plan, run)));
     }
     if let Some(summary) = &run.connections {
         text.push_str(&format!("\n{}", connections(summary)));
@@ -487,18 +488,18 @@ fn for_people(document: &Document, plan: Option<&Plan>, is_coloured: bool) -> St
 /// Returns the progress of an unfinished job or list, and which ranks wait for which.
 fn unfinished(job: &JobSummary) -> String {
     /// Waits that are printed.
-    const SHOWN: usize = 5;
+    const MOST_SHOWN: usize = 5;
     let (done, of) = (job.delivered_messages, job.messages);
     let mut text = format!("  {}: {done} of {of} messages delivered", job.class);
     if let Some(ranks) = job.ranks {
         text.push_str(&format!(", {} of {ranks} ranks wait", job.waiting.len()));
     }
     text.push('\n');
-    for wait in job.waiting.iter().take(SHOWN) {
+    for wait in job.waiting.iter().take(MOST_SHOWN) {
         let RankWait { rank, waits_for } = wait;
         text.push_str(&format!("    rank {rank} waits for rank {waits_for}\n"));
     }
-    if let Some(more @ 1..) = job.waiting.len().checked_sub(SHOWN) {
+    if let Some(more @ 1..) = job.waiting.len().checked_sub(MOST_SHOWN) {
         text.push_str(&format!("    and {more} more (`jobs` in results.json)\n"));
     }
     text

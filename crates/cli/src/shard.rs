@@ -182,7 +182,7 @@ impl Shard {
     /// Returns the part that the batch system assigns to this process: the member of an array, the
     /// rank among processes that start together, or both if each member starts several processes.
     pub(super) fn auto(lookup: impl Fn(&str) -> Option<String>) -> Result<Shard, String> {
-        let lookup = |name: &str| said(&lookup, name);
+        let lookup = |name: &str| value_of(&lookup, name);
         let array = member(&lookup)?;
         let rank = RANKS
             .iter()
@@ -205,7 +205,7 @@ impl Shard {
 
     /// Returns the part of a member of an array, which all its processes share.
     pub(super) fn of_array(lookup: impl Fn(&str) -> Option<String>) -> Result<Shard, String> {
-        let array = member(&|name: &str| said(&lookup, name))?;
+        let array = member(&|name: &str| value_of(&lookup, name))?;
         array.ok_or_else(|| nothing_found([]))
     }
 
@@ -304,7 +304,7 @@ fn member(lookup: &dyn Fn(&str) -> Option<String>) -> Result<Option<Shard>, Stri
 
 /// Returns the value of a variable, if it has one. Outside of arrays, Grid Engine sets "undefined",
 /// and LSF sets 0.
-fn said(lookup: &dyn Fn(&str) -> Option<String>, name: &str) -> Option<String> {
+fn value_of(lookup: &dyn Fn(&str) -> Option<String>, name: &str) -> Option<String> {
     lookup(name)
         .map(|value| value.trim().to_owned())
         .filter(|value| !value.is_empty() && value != "undefined")

@@ -391,10 +391,10 @@ fn anchors(text: &str) -> BTreeSet<String> {
         }
         if let (false, true) = (is_code, line.starts_with('#')) {
             let words = line.trim_start_matches('#').trim().to_lowercase();
-            let kept = words
+            let letters = words
                 .chars()
                 .filter(|c| c.is_alphanumeric() || " -_".contains(*c));
-            anchors.insert(kept.collect::<String>().replace(' ', "-"));
+            anchors.insert(letters.collect::<String>().replace(' ', "-"));
         }
     }
     anchors

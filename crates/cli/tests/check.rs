@@ -36,17 +36,17 @@ fn the_routing_in_force_is_named_however_it_is_written() {
     let after = rest.split_once("[[traffic]]").unwrap().1;
     let short = before.replacen("netloom = 1", "netloom = 1\nrouting = \"shortest\"", 1);
     place.file("short.toml", &format!("{short}[[traffic]]{after}"));
-    let told = place.run(&["check", "short.toml"]).with(4).stderr;
-    assert!(told.contains("routing shortest can deadlock"), "{told}");
-    assert!(!told.contains("deadlock = \"bubble\""), "{told}");
+    let stderr = place.run(&["check", "short.toml"]).with(4).stderr;
+    assert!(stderr.contains("routing shortest can deadlock"), "{stderr}");
+    assert!(!stderr.contains("deadlock = \"bubble\""), "{stderr}");
     assert!(
-        told.contains("routing.kind = \"dimension-order\""),
-        "{told}"
+        stderr.contains("routing.kind = \"dimension-order\""),
+        "{stderr}"
     );
 }
 
 #[test]
-fn a_run_over_ranks_is_told_before_it_runs() {
+fn a_run_over_ranks_is_described_before_it_runs() {
     let place = torus("check-ranks");
     let check = |arguments: &[&str]| place.run(&[&["check", "torus.toml"], arguments].concat());
     let plain = check(&["--format", "json"]).with(0).json();
@@ -72,12 +72,12 @@ fn a_run_over_ranks_is_told_before_it_runs() {
     assert!(memory(&two) > memory(&four));
     assert!(memory(&four) > whole(&four));
     assert!(number(&two["computed"], "efficiency") > number(&four["computed"], "efficiency"));
-    let told = check(&["--ranks", "4"]).with(0).stdout;
+    let stdout = check(&["--ranks", "4"]).with(0).stdout;
     for word in ["ranks", "cut", "look-ahead", "memory", "efficiency"] {
-        let is_told = |line: &str| line.trim_start().starts_with(word);
-        assert!(told.lines().any(is_told), "{word}: {told}");
+        let is_printed = |line: &str| line.trim_start().starts_with(word);
+        assert!(stdout.lines().any(is_printed), "{word}: {stdout}");
     }
-    assert!(told.contains("computed, not measured"), "{told}");
+    assert!(stdout.contains("computed, not measured"), "{stdout}");
     let refused = check(&["--ranks", "1000"]).with(2).stderr;
     assert!(
         refused.contains("torus.toml: 1000 ranks, but the fabric has"),
@@ -86,7 +86,7 @@ fn a_run_over_ranks_is_told_before_it_runs() {
 }
 
 #[test]
-fn a_study_is_told_by_its_first_point() {
+fn a_study_is_described_by_its_first_point() {
     let place = Place::new("check-study-ranks");
     let study = "[[traffic]]\nload = 0.5\n[study.axes]\n\"traffic.load\" = [0.2, 0.4]\n";
     place.file("small.toml", &format!("{SMALL}{study}"));
@@ -99,61 +99,64 @@ fn a_study_is_told_by_its_first_point() {
 }
 
 #[test]
-fn a_key_of_another_kind_is_told_whose_it_is() {
+fn a_key_of_another_kind_is_reported_with_its_kind() {
     let place = torus("check-other-kind");
-    let told = place
+    let stderr = place
         .run(&["check", "torus.toml", "--set", "routing.kind=shortest"])
         .with(3)
         .stderr;
-    assert!(told.contains("it is a key of dimension-order"), "{told}");
-    assert!(!told.contains("use deadlock ="), "{told}");
+    assert!(
+        stderr.contains("it is a key of dimension-order"),
+        "{stderr}"
+    );
+    assert!(!stderr.contains("use deadlock ="), "{stderr}");
 }
 
 #[test]
 fn a_routing_that_does_not_fit_is_told_with_those_that_do() {
     let traffic = "[routing]\nkind = \"minimal\"\n[[traffic]]\nload = 0.5\n";
-    let told = small("check-fit", traffic).with(3).stderr;
-    assert!(told.contains("use one of: d-mod-k"), "{told}");
-    assert!(told.contains("up-down, shortest"), "{told}");
+    let stderr = small("check-fit", traffic).with(3).stderr;
+    assert!(stderr.contains("use one of: d-mod-k"), "{stderr}");
+    assert!(stderr.contains("up-down, shortest"), "{stderr}");
 }
 
 #[test]
-fn slips_are_told_once_and_with_what_to_write() {
-    let told = |name: &str, class: &str| {
+fn slips_are_reported_once_and_with_what_to_write() {
+    let messages = |name: &str, class: &str| {
         let ended = small(name, &format!("[[traffic]]\n{class}\n"));
         ended.with(3).stderr
     };
-    let misspelt = told("check-slip", "laod = 0.5");
+    let misspelt = messages("check-slip", "laod = 0.5");
     assert!(misspelt.contains("did you mean `load`?"), "{misspelt}");
     assert!(
         misspelt.contains("1 error") && !misspelt.contains("is missing"),
         "{misspelt}"
     );
-    let percent = told("check-percent", "load = \"50 %\"");
+    let percent = messages("check-percent", "load = \"50 %\"");
     assert!(percent.contains("use 0.5, without quotes"), "{percent}");
-    let size = told("check-size", "load = 0.5\nsize = \"2 KiB\"");
+    let size = messages("check-size", "load = 0.5\nsize = \"2 KiB\"");
     assert!(size.contains("use message = \"2 KiB\""), "{size}");
 }
 
 #[test]
 fn what_lanes_leave_to_chance_is_warned_of() {
     let lonely = "[qos]\narbiter = \"oldest-first\"\n[[traffic]]\nload = 0.5\n";
-    let told = small("check-lonely", lonely).with(0).stderr;
-    assert!(told.contains("W0415"), "{told}");
+    let stderr = small("check-lonely", lonely).with(0).stderr;
+    assert!(stderr.contains("W0415"), "{stderr}");
     let two = "[qos]\narbiter = \"oldest-first\"\n[[traffic]]\nload = 0.3\n[[traffic]]\nsl = 1\n\
         load = 0.3\n";
-    let told = small("check-two", two).with(0).stderr;
-    assert_eq!(told, "");
+    let stderr = small("check-two", two).with(0).stderr;
+    assert_eq!(stderr, "");
     let left_out = "[qos]\nsl2vl = [0, 1]\n[[traffic]]\nsl = 3\nload = 0.3\n";
-    let told = small("check-left-out", left_out).with(0).stderr;
+    let stderr = small("check-left-out", left_out).with(0).stderr;
     assert!(
-        told.contains("W0416") && told.contains("it uses VL1"),
-        "{told}"
+        stderr.contains("W0416") && stderr.contains("it uses VL1"),
+        "{stderr}"
     );
 }
 
 #[test]
-fn oversubscription_and_bisection_are_told_by_level() {
+fn oversubscription_and_bisection_are_reported_by_level() {
     let place = Place::new("check-levels");
     let text = "netloom = 1\n[topology]\nkind = \"pgft\"\nchildren = [8, 4]\nparents = [1, 4]\n\
         [[traffic]]\nload = 0.1\n";
@@ -254,11 +257,11 @@ fn a_plan_counts_the_headers_of_its_links() {
     assert_eq!(of_level, wait("[link]\nmtu = \"1 KiB\"\n"));
     // The class plans 1 KiB, and sends another 512 bytes of header.
     planned("[link]\nheader = \"512 B\"\n", "packet = \"1 KiB\"\n").with(0);
-    let told = place.run(&["check", "plan.toml"]).with(0).stderr;
-    assert!(told.contains("W0906"), "{told}");
-    assert!(told.contains("sends packets of 1536 B"), "{told}");
-    let told = planned("[link]\nmtu = \"message\"\n", "").with(3).stderr;
-    assert!(told.contains("E0905"), "{told}");
+    let stderr = place.run(&["check", "plan.toml"]).with(0).stderr;
+    assert!(stderr.contains("W0906"), "{stderr}");
+    assert!(stderr.contains("sends packets of 1536 B"), "{stderr}");
+    let stderr = planned("[link]\nmtu = \"message\"\n", "").with(3).stderr;
+    assert!(stderr.contains("E0905"), "{stderr}");
 }
 
 /// A random ascent over switches whose MPorts mix directions: no theorem applies, and one
@@ -339,25 +342,28 @@ fn all_missing_lanes_of_a_routing_are_told_at_once() {
     assert!(seen.contains(lanes), "{seen}");
     let quanta =
         "qos.arbiter={ kind = \"deficit-round-robin\", quanta = [[0, 64], [1, 64], [2, 64]] }";
-    let told = place
+    let stderr = place
         .run(&["check", "plain.toml", "--set", quanta])
         .with(3)
         .stderr;
     let message = "VL3, VL4 and VL5 carry traffic but are not in `quanta`: they would never send";
-    assert!(told.contains(message) && told.contains(lanes), "{told}");
-    assert_eq!(told.matches("E0410").count(), 1, "{told}");
+    assert!(
+        stderr.contains(message) && stderr.contains(lanes),
+        "{stderr}"
+    );
+    assert_eq!(stderr.matches("E0410").count(), 1, "{stderr}");
     // Two faults at the same place are two messages, also at the points of a study.
     let both = quanta.replace("[2, 64]", "[9, 64]");
     let study = "[study.axes]\n\"traffic.0.load\" = [0.1, 0.2]\n";
     place.file("study.toml", &format!("{text}{study}"));
-    let told = place
+    let stderr = place
         .run(&["check", "study.toml", "--set", &both])
         .with(3)
         .stderr;
-    assert!(told.contains("VL2, VL3, VL4 and VL5 carry"), "{told}");
+    assert!(stderr.contains("VL2, VL3, VL4 and VL5 carry"), "{stderr}");
     assert!(
-        told.contains("VL9 does not exist: the port has 6 data lanes"),
-        "{told}"
+        stderr.contains("VL9 does not exist: the port has 6 data lanes"),
+        "{stderr}"
     );
     let explained = place.run(&["explain", "minimal"]).with(0).stdout;
     assert!(

@@ -219,7 +219,7 @@ fn the_json_document_has_its_promised_keys() {
 }
 
 #[test]
-fn all_mistakes_are_told_at_once() {
+fn all_mistakes_are_reported_at_once() {
     let place = Place::new("mistakes");
     place.file(
         "wrong.toml",
@@ -465,9 +465,9 @@ fn what_needs_more_memory_than_there_is_is_refused_before_it_is_built() {
         "nothing was built"
     );
     // `check` does not fail, since a larger machine may run it.
-    let told = place.run(&["check", "burst.toml"]).with(0);
-    assert!(told.stderr.contains("W0705"), "{}", told.stderr);
-    assert!(told.stdout.contains("GB of memory"), "{}", told.stdout);
+    let ended = place.run(&["check", "burst.toml"]).with(0);
+    assert!(ended.stderr.contains("W0705"), "{}", ended.stderr);
+    assert!(ended.stdout.contains("GB of memory"), "{}", ended.stdout);
 }
 
 #[cfg(target_os = "linux")]
@@ -565,7 +565,7 @@ fn what_never_ends_is_not_read() {
 }
 
 #[test]
-fn a_terminal_and_a_spreadsheet_are_told_nothing_by_names() {
+fn names_contain_no_commands_for_terminals_and_spreadsheets() {
     let place = Place::new("names");
     for name in ["\\u001b[31mred", "=HYPERLINK(1)", "a\\nb"] {
         let text = SMALL.replace("name = \"bulk\"", &format!("name = \"{name}\""));
@@ -698,11 +698,11 @@ fn fabrics_paths_and_packets_can_be_looked_at() {
     let circle = place.run(&["show", "routing", "ring.toml"]).with(4).stdout;
     assert!(circle.contains("cycle of 5 channels"), "{circle}");
 
-    let way = place
+    let trace = place
         .run(&["trace", "small.toml", "--packet", "0:0"])
         .with(0)
         .stdout;
-    let stages: Vec<&str> = way
+    let stages: Vec<&str> = trace
         .lines()
         .skip(1)
         .filter_map(|line| line.split_whitespace().next())
@@ -1276,7 +1276,7 @@ fn lines_are_no_wider_than_the_terminal() {
             assert!(line.chars().count() <= 80, "{words:?}: {line}");
         }
         // No word is lost. A wide table repeats its first column.
-        let said = |lines: Vec<String>| {
+        let printed_words = |lines: Vec<String>| {
             let mut words: Vec<String> = lines
                 .iter()
                 .flat_map(|line| line.split_whitespace())
@@ -1286,7 +1286,11 @@ fn lines_are_no_wider_than_the_terminal() {
             words.dedup();
             words
         };
-        assert_eq!(said(lines(Some("80"))), said(lines(None)), "{words:?}");
+        assert_eq!(
+            printed_words(lines(Some("80"))),
+            printed_words(lines(None)),
+            "{words:?}"
+        );
     }
 }
 
@@ -1303,8 +1307,8 @@ fn quiet_says_only_what_is_wrong() {
     ] {
         let short: &[&str] = if words[0] == "run" { &short } else { &[] };
         let ended = place.run(&[words, short].concat());
-        let said = format!("{}{}", ended.stdout, ended.stderr);
-        assert_eq!(!said.is_empty(), says_at_all, "{words:?}: {said}");
+        let printed = format!("{}{}", ended.stdout, ended.stderr);
+        assert_eq!(!printed.is_empty(), says_at_all, "{words:?}: {printed}");
     }
     let wrong = place.run(&["run", "fat-tree.toml", "-q", "--set", "traffic.laod=1"]);
     assert!(wrong.with(3).stderr.contains("laod"));
@@ -1333,14 +1337,14 @@ fn quiet_says_only_what_is_wrong() {
 fn tips_for_other_words_say_what_does_it_here() {
     let place = Place::new("tips");
     place.file("small.toml", SMALL);
-    let told = |arguments: &[&str]| place.run(arguments).with(2).stderr;
-    let seeds = told(&["run", "small.toml", "--seeds", "5"]);
+    let stderr = |arguments: &[&str]| place.run(arguments).with(2).stderr;
+    let seeds = stderr(&["run", "small.toml", "--seeds", "5"]);
     assert!(seeds.contains("--set measure.repeat=5"), "{seeds}");
     assert!(!seeds.contains("--seed <N>"), "{seeds}");
-    let load = told(&["run", "small.toml", "--load", "0.5"]);
+    let load = stderr(&["run", "small.toml", "--load", "0.5"]);
     assert!(load.contains("--set traffic.load=0.5"), "{load}");
     assert!(!load.contains("as a value"), "{load}");
-    let simulate = told(&["simulate", "small.toml"]);
+    let simulate = stderr(&["simulate", "small.toml"]);
     assert!(
         simulate.contains("'run'") && !simulate.contains("emulate"),
         "{simulate}"
@@ -1354,11 +1358,11 @@ fn tips_for_other_words_say_what_does_it_here() {
         ("emit", "study emit"),
         ("resume", "run"),
     ] {
-        let answer = told(&[former, "small.toml"]);
+        let answer = stderr(&[former, "small.toml"]);
         assert!(answer.contains(&format!("'{now}'")), "{answer}");
     }
     // A misspelling still has a suggestion.
-    let slip = told(&["run", "small.toml", "--sead", "5"]);
+    let slip = stderr(&["run", "small.toml", "--sead", "5"]);
     assert!(slip.contains("'--seed'"), "{slip}");
     let until = place
         .run(&["run", "small.toml", "--until", "0us"])

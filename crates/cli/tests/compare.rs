@@ -94,8 +94,12 @@ fn more_load_is_seen_in_its_class_and_breaks_limits() {
     assert!(broken.stdout.contains("broken by bulk\n"));
     let everywhere = limit("latency_mean_ns > +5%").with(6);
     assert!(everywhere.stderr.contains("of total is beyond"));
-    let kept = limit("latency_mean_ns > +100000%").with(0);
-    assert!(kept.stdout.contains("> +100000%: kept"), "{}", kept.stdout);
+    let satisfied = limit("latency_mean_ns > +100000%").with(0);
+    assert!(
+        satisfied.stdout.contains("> +100000%: kept"),
+        "{}",
+        satisfied.stdout
+    );
     limit("delivered_load < -0.01").with(0);
     // In the other direction, less is delivered.
     compare(&place, &["b", "a", "--fail-if", "delivered_load < -0.01"]).with(6);
@@ -255,7 +259,7 @@ fn a_limit_without_values_does_not_pass_for_kept() {
 }
 
 #[test]
-fn all_unknown_metrics_are_told_with_the_nearest() {
+fn all_unknown_metrics_are_reported_with_the_nearest() {
     let place = Place::new("compare-names");
     let arguments = [
         "a",

@@ -93,10 +93,10 @@ fn a_manifest_is_not_executable_and_uses_an_existing_claim() {
     let place = place("emit-kubernetes", &[]);
     let line = "study emit kubernetes study.toml --image a --claim scratch -o it.yaml -- --until";
     let line: Vec<&str> = line.split(' ').chain(["1 ms"]).collect();
-    let said = place.run(&line).with(0).stderr;
+    let stderr = place.run(&line).with(0).stderr;
     assert!(
-        said.contains("wrote it.yaml: 1 shard of 3 units. Next: kubectl apply -f it.yaml"),
-        "{said}"
+        stderr.contains("wrote it.yaml: 1 shard of 3 units. Next: kubectl apply -f it.yaml"),
+        "{stderr}"
     );
     let text = place.read("it.yaml");
     assert!(text.contains("claimName: scratch") && !text.contains("PersistentVolumeClaim\n"));
@@ -223,21 +223,21 @@ fn what_no_pod_could_do_is_refused() {
     let listed = "netloom = 1\n[topology]\nkind = \"single-switch\"\nports = 4\n\
         [[traffic]]\nflows = \"flows.csv\"\n[study]\n";
     place.file("listed.toml", listed);
-    let said = |file: &str, arguments: &[&str], code: i32| {
+    let first_line = |file: &str, arguments: &[&str], code: i32| {
         let line = [&["study", "emit", "kubernetes", file], arguments].concat();
         let ended = place.run(&line).with(code);
         ended.stderr.lines().next().unwrap_or_default().to_owned()
     };
     insta::assert_snapshot!(
         [
-            said("study.toml", &[], 2),
-            said("run.toml", &["--image", "a"], 2),
-            said("study.toml", &["--image", "a b"], 2),
-            said("study.toml", &["--image", "a", "--mem", "4GB"], 2),
-            said("study.toml", &["--image", "a", "--claim", "My Disk"], 2),
-            said("study.toml", &["--image", "a", "--claim", "b", "--storage", "1Gi"], 2),
-            said("study.toml", &["--image", "a", "--results", "/there"], 1),
-            said("listed.toml", &["--image", "a"], 1),
+            first_line("study.toml", &[], 2),
+            first_line("run.toml", &["--image", "a"], 2),
+            first_line("study.toml", &["--image", "a b"], 2),
+            first_line("study.toml", &["--image", "a", "--mem", "4GB"], 2),
+            first_line("study.toml", &["--image", "a", "--claim", "My Disk"], 2),
+            first_line("study.toml", &["--image", "a", "--claim", "b", "--storage", "1Gi"], 2),
+            first_line("study.toml", &["--image", "a", "--results", "/there"], 1),
+            first_line("listed.toml", &["--image", "a"], 1),
         ]
         .join("\n"),
         @"
@@ -337,7 +337,7 @@ fn what_the_user_says_is_taken_over() {
 #[test]
 fn a_shard_has_at_least_one_unit() {
     let place = place("emit-units", &[]);
-    let said = |shards: &str, script: &str| {
+    let stderr = |shards: &str, script: &str| {
         let line = [
             "study",
             "emit",
@@ -350,7 +350,8 @@ fn a_shard_has_at_least_one_unit() {
         ];
         place.run(&line).with(0).stderr
     };
-    insta::assert_snapshot!([said("64", "a.sh"), said("2", "b.sh"), said("1", "c.sh")].concat(), @"
+    let all = [stderr("64", "a.sh"), stderr("2", "b.sh"), stderr("1", "c.sh")];
+    insta::assert_snapshot!(all.concat(), @"
     64 shards for 3 units: using one shard per unit
     wrote a.sh: 3 shards of 1 unit. Next: bash a.sh
     wrote b.sh: 2 shards of 1 to 2 units. Next: bash b.sh
@@ -363,7 +364,7 @@ fn a_shard_has_at_least_one_unit() {
 fn mistakes_are_found_before_any_shard_meets_them() {
     let place = place("emit-mistakes", &[]);
     place.file("plain.toml", "netloom = 1\n");
-    let said = |arguments: &[&str], code: i32| {
+    let first_line = |arguments: &[&str], code: i32| {
         let ended = place
             .run(&[&["study", "emit", "slurm"], arguments].concat())
             .with(code);
@@ -371,22 +372,22 @@ fn mistakes_are_found_before_any_shard_meets_them() {
     };
     insta::assert_snapshot!(
         [
-            said(&["plain.toml"], 2),
-            said(&["study.toml", "--shards", "0"], 2),
-            said(&["study.toml", "--shards", "2", "--time", "one hour"], 2),
-            said(&["study.toml", "--shards", "2", "--", "--sett", "a=1"], 2),
-            said(&["study.toml", "--shards", "2", "--", "-o", "there"], 2),
-            said(&["study.toml", "--", "--threads", "2"], 2),
-            said(&["study.toml", "--mem", "4 GB"], 2),
-            said(&["study.toml", "--ranks-per-node", "2"], 2),
-            said(&["study.toml", "--ranks", "2"], 2),
-            said(&["run.toml", "--ranks", "7"], 2),
-            said(&["run.toml", "--ranks", "0"], 2),
-            said(&["run.toml", "--ranks", "2", "--shards", "3"], 2),
-            said(&["run.toml", "--ranks", "2", "--mpi", "a b"], 2),
-            said(&["run.toml", "--ranks", "2", "--", "--mpi"], 2),
-            said(&["plain.toml", "--ranks", "2"], 3),
-            said(&["absent.toml", "--shards", "2"], 1),
+            first_line(&["plain.toml"], 2),
+            first_line(&["study.toml", "--shards", "0"], 2),
+            first_line(&["study.toml", "--shards", "2", "--time", "one hour"], 2),
+            first_line(&["study.toml", "--shards", "2", "--", "--sett", "a=1"], 2),
+            first_line(&["study.toml", "--shards", "2", "--", "-o", "there"], 2),
+            first_line(&["study.toml", "--", "--threads", "2"], 2),
+            first_line(&["study.toml", "--mem", "4 GB"], 2),
+            first_line(&["study.toml", "--ranks-per-node", "2"], 2),
+            first_line(&["study.toml", "--ranks", "2"], 2),
+            first_line(&["run.toml", "--ranks", "7"], 2),
+            first_line(&["run.toml", "--ranks", "0"], 2),
+            first_line(&["run.toml", "--ranks", "2", "--shards", "3"], 2),
+            first_line(&["run.toml", "--ranks", "2", "--mpi", "a b"], 2),
+            first_line(&["run.toml", "--ranks", "2", "--", "--mpi"], 2),
+            first_line(&["plain.toml", "--ranks", "2"], 3),
+            first_line(&["absent.toml", "--shards", "2"], 1),
         ]
         .join("\n"),
         @r#"
@@ -575,8 +576,8 @@ fn scripts_over_ranks_submit_themselves_and_start_with_srun() {
     );
     let emit = |file: &str, script: &str| {
         let line = ["study", "emit", "slurm", file, "--ranks", "2", "-o", script];
-        let said = place.run(&line).with(0).stderr;
-        said.lines().next().unwrap_or_default().to_owned()
+        let stderr = place.run(&line).with(0).stderr;
+        stderr.lines().next().unwrap_or_default().to_owned()
     };
     insta::assert_snapshot!(
         [emit("run.toml", "run.sh"), emit("tree.toml", "tree.sh")].join("\n"),

@@ -47,9 +47,9 @@ fn an_exported_environment_has_no_findings() {
             let lint = [
                 "site", "lint", "env", "out", "--link", link, "--plan", "moe.toml",
             ];
-            let told = place.run(&lint).with(0).stdout;
-            assert!(told.contains("nothing found"), "{told}");
-            assert!(told.contains("prefill"), "{told}");
+            let stdout = place.run(&lint).with(0).stdout;
+            assert!(stdout.contains("nothing found"), "{stdout}");
+            assert!(stdout.contains("prefill"), "{stdout}");
         }
     }
     let text = place.run(&["site", "export", "env", "moe.toml", "--link", "infiniband"]);
@@ -110,8 +110,8 @@ fn collisions_have_lines_and_exit_codes() {
     let found = place.run(&empty).with(6).stdout;
     assert!(found.contains("error[E1200]"), "{found}");
     let unknown = [&lint[..], &["--library", "deepep"]].concat();
-    let told = place.run(&unknown).with(1).stderr;
-    assert!(told.contains("did you mean `deepep-v"), "{told}");
+    let stderr = place.run(&unknown).with(1).stderr;
+    assert!(stderr.contains("did you mean `deepep-v"), "{stderr}");
 }
 
 #[test]
@@ -146,21 +146,21 @@ fn plans_that_no_environment_can_serve_are_refused() {
         .replace("[\"lustre\"]", "[\"openmpi\"]");
     place.file("two.toml", &two);
     let export = |file, link| place.run(&["site", "export", "env", file, "--link", link]);
-    let told = export("two.toml", "infiniband").with(3).stderr;
-    assert!(told.contains("error[E1220]"), "{told}");
+    let stderr = export("two.toml", "infiniband").with(3).stderr;
+    assert!(stderr.contains("error[E1220]"), "{stderr}");
     assert!(
-        told.contains("need different values of UCX_IB_SL in one process"),
-        "{told}"
+        stderr.contains("need different values of UCX_IB_SL in one process"),
+        "{stderr}"
     );
     place.file("bare.toml", &PLAN.replace("dscp = 34\n", ""));
-    let told = export("bare.toml", "roce").with(3).stderr;
-    assert!(told.contains("error[E1221]"), "{told}");
+    let stderr = export("bare.toml", "roce").with(3).stderr;
+    assert!(stderr.contains("error[E1221]"), "{stderr}");
     place.file("zero.toml", &PLAN.replace("\"other\"", "\"all\""));
-    let told = export("zero.toml", "infiniband").with(0).stderr;
-    assert!(told.contains("warning[W1222]"), "{told}");
+    let stderr = export("zero.toml", "infiniband").with(0).stderr;
+    assert!(stderr.contains("warning[W1222]"), "{stderr}");
     place.file("wrong.toml", &PLAN.replace("\"nccl\"", "\"ncl\""));
-    let told = export("wrong.toml", "roce").with(3).stderr;
-    assert!(told.contains("did you mean \"nccl\"?"), "{told}");
+    let stderr = export("wrong.toml", "roce").with(3).stderr;
+    assert!(stderr.contains("did you mean \"nccl\"?"), "{stderr}");
 }
 
 #[test]
@@ -177,6 +177,6 @@ fn settings_and_libraries_are_explained() {
     }
     let text = place.run(&["explain", "deepep-v2"]).with(0).stdout;
     assert!(text.contains("EP_OVERRIDE_RDMA_SL"), "{text}");
-    let told = place.run(&["explain", "NCCL_IB_SLL"]).with(2).stderr;
-    assert!(told.contains("did you mean \"NCCL_IB_SL\"?"), "{told}");
+    let stderr = place.run(&["explain", "NCCL_IB_SLL"]).with(2).stderr;
+    assert!(stderr.contains("did you mean \"NCCL_IB_SL\"?"), "{stderr}");
 }

@@ -102,8 +102,11 @@ fn an_exported_tree_delivers_what_the_tree_does() {
     assert_eq!(expected, found);
     assert_ne!(expected.0, digest);
     let (_, tables) = run(&place, "tables", &graph("damaged.txt", "up-down"));
-    let kept = left(&before, &tables);
-    assert!(kept.iter().all(|kept| *kept > 0.85), "{kept:?}");
+    let left_over = left(&before, &tables);
+    assert!(
+        left_over.iter().all(|left_over| *left_over > 0.85),
+        "{left_over:?}"
+    );
 }
 
 /// A ninth leaf without traffic has lost a cable: every packet is checked for an exception, and
@@ -141,16 +144,16 @@ fn a_missing_cable_costs_its_leaf_and_the_one_that_sends_to_it() {
             name,
             &failing("[[failure]]\nlink = \"s3:15\"", routing),
         );
-        for (leaf, kept) in left(&before, &after).into_iter().enumerate() {
+        for (leaf, left_over) in left(&before, &after).into_iter().enumerate() {
             // Leaf 3 receives from leaf 2 and sends to leaf 4, each by seven cables.
             match leaf {
                 3 | 4 => {
-                    assert!(kept >= 0.85, "{name}: leaf {leaf} keeps {kept}");
+                    assert!(left_over >= 0.85, "{name}: leaf {leaf} keeps {left_over}");
                     assert!(after[leaf] <= 0.875, "{name}: {after:?}");
                 }
                 _ => assert!(
-                    (kept - 1.0).abs() < 0.01,
-                    "{name}: leaf {leaf} keeps {kept}"
+                    (left_over - 1.0).abs() < 0.01,
+                    "{name}: leaf {leaf} keeps {left_over}"
                 ),
             }
         }
@@ -164,13 +167,16 @@ fn a_missing_switch_costs_every_leaf_its_share() {
     let (_, before) = run(&place, "whole", &failing("", routing));
     let dead = failing("[[failure]]\nswitch = \"s11\"", routing);
     let (_, after) = run(&place, "dead", &dead);
-    let kept = left(&before, &after);
-    assert!(kept.iter().all(|kept| *kept >= 0.85), "{kept:?}");
+    let left_over = left(&before, &after);
+    assert!(
+        left_over.iter().all(|left_over| *left_over >= 0.85),
+        "{left_over:?}"
+    );
     assert!(after.iter().all(|share| *share <= 0.875), "{after:?}");
-    let told = place.run(&["check", "dead.toml"]).with(0).stdout;
+    let stdout = place.run(&["check", "dead.toml"]).with(0).stdout;
     let lost = "8 of 64 cables between levels 1 and 2 missing (12.5 % of their capacity)";
-    assert!(told.contains(lost), "{told}");
-    assert!(told.contains("d-mod-k: free of deadlock"), "{told}");
+    assert!(stdout.contains(lost), "{stdout}");
+    assert!(stdout.contains("d-mod-k: free of deadlock"), "{stdout}");
 }
 
 #[test]
@@ -179,20 +185,20 @@ fn separated_hosts_are_named() {
     let all: String = (8..16)
         .map(|port| format!("[[failure]]\nlink = \"s3:{port}\"\n"))
         .collect();
-    let told = check(&place, &failing(&all, "kind = \"d-mod-k\""))
+    let stderr = check(&place, &failing(&all, "kind = \"d-mod-k\""))
         .with(3)
         .stderr;
     assert!(
-        told.contains("E0205") && told.contains("no path remains between n0 (s0) and n24 (s3)"),
-        "{told}"
+        stderr.contains("E0205") && stderr.contains("no path remains between n0 (s0) and n24 (s3)"),
+        "{stderr}"
     );
     let drawn = "[[failure]]\nlinks = { level = 1, share = 1.0 }";
-    let told = check(&place, &failing(drawn, "kind = \"d-mod-k\""))
+    let stderr = check(&place, &failing(drawn, "kind = \"d-mod-k\""))
         .with(3)
         .stderr;
     assert!(
-        told.contains("n0 (s0) and n8 (s1)") && told.contains("measure.seed"),
-        "{told}"
+        stderr.contains("n0 (s0) and n8 (s1)") && stderr.contains("measure.seed"),
+        "{stderr}"
     );
     // Connected, but only by going up again after coming down.
     let text = |routing: &str| {
@@ -202,16 +208,16 @@ fn separated_hosts_are_named() {
              [routing]\nkind = \"{routing}\"\n[[traffic]]\nload = 0.1\n"
         )
     };
-    let told = check(&place, &text("d-mod-k")).with(3).stderr;
+    let stderr = check(&place, &text("d-mod-k")).with(3).stderr;
     assert!(
-        told.contains("no path leads up and then down the tree from n2 (s1) to n0 (s0)"),
-        "{told}"
+        stderr.contains("no path leads up and then down the tree from n2 (s1) to n0 (s0)"),
+        "{stderr}"
     );
     check(&place, &text("up-down")).with(0);
 }
 
 #[test]
-fn mistakes_are_told_with_their_places() {
+fn mistakes_are_reported_with_their_places() {
     let place = Place::new("failures-mistakes");
     let failures = "[[failure]]\nlink = \"s99:1\"\n\
                     [[failure]]\nlink = \"s3\"\n\
@@ -223,7 +229,7 @@ fn mistakes_are_told_with_their_places() {
                     [[failure]]\nlinks = { level = 1, share = 2 }\n\
                     [[failure]]\n\
                     [[failure]]\nlink = \"s3:8\"\nswitch = \"s8\"\n";
-    let told = check(&place, &failing(failures, "kind = \"d-mod-k\""))
+    let stderr = check(&place, &failing(failures, "kind = \"d-mod-k\""))
         .with(3)
         .stderr;
     for (line, message) in [
@@ -250,28 +256,28 @@ fn mistakes_are_told_with_their_places() {
             "expected one of `link`, `switch` and `links`, found several",
         ),
     ] {
-        assert!(told.contains(message), "{message}: {told}");
+        assert!(stderr.contains(message), "{message}: {stderr}");
         assert!(
-            told.contains(&format!("check.toml:{line}:")),
-            "{line}: {told}"
+            stderr.contains(&format!("check.toml:{line}:")),
+            "{line}: {stderr}"
         );
     }
-    let told = check(
+    let ended = check(
         &place,
         &failing("[failure]\nlink = \"s3:8\"", "kind = \"d-mod-k\""),
     )
     .with(3);
     assert!(
-        told.stderr.contains("[[failure]], with two brackets"),
+        ended.stderr.contains("[[failure]], with two brackets"),
         "{}",
-        told.stderr
+        ended.stderr
     );
     let torus = "netloom = 1\n[topology]\nkind = \"torus\"\nsides = [4, 4]\n[[failure]]\n\
                  links = { level = 1, share = 0.1 }\n[[traffic]]\nload = 0.1\n";
-    let told = check(&place, torus).with(3).stderr;
+    let stderr = check(&place, torus).with(3).stderr;
     assert!(
-        told.contains("expected a fat tree, found 4x4 torus"),
-        "{told}"
+        stderr.contains("expected a fat tree, found 4x4 torus"),
+        "{stderr}"
     );
 }
 
@@ -316,10 +322,13 @@ fn failures_of_a_level_and_of_other_fabrics() {
              length = \"20 us\"\n"
         )
     };
-    let told = check(&place, &torus("dimension-order")).with(3).stderr;
-    assert!(told.contains("use one of: up-down, shortest"), "{told}");
-    let told = check(&place, &torus("up-down")).with(0).stdout;
-    assert!(told.contains("1 of 16 cables of class x missing"), "{told}");
+    let stderr = check(&place, &torus("dimension-order")).with(3).stderr;
+    assert!(stderr.contains("use one of: up-down, shortest"), "{stderr}");
+    let stdout = check(&place, &torus("up-down")).with(0).stdout;
+    assert!(
+        stdout.contains("1 of 16 cables of class x missing"),
+        "{stdout}"
+    );
     place.file("torus.toml", &torus("up-down"));
     place
         .run(&["run", "torus.toml", "--progress", "none"])

@@ -61,7 +61,7 @@ fn long_run(place: &Place, folder: &str) -> Running {
 }
 
 #[test]
-fn a_second_process_on_a_folder_is_told_who_has_it() {
+fn a_second_process_on_a_folder_learns_who_has_it() {
     let place = Place::new("folders-two");
     place.file("small.toml", SMALL);
     place.run(&["run", "small.toml", "-o", "out"]).with(0);
@@ -257,7 +257,7 @@ fn a_run_and_a_study_replace_each_other_whole_or_not_at_all() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_is_told_before_anything_is_simulated() {
+fn a_folder_that_cannot_be_written_is_reported_before_anything_is_simulated() {
     let place = Place::new("folders-unwritable");
     place
         .file("small.toml", SMALL)
@@ -277,20 +277,20 @@ fn a_folder_that_cannot_be_written_is_told_before_anything_is_simulated() {
     ] {
         // Long enough to show that the command does not run it.
         let run = [&["run", "small.toml", "--until", "100s"], arguments].concat();
-        let told = place.run(&run).with(1).stderr;
+        let stderr = place.run(&run).with(1).stderr;
         assert!(
-            told.contains("cannot write") || told.contains("contains"),
-            "{told}"
+            stderr.contains("cannot write") || stderr.contains("contains"),
+            "{stderr}"
         );
         let study = [
             &["run", "s.toml", "--set", "measure.length=\"100s\""],
             arguments,
         ]
         .concat();
-        let told = place.run(&study).with(1).stderr;
+        let stderr = place.run(&study).with(1).stderr;
         assert!(
-            told.contains("cannot write") || told.contains("contains"),
-            "{told}"
+            stderr.contains("cannot write") || stderr.contains("contains"),
+            "{stderr}"
         );
         let paper = [&["reproduce", "000", "--size", "paper"], arguments].concat();
         place.run(&paper).with(1);
@@ -298,8 +298,8 @@ fn a_folder_that_cannot_be_written_is_told_before_anything_is_simulated() {
     // A name of the experiment that cannot be a folder name is an error of the file.
     let named = format!("name=\"{long}\"");
     let run = ["run", "small.toml", "--until", "100s", "--set", &named];
-    let told = place.run(&run).with(3).stderr;
-    assert!(told.contains("E0108"), "{told}");
+    let stderr = place.run(&run).with(3).stderr;
+    assert!(stderr.contains("E0108"), "{stderr}");
     assert!(began.elapsed() < Duration::from_secs(60));
     assert_eq!(names(&place.0), ["plain", "s.toml", "small.toml"]);
     // The longest name that the system allows is valid, although hidden names are longer.
@@ -429,8 +429,8 @@ fn files_of_the_user_among_results_are_kept() {
         .run(&["run", "s.toml", "--until", "30us", "--overwrite"])
         .with(1);
     assert!(refused.stderr.contains("locks/notes"), "{}", refused.stderr);
-    for kept in ["small.out/figures/thesis.txt", "s.out/locks/notes"] {
-        assert_eq!(place.read(kept), "precious");
+    for file in ["small.out/figures/thesis.txt", "s.out/locks/notes"] {
+        assert_eq!(place.read(file), "precious");
     }
     // Files that appear there during a run are not removed at its end.
     std::fs::remove_file(place.0.join("small.out/figures/thesis.txt")).unwrap();
@@ -582,7 +582,7 @@ fn tables_of_a_study_that_lacks_runs_are_called_partial() {
 }
 
 #[test]
-fn a_merge_that_was_cut_off_is_told_and_finished() {
+fn a_merge_that_was_cut_off_is_reported_and_finished() {
     let place = Place::new("folders-cut-off");
     place.file("s.toml", &study());
     place.run(&["run", "s.toml"]).with(0);
@@ -600,11 +600,11 @@ fn a_merge_that_was_cut_off_is_told_and_finished() {
     place.file("s.out/incoming/incoming.json", list);
     let arguments: [&[&str]; 2] = [&["compare", "s.out", "s.out"], &["plot", "s.out", "--list"]];
     for arguments in arguments {
-        let told = place.run(arguments);
+        let ended = place.run(arguments);
         assert!(
-            told.code != Some(0) && told.stderr.contains("netloom study merge s.out"),
+            ended.code != Some(0) && ended.stderr.contains("netloom study merge s.out"),
             "{}",
-            told.stderr
+            ended.stderr
         );
     }
     place.run(&["study", "status", "s.out"]).with(0);
@@ -641,11 +641,11 @@ fn checkpoints(place: &Place) -> u64 {
 }
 
 /// A run of some seconds with checkpoints, in partitions that several threads may share.
-const KEPT: &str = "netloom = 1\nname = \"kept\"\n\
+const EXPERIMENT: &str = "netloom = 1\nname = \"kept\"\n\
     [topology]\nkind = \"fat-tree\"\narity = 2\nlevels = 2\n\
     [[traffic]]\nload = 0.6\n\
     [measure]\nlength = \"40 ms\"\nrepeat = 2\n";
-const KEEP: [&str; 8] = [
+const RUN_WITH_CHECKPOINTS: [&str; 8] = [
     "run",
     "kept.toml",
     "-o",
@@ -659,12 +659,12 @@ const KEEP: [&str; 8] = [
 #[test]
 fn a_run_that_is_killed_goes_on_from_its_checkpoint() {
     let place = Place::new("folders-killed");
-    place.file("kept.toml", KEPT);
+    place.file("kept.toml", EXPERIMENT);
     place.run(&["run", "kept.toml", "-o", "whole"]).with(0);
     let mut kills = 0;
-    let told = loop {
+    let stderr = loop {
         let seen = checkpoints(&place);
-        let mut arguments = KEEP.to_vec();
+        let mut arguments = RUN_WITH_CHECKPOINTS.to_vec();
         if kills % 2 == 1 {
             arguments.extend(["--threads", "2"]);
         }
@@ -693,8 +693,8 @@ fn a_run_that_is_killed_goes_on_from_its_checkpoint() {
     };
     assert!(kills >= 3, "{kills} kills");
     assert!(
-        told.contains("resuming from checkpoint out.checkpoint at "),
-        "{told}"
+        stderr.contains("resuming from checkpoint out.checkpoint at "),
+        "{stderr}"
     );
     assert_eq!(
         files(&place.0.join("out")),
@@ -708,14 +708,14 @@ fn a_run_that_is_killed_goes_on_from_its_checkpoint() {
 #[test]
 fn a_checkpoint_is_made_at_an_interrupt_and_taken_by_its_own_run_only() {
     let place = Place::new("folders-checkpoint");
-    place.file("kept.toml", KEPT);
-    let mut arguments = KEEP.to_vec();
+    place.file("kept.toml", EXPERIMENT);
+    let mut arguments = RUN_WITH_CHECKPOINTS.to_vec();
     arguments[7] = "1h";
     let ended = place.begin(&arguments).stopped_by("-TERM").with(130);
-    let told = ended.stderr;
+    let stderr = ended.stderr;
     assert!(
-        told.contains("Run the same command to resume from the checkpoint."),
-        "{told}"
+        stderr.contains("Run the same command to resume from the checkpoint."),
+        "{stderr}"
     );
     assert_eq!(checkpoints(&place), 1);
 
@@ -732,7 +732,7 @@ fn a_checkpoint_is_made_at_an_interrupt_and_taken_by_its_own_run_only() {
     let middle = bad.len() / 2;
     bad[middle] ^= 1;
     std::fs::write(&file, bad).unwrap();
-    let refused = place.run(&KEEP).with(1);
+    let refused = place.run(&RUN_WITH_CHECKPOINTS).with(1);
     assert!(
         refused
             .stderr
@@ -744,11 +744,11 @@ fn a_checkpoint_is_made_at_an_interrupt_and_taken_by_its_own_run_only() {
     std::fs::remove_file(&file).unwrap();
     let made = std::process::Command::new("mkfifo").arg(&file).status();
     assert!(made.unwrap().success());
-    let refused = place.run(&KEEP).with(1);
-    let told = refused.stderr;
+    let refused = place.run(&RUN_WITH_CHECKPOINTS).with(1);
+    let stderr = refused.stderr;
     assert!(
-        told.contains("partition-2 is a pipe or a device: expected a regular file"),
-        "{told}"
+        stderr.contains("partition-2 is a pipe or a device: expected a regular file"),
+        "{stderr}"
     );
     std::fs::remove_file(&file).unwrap();
     std::fs::write(&file, good).unwrap();
@@ -771,12 +771,12 @@ fn a_folder_of_others_is_no_checkpoint() {
         for more in [&["--overwrite"][..], &["--checkpoint-every", "1h"]] {
             let arguments = ["run", "small.toml", "-o", "model"];
             let refused = place.run(&[&arguments[..], more].concat()).with(1);
-            let told = format!("{foreign} is not part of a checkpoint");
+            let message = format!("{foreign} is not part of a checkpoint");
             let is_other = refused
                 .stderr
                 .contains("is not a checkpoint of this format");
             assert!(
-                refused.stderr.contains(&told) || is_other,
+                refused.stderr.contains(&message) || is_other,
                 "{}",
                 refused.stderr
             );
@@ -795,8 +795,8 @@ fn a_folder_of_others_is_no_checkpoint() {
 #[test]
 fn a_forged_checkpoint_ends_no_process_by_a_signal() {
     let place = Place::new("folders-forged");
-    place.file("kept.toml", &KEPT.replace("repeat = 2", "repeat = 1"));
-    let mut arguments = KEEP.to_vec();
+    place.file("kept.toml", &EXPERIMENT.replace("repeat = 2", "repeat = 1"));
+    let mut arguments = RUN_WITH_CHECKPOINTS.to_vec();
     (arguments[5], arguments[7]) = ("1", "1h");
     place.begin(&arguments).stopped_by("-TERM").with(130);
     let folder = place.0.join("out.checkpoint");
@@ -817,19 +817,19 @@ fn a_forged_checkpoint_ends_no_process_by_a_signal() {
             std::fs::write(path, if name == part { &bad } else { bytes }).unwrap();
         }
         let ended = place.run(&arguments);
-        let told = &ended.stderr;
+        let stderr = &ended.stderr;
         assert!(
             matches!(ended.code, Some(0 | 1 | 4 | 5)),
-            "{:?}: {told}",
+            "{:?}: {stderr}",
             ended.code
         );
-        assert!(!told.contains("panicked"), "{told}");
+        assert!(!stderr.contains("panicked"), "{stderr}");
         if ended.code == Some(1) {
             n_refused += 1;
-            assert!(told.contains("cannot use out.checkpoint"), "{told}");
+            assert!(stderr.contains("cannot use out.checkpoint"), "{stderr}");
             assert!(
-                told.contains("delete out.checkpoint, or run with --overwrite"),
-                "{told}"
+                stderr.contains("delete out.checkpoint, or run with --overwrite"),
+                "{stderr}"
             );
         }
     }

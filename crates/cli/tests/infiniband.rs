@@ -207,13 +207,13 @@ fn a_level_without_a_class_has_one_lane_in_plan_export_and_run() {
         let line = format!("{set}_sl2vl {}\n", list(","));
         assert!(conf.contains(&line), "{line}{conf}");
     }
-    let told = place.run(&["check", "plan.toml"]).with(0).stderr;
+    let stderr = place.run(&["check", "plan.toml"]).with(0).stderr;
     assert!(
-        told.contains("W0416")
-            && told.contains("SL7 has traffic but no class in the plan; it uses VL2"),
-        "{told}"
+        stderr.contains("W0416")
+            && stderr.contains("SL7 has traffic but no class in the plan; it uses VL2"),
+        "{stderr}"
     );
-    assert!(!told.contains("SL4 has traffic"), "{told}");
+    assert!(!stderr.contains("SL4 has traffic"), "{stderr}");
     let policy = [
         "site",
         "export",
@@ -445,16 +445,16 @@ fn sixty_four_hosts_of_ibsim_hold_what_was_planned() {
 }
 
 #[test]
-fn a_listing_that_is_cut_off_is_told_with_its_line() {
+fn a_listing_that_is_cut_off_is_reported_with_its_line() {
     let place = Place::new("infiniband-broken");
     let listing = "switchguid=0x1(1)\nSwitch\t2 \"S-0000000000000001\"\t\t# \"leaf\" base port 0 \
         lid 1 lmc 0\n[1]\t\"H-00000000000000";
     place.file("nd.txt", listing);
-    let told = place
+    let stderr = place
         .run(&["site", "import", "nd.txt", "-o", "site"])
         .with(3)
         .stderr;
-    assert!(told.contains("nd.txt:3"), "{told}");
+    assert!(stderr.contains("nd.txt:3"), "{stderr}");
     assert!(!place.0.join("site").exists());
 }
 
@@ -471,7 +471,7 @@ fn a_program_that_does_not_end_is_stopped() {
     place
         .run(&["site", "export", "ibsim", "tree.toml", "-o", "fabric.net"])
         .with(0);
-    let told = place
+    let stderr = place
         .run(&[
             "site",
             "emulate",
@@ -484,7 +484,7 @@ fn a_program_that_does_not_end_is_stopped() {
         ])
         .with(1)
         .stderr;
-    assert!(told.contains("did not exit within 1 s"), "{told}");
+    assert!(stderr.contains("did not exit within 1 s"), "{stderr}");
 }
 
 #[test]
@@ -494,13 +494,13 @@ fn a_file_that_is_no_opensm_conf_is_not_called_clean() {
         "fat-tree.toml",
         "netloom = 1\n[topology]\nkind = \"fat-tree\"\n",
     );
-    let told = place
+    let stdout = place
         .run(&["site", "lint", "opensm", "fat-tree.toml"])
         .with(6)
         .stdout;
     assert!(
-        told.contains("expected settings of quality of service, found none"),
-        "{told}"
+        stdout.contains("expected settings of quality of service, found none"),
+        "{stdout}"
     );
 }
 

@@ -293,7 +293,7 @@ fn results() -> String {
         "\n## points\n\nOf a study: what the seeds of every point say together.\n\n\
         | column | unit | meaning |\n|---|---|---|\n",
     );
-    let results = Frame::of::<Key>().beside::<Summary>();
+    let results = Frame::of::<Key>().with_columns::<Summary>();
     for column in &netloom_results::store::points(&results, &[]).columns {
         let (name, unit, meaning) = (&column.name, cell(&column.unit), cell(&column.meaning));
         text.push_str(&format!("| `{name}` | {unit} | {meaning} |\n"));
@@ -330,10 +330,10 @@ fn angles(text: &str) -> String {
 }
 
 fn exit_codes() -> String {
-    let said = netloom(&["explain", "exit-codes"]);
+    let printed = netloom(&["explain", "exit-codes"]);
     format!(
         "# Exit codes\n\n`netloom explain exit-codes` says:\n\n```text\n{}\n```\n",
-        said.trim_end()
+        printed.trim_end()
     )
 }
 

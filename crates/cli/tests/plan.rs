@@ -38,9 +38,9 @@ fn a_contradiction_names_the_fewest_classes() {
     let place = Place::new("plan-contradiction");
     place.file("host.toml", HOST);
     let impossible = ["plan", "host.toml", "--set", "plan.class.3.deadline=100 ns"];
-    let told = place.run(&impossible).with(3);
-    insta::assert_snapshot!(told.stderr);
-    assert!(told.stdout.contains("missed"), "{}", told.stdout);
+    let ended = place.run(&impossible).with(3);
+    insta::assert_snapshot!(ended.stderr);
+    assert!(ended.stdout.contains("missed"), "{}", ended.stdout);
     let greedy = [
         "plan",
         "host.toml",
@@ -49,8 +49,8 @@ fn a_contradiction_names_the_fewest_classes() {
         "--format",
         "json",
     ];
-    let told = place.run(&greedy).with(3);
-    let conflict = &told.json()["conflict"];
+    let ended = place.run(&greedy).with(3);
+    let conflict = &ended.json()["conflict"];
     assert_eq!(
         conflict["classes"],
         serde_json::json!(["compute", "storage"])
@@ -198,8 +198,11 @@ fn an_experiment_whose_plan_cannot_be_met_is_refused() {
         "--set",
         "plan.class.3.deadline=100 ns",
     ];
-    let told = place.run(&tight).with(3).stderr;
-    assert!(told.contains("E0903") && told.contains("control"), "{told}");
+    let stderr = place.run(&tight).with(3).stderr;
+    assert!(
+        stderr.contains("E0903") && stderr.contains("control"),
+        "{stderr}"
+    );
     let facts = place.run(&["check", "plan.toml"]).with(0).stdout;
     assert!(facts.contains("control 5.00 %"), "{facts}");
     for name in ["plan", "plan.class.deadline", "E0903"] {

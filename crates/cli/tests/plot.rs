@@ -34,8 +34,8 @@ fn a_run_is_drawn() {
     );
 
     let drawn = place.run(&["plot", "small.out"]).with(0);
-    let said = format!("{0} figures, {0} files in small.out/figures", names.len());
-    assert!(drawn.stderr.contains(&said), "{}", drawn.stderr);
+    let message = format!("{0} figures, {0} files in small.out/figures", names.len());
+    assert!(drawn.stderr.contains(&message), "{}", drawn.stderr);
     for name in &names {
         let picture = place.read(&format!("small.out/figures/{name}.svg"));
         assert!(
@@ -118,7 +118,7 @@ fn two_runs_are_drawn_over_each_other_and_into_one_file() {
         .with(0);
     assert!(place.read("own.svg").contains("99 % latency by run"));
 
-    for (words, said) in [
+    for (words, message) in [
         (&["-o", "all.svg"][..], "is one file, but "),
         (&["latency", "-o", "x.jpg"], "found .jpg"),
         (&["--y", "p98"], "there is no column \"p98\""),
@@ -126,7 +126,7 @@ fn two_runs_are_drawn_over_each_other_and_into_one_file() {
         (&["--class", "bulk"], "--y"),
     ] {
         let ended = place.run(&[&two[..], words].concat()).with(2);
-        assert!(ended.stderr.contains(said), "{}", ended.stderr);
+        assert!(ended.stderr.contains(message), "{}", ended.stderr);
     }
 }
 

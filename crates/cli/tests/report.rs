@@ -104,7 +104,7 @@ fn single_runs_are_laid_over_each_other() {
 }
 
 #[test]
-fn what_is_no_folder_of_results_is_told() {
+fn what_is_no_folder_of_results_is_reported() {
     let place = Place::new("report-nothing");
     std::fs::create_dir(place.0.join("empty")).unwrap();
     let ended = place.run(&["report", "empty"]).with(1);

@@ -198,8 +198,8 @@ fn without_a_folder_nothing_is_kept_and_progress_is_that_of_studies() {
     let place = Place::new("reproduce-progress");
     let ended = place.run(&arguments(&["--progress", "json"])).with(0);
     assert_eq!(std::fs::read_dir(&place.0).unwrap().count(), 0);
-    let told = ended.progress();
-    let last = told.last().unwrap();
+    let progress = ended.progress();
+    let last = progress.last().unwrap();
     assert_eq!(last["runs"], RUNS);
     for key in [
         "runs_done",
@@ -243,8 +243,8 @@ fn tables_of_links_are_kept_with_their_runs() {
         std::fs::remove_file(folder.join(name)).unwrap();
     }
     let ended = place.run(&[&tiny[..], &["-o", "whole"]].concat()).with(0);
-    let kept = format!("{} already done", runs.len() / 2);
-    assert!(ended.stderr.contains(&kept), "{}", ended.stderr);
+    let done = format!("{} already done", runs.len() / 2);
+    assert!(ended.stderr.contains(&done), "{}", ended.stderr);
     assert!(tables() == before, "a table differs");
 }
 

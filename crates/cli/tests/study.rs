@@ -130,9 +130,9 @@ fn a_study_runs_and_says_what_came_out() {
     let again = place
         .run(&["run", "small.toml", "--progress", "json"])
         .with(0);
-    let told = &again.progress()[0];
-    assert_eq!(told["runs_found"], 7, "{told}");
-    assert_eq!(told["runs"], 8, "{told}");
+    let progress = &again.progress()[0];
+    assert_eq!(progress["runs_found"], 7, "{progress}");
+    assert_eq!(progress["runs"], 8, "{progress}");
     assert_eq!(tables(&place.0.join("small.out")), before);
     // In a pipe, `watch` prints a line; it ends with the study.
     let watched = place.run(&["study", "watch", "small.out"]).with(0);

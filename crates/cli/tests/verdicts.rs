@@ -317,8 +317,8 @@ fn a_job_that_ends_within_a_warm_up_that_the_file_sets_is_idle() {
     assert_eq!(json["status"], "too-short");
     assert_eq!(json["classes"][0]["verdict"], "idle");
     assert!(json["classes"][0]["completion_time_ns"].is_number());
-    let said = "nothing was sent or received after the warm-up of 100 us with seed 1";
-    assert!(ended.stderr.contains(said), "{}", ended.stderr);
+    let message = "nothing was sent or received after the warm-up of 100 us with seed 1";
+    assert!(ended.stderr.contains(message), "{}", ended.stderr);
 }
 
 #[test]
@@ -377,8 +377,8 @@ fn a_job_that_does_not_finish_says_who_waits_for_whom() {
     }
     let done = job["delivered_messages"].as_u64().unwrap();
     let (n, more) = (waiting.len(), waiting.len() - 5);
-    let said = format!("  gradients: {done} of 112 messages delivered, {n} of 8 ranks wait\n");
-    assert!(text.contains(&said), "{text}");
+    let message = format!("  gradients: {done} of 112 messages delivered, {n} of 8 ranks wait\n");
+    assert!(text.contains(&message), "{text}");
     assert_eq!(text.matches(" waits for rank ").count(), 5, "{text}");
     assert!(text.contains(&format!("    and {more} more ")), "{text}");
     let divided = run(&["--format", "json", "--partitions", "1", "--reference"]).json();

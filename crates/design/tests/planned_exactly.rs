@@ -614,12 +614,12 @@ fn plans_promise_what_their_tables_give() {
                 plan.tables
             );
             let error = (given / (request.classes[at].share.as_f64() / all) - 1.0).abs();
-            let is_told = plan
+            let is_reported = plan
                 .unmet
                 .iter()
                 .any(|unmet| !unmet.is_refused() && unmet.class() == at);
-            assert!(error > 0.01 - 1e-9 || !is_told, "{what}: {error}");
-            assert!(error < 0.01002 || is_told, "{what}: {error}");
+            assert!(error > 0.01 - 1e-9 || !is_reported, "{what}: {error}");
+            assert!(error < 0.01002 || is_reported, "{what}: {error}");
             let mates = plan.lanes.mates_of(at);
             let bytes = mates
                 .is_empty()
@@ -649,7 +649,7 @@ fn plans_promise_what_their_tables_give() {
 /// well.
 #[test]
 fn longer_tables_keep_no_less() {
-    let kept = |request: &Request, entries: u16| {
+    let met = |request: &Request, entries: u16| {
         let mut request = request.clone();
         request.ports.entries = Some(entries);
         match plan::plan(&request) {
@@ -663,10 +663,10 @@ fn longer_tables_keep_no_less() {
         let small = request(&needs, few, HighTable::WhenNeeded);
         let other = drawn(&mut Draws::of(case + 3_000_000));
         for (request, lengths) in [(small, [few, few + 1, few + 2, 8]), (other, [7, 8, 10, 16])] {
-            let kept: Vec<u32> = lengths.iter().map(|&n| kept(&request, n)).collect();
+            let met: Vec<u32> = lengths.iter().map(|&n| met(&request, n)).collect();
             assert!(
-                kept.is_sorted(),
-                "case {case}: {lengths:?} keep {kept:?}: {request:?}"
+                met.is_sorted(),
+                "case {case}: {lengths:?} keep {met:?}: {request:?}"
             );
         }
     }

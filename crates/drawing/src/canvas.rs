@@ -74,7 +74,7 @@ pub(crate) fn centred(text: impl Into<String>, at: Point, size: f64) -> Label {
 }
 
 /// Returns the label to the left of a row.
-pub(crate) fn beside(text: String, y: f64) -> Label {
+pub(crate) fn row_label(text: String, y: f64) -> Label {
     Label {
         text,
         x_px: -14.0,
@@ -264,16 +264,16 @@ impl<'a> Canvas<'a> {
             });
         }
         let mut pair = None;
-        let mut beside = 0.0;
+        let mut shift = 0.0;
         for ((a, b, class), cables) in bundles {
             // Trunks of several classes between two switches run side by side.
-            beside = if pair == Some((a, b)) {
-                beside + ASIDE
+            shift = if pair == Some((a, b)) {
+                shift + ASIDE
             } else {
                 0.0
             };
             pair = Some((a, b));
-            let lines: Vec<_> = lines(a, b).iter().map(|line| aside(line, beside)).collect();
+            let lines: Vec<_> = lines(a, b).iter().map(|line| aside(line, shift)).collect();
             let points = |line: &Vec<Point>| line.iter().map(|p| [p.x, p.y]).collect();
             self.edges.push(Edge {
                 kind: EdgeKind::Fabric,

@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 
 use netloom_topology::{Grid, Peer, Pgft, Structure};
 
-use crate::canvas::{Canvas, PAGE, Point, beside, centred, counted, number_of};
+use crate::canvas::{Canvas, PAGE, Point, centred, counted, number_of, row_label};
 use crate::layout::{Edge, EdgeKind, Node, NodeKind};
 use crate::place::{WRAPS, stubs};
 
@@ -72,11 +72,11 @@ pub(crate) fn tree(canvas: &mut Canvas, tree: &Pgft) {
         canvas
             .labels
             // tidy: allow a function name
-            .push(beside(format!("level {level}"), y_of(level)));
+            .push(row_label(format!("level {level}"), y_of(level)));
     }
     if canvas.has_hosts() {
         // tidy: allow a function name
-        canvas.labels.push(beside("NICs".to_owned(), y_of(0)));
+        canvas.labels.push(row_label("NICs".to_owned(), y_of(0)));
     }
     let below = |level: usize| tree.nics_below(level);
     let group_of: Vec<usize> = canvas

@@ -12,7 +12,7 @@ use syn::{
 use crate::bounds;
 
 /// How a field is saved.
-enum Way {
+enum SaveMode {
     /// It follows from the plan.
     Constant,
     /// As a whole.
@@ -37,11 +37,11 @@ pub(crate) fn implement(item: DeriveInput) -> Result<TokenStream> {
     }
     let (mut saves, mut restores) = (vec![], vec![]);
     for (field, member) in data.fields.iter().zip(data.fields.members()) {
-        let way = way(field)?;
-        if let Some(required) = way.required() {
+        let mode = mode(field)?;
+        if let Some(required) = mode.required() {
             bounds::require(&mut generics, &field.ty, &required);
         }
-        let (save, restore) = way.statements(field, &member);
+        let (save, restore) = mode.statements(field, &member);
         saves.push(save);
         restores.push(restore);
     }
@@ -62,13 +62,13 @@ pub(crate) fn implement(item: DeriveInput) -> Result<TokenStream> {
     })
 }
 
-impl Way {
+impl SaveMode {
     /// Returns the trait that the type of the field must have.
     fn required(&self) -> Option<Path> {
         match self {
-            Way::Record => Some(parse_quote!(::netloom_encoding::Encoded)),
-            Way::Part => Some(parse_quote!(::netloom_encoding::State)),
-            Way::Constant | Way::Records | Way::With(_) => None,
+            SaveMode::Record => Some(parse_quote!(::netloom_encoding::Encoded)),
+            SaveMode::Part => Some(parse_quote!(::netloom_encoding::State)),
+            SaveMode::Constant | SaveMode::Records | SaveMode::With(_) => None,
         }
     }
 
@@ -76,22 +76,22 @@ impl Way {
     fn statements(&self, field: &Field, member: &Member) -> (TokenStream, TokenStream) {
         let encoding = quote_spanned!(field.ty.span()=> ::netloom_encoding);
         match self {
-            Way::Constant => (quote!(), quote!()),
-            Way::Record => (
+            SaveMode::Constant => (quote!(), quote!()),
+            SaveMode::Record => (
                 quote!(#encoding::Encoded::put(&self.#member, out);),
                 quote!(self.#member = #encoding::Encoded::take(from)?;),
             ),
-            Way::Records => (
+            SaveMode::Records => (
                 quote!(#encoding::save_records(AsRef::<[_]>::as_ref(&self.#member), out);),
                 quote! {
                     #encoding::restore_records(AsMut::<[_]>::as_mut(&mut self.#member), from)?;
                 },
             ),
-            Way::Part => (
+            SaveMode::Part => (
                 quote!(#encoding::State::save(&self.#member, out);),
                 quote!(#encoding::State::restore(&mut self.#member, from)?;),
             ),
-            Way::With(module) => (
+            SaveMode::With(module) => (
                 quote!(#module::save(&self.#member, out);),
                 quote!(#module::restore(&mut self.#member, from)?;),
             ),
@@ -104,31 +104,31 @@ fn is_state(attribute: &&Attribute) -> bool {
 }
 
 /// Reads the attribute of a field.
-fn way(field: &Field) -> Result<Way> {
-    let mut way = None;
+fn mode(field: &Field) -> Result<SaveMode> {
+    let mut mode = None;
     for attribute in field.attrs.iter().filter(is_state) {
         attribute.parse_nested_meta(|meta| {
             let name = meta.path.get_ident().map(ToString::to_string);
             let given = match name.as_deref() {
-                Some("constant") => Way::Constant,
-                Some("records") => Way::Records,
-                Some("part") => Way::Part,
+                Some("constant") => SaveMode::Constant,
+                Some("records") => SaveMode::Records,
+                Some("part") => SaveMode::Part,
                 Some("with") => {
                     let module: LitStr = meta.value()?.parse()?;
-                    Way::With(module.parse_with(Path::parse_mod_style)?)
+                    SaveMode::With(module.parse_with(Path::parse_mod_style)?)
                 }
                 _ => {
                     let message = "expected `constant`, `records`, `part` or `with`";
                     return Err(found(&meta.path, message));
                 }
             };
-            match way.replace(given) {
+            match mode.replace(given) {
                 None => Ok(()),
                 Some(_) => Err(meta.error("expected one way to save the field, found two")),
             }
         })?;
     }
-    Ok(way.unwrap_or(Way::Record))
+    Ok(mode.unwrap_or(SaveMode::Record))
 }
 
 /// Reads the attribute of a struct.

@@ -54,7 +54,7 @@ pub trait Model: Sized + Send {
     /// [`prefetch_decision`](Self::prefetch_decision) fetched, which has arrived by now. Called
     /// shortly before the component decides.
     #[inline(always)]
-    fn prefetch_behind(&self, _component: u32) {}
+    fn prefetch_indirect(&self, _component: u32) {}
 
     /// Phase B: lets a marked component decide once, from its own state.
     ///

@@ -112,7 +112,7 @@ impl<M: Model> Partition<M> {
             self.model.prefetch_decision(component);
         }
         if let Some(&component) = self.deciding.get(at + NEXT_BUT_ONE) {
-            self.model.prefetch_behind(component);
+            self.model.prefetch_indirect(component);
         }
     }
 

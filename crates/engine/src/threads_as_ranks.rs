@@ -6,13 +6,13 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use crate::Ranks;
 
 /// Channels to and from another rank.
-type Way = (Sender<Vec<u8>>, Receiver<Vec<u8>>);
+type Channels = (Sender<Vec<u8>>, Receiver<Vec<u8>>);
 
 /// One of several threads that act as processes.
 pub struct ThreadRank {
     rank: usize,
     /// Channels to and from each rank; those to itself are not used.
-    ways: Vec<Way>,
+    channels: Vec<Channels>,
 }
 
 impl ThreadRank {
@@ -24,21 +24,21 @@ impl ThreadRank {
             let (to, from): (Vec<_>, Vec<_>) = (0..size).map(|_| channel()).unzip();
             senders.push(to);
             // Channel r of the sender ends at rank r.
-            for (receiver, way) in receivers.iter_mut().zip(from) {
-                receiver.push(way);
+            for (receiver, channel) in receivers.iter_mut().zip(from) {
+                receiver.push(channel);
             }
         }
-        let ways = senders.into_iter().zip(receivers);
-        let ranks = ways.enumerate().map(|(rank, (to, from))| ThreadRank {
+        let channels = senders.into_iter().zip(receivers);
+        let ranks = channels.enumerate().map(|(rank, (to, from))| ThreadRank {
             rank,
-            ways: to.into_iter().zip(from).collect(),
+            channels: to.into_iter().zip(from).collect(),
         });
         ranks.collect()
     }
 
     fn others(&self) -> impl Iterator<Item = usize> + use<> {
         let rank = self.rank;
-        (0..self.ways.len()).filter(move |&other| other != rank)
+        (0..self.channels.len()).filter(move |&other| other != rank)
     }
 }
 
@@ -50,7 +50,7 @@ impl Ranks for ThreadRank {
     }
 
     fn size(&self) -> usize {
-        self.ways.len()
+        self.channels.len()
     }
 
     fn exchange(&mut self, with: &[usize], to: &mut [Vec<u8>], from: &mut [Vec<u8>]) {
@@ -59,10 +59,10 @@ impl Ranks for ThreadRank {
             let mut free = std::mem::take(&mut from[other]);
             free.clear();
             let bytes = std::mem::replace(&mut to[other], free);
-            self.ways[other].0.send(bytes).expect(GONE);
+            self.channels[other].0.send(bytes).expect(GONE);
         }
         for &other in with {
-            from[other] = self.ways[other].1.recv().expect(GONE);
+            from[other] = self.channels[other].1.recv().expect(GONE);
         }
     }
 
@@ -80,17 +80,17 @@ impl Ranks for ThreadRank {
 
     fn collect(&mut self, bytes: &[u8], take: &mut dyn FnMut(&[u8])) {
         if self.rank > 0 {
-            return self.ways[0].0.send(bytes.to_vec()).expect(GONE);
+            return self.channels[0].0.send(bytes.to_vec()).expect(GONE);
         }
         take(bytes);
         for other in self.others() {
-            take(&self.ways[other].1.recv().expect(GONE));
+            take(&self.channels[other].1.recv().expect(GONE));
         }
     }
 
     fn gather(&mut self, bytes: &[u8]) -> Vec<Vec<u8>> {
-        let mut to: Vec<_> = self.ways.iter().map(|_| bytes.to_vec()).collect();
-        let mut from = vec![Vec::new(); self.ways.len()];
+        let mut to: Vec<_> = self.channels.iter().map(|_| bytes.to_vec()).collect();
+        let mut from = vec![Vec::new(); self.channels.len()];
         let others: Vec<usize> = self.others().collect();
         self.exchange(&others, &mut to, &mut from);
         from[self.rank] = bytes.to_vec();

@@ -165,8 +165,8 @@ mod tests {
         let mut rest = edges.to_vec();
         loop {
             let before = rest.len();
-            let kept = rest.clone();
-            rest.retain(|&(_, to)| kept.iter().any(|&(from, _)| from == to));
+            let previous = rest.clone();
+            rest.retain(|&(_, to)| previous.iter().any(|&(from, _)| from == to));
             if rest.len() == before {
                 return rest.is_empty();
             }

@@ -8,7 +8,7 @@ use netloom_design::plan::Plan;
 use netloom_fabric::FabricPlan;
 use netloom_units::{NicId, Rate, Sl, Tick, Time, Timebase};
 
-use crate::spec::remake::Remake;
+use crate::spec::reseed::Reseed;
 
 /// An experiment ready to run.
 #[derive(Clone)]
@@ -36,7 +36,7 @@ pub struct Experiment {
     pub resolved: Resolved,
     /// Data to build the experiment for another seed; `None` if it was built by hand and is the
     /// same for every seed.
-    pub(crate) remake: Option<Arc<Remake>>,
+    pub(crate) reseed: Option<Arc<Reseed>>,
 }
 
 impl Experiment {
@@ -48,8 +48,8 @@ impl Experiment {
     /// more connections of a NIC than a packet can distinguish.
     pub fn with_seed(&self, seed: u64) -> Result<Experiment, NotBuilt> {
         let mut other = self.clone();
-        if let Some(remake) = &self.remake {
-            let why = remake.apply(seed, &mut other);
+        if let Some(reseed) = &self.reseed {
+            let why = reseed.apply(seed, &mut other);
             why.map_err(|why| NotBuilt { seed, why })?;
         }
         Ok(other)
@@ -206,7 +206,7 @@ pub struct Measure {
     /// Length of an epoch in ticks. Rules and series are evaluated at its multiples.
     pub epoch: u64,
     /// Ticks that a packet may wait at an input before a search for deadlocks.
-    pub patience: u64,
+    pub wait_limit: u64,
     /// Relative half width of the 95 % interval of mean message latency at which a run has
     /// converged.
     pub interval: f64,

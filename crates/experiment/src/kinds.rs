@@ -175,12 +175,12 @@ mod tests {
     use crate::spec::{Request, load};
 
     #[test]
-    fn a_name_that_is_taken_is_told_by_whoever_loads_a_file() {
+    fn a_name_that_is_taken_is_reported_by_whoever_loads_a_file() {
         assert_eq!(Kinds::built_in().check(), Ok(()));
         let kinds = Kinds::default().with_arbiter(kind!(RoundRobin, dyn Policy));
         let twice = kinds.check().unwrap_err();
-        let said = "two kinds of arbiter have the name \"round-robin\"";
-        assert_eq!(twice.to_string(), said);
+        let message = "two kinds of arbiter have the name \"round-robin\"";
+        assert_eq!(twice.to_string(), message);
         let text = "netloom = 1\ntopology = { kind = \"single-switch\", ports = 4 }\n\
             traffic = [{ load = 0.5 }]\n";
         let request = Request {
@@ -190,6 +190,6 @@ mod tests {
         let loaded = load(&request);
         assert!(loaded.experiment.is_none());
         let notes: Vec<&str> = loaded.notes.iter().map(|n| n.message.as_str()).collect();
-        assert_eq!(notes, [said]);
+        assert_eq!(notes, [message]);
     }
 }

@@ -127,8 +127,8 @@ mod tests {
             ranks,
             ..Request::new("row.toml", ROW)
         });
-        let told = crate::render(&loaded.document, &loaded.notes, false);
-        let experiment = loaded.experiment.unwrap_or_else(|| panic!("{told}"));
+        let messages = crate::render(&loaded.document, &loaded.notes, false);
+        let experiment = loaded.experiment.unwrap_or_else(|| panic!("{messages}"));
         SharedRun::new(&experiment, &loaded.cost.expect("a cost"), ranks, threads)
     }
 

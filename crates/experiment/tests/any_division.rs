@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use drawn::shelf::{OnShelf, Shelf};
 use netloom_experiment::runner::{
-    Checkpoints, Control, NotContinued, Progress, RunOptions, RunResult, run_kept,
+    Checkpoints, Control, NotContinued, Progress, RunOptions, RunResult, run_with_checkpoints,
 };
 use netloom_experiment::spec::{Request, load};
 use netloom_experiment::{Experiment, render};
@@ -69,7 +69,7 @@ fn request(text: &str) -> Request<'_> {
 
 /// Returns the results of every rank.
 fn results(text: &str, division: Division) -> Option<Vec<RunResult>> {
-    let all = results_kept(text, division, None, u32::MAX)?;
+    let all = results_with_checkpoints(text, division, None, u32::MAX)?;
     Some(
         all.into_iter()
             .map(|one| one.expect("no checkpoint"))
@@ -79,7 +79,7 @@ fn results(text: &str, division: Division) -> Option<Vec<RunResult>> {
 
 /// Runs with checkpoints in memory, and resumes from the last one, if any. The run stops after this
 /// number of calls of `control`.
-fn results_kept(
+fn results_with_checkpoints(
     text: &str,
     division: Division,
     shelf: Option<&Shelf>,
@@ -100,8 +100,10 @@ fn results_kept(
     let size = division.ranks.min(experiment.fabric.n_partitions());
     let one = |ranks: Option<&SharedRanks>| {
         let leads = ranks.is_none_or(|ranks| ranks.lock().rank() == 0);
-        let mut kept = shelf.map(|shelf| OnShelf { shelf, leads });
-        let kept = kept.as_mut().map(|kept| kept as &mut dyn Checkpoints);
+        let mut checkpoints = shelf.map(|shelf| OnShelf { shelf, leads });
+        let checkpoints = checkpoints
+            .as_mut()
+            .map(|checkpoints| checkpoints as &mut dyn Checkpoints);
         let mut asked = 0;
         let mut control = |_: &Progress| {
             asked += 1;
@@ -110,7 +112,7 @@ fn results_kept(
                 false => Control::Continue,
             }
         };
-        run_kept(&experiment, &options, ranks, kept, &mut control)
+        run_with_checkpoints(&experiment, &options, ranks, checkpoints, &mut control)
     };
     if size == 1 {
         return Some(vec![one(None)]);
@@ -154,10 +156,11 @@ fn differences(one: &RunResult, other: &RunResult) -> Vec<String> {
 /// one.
 fn in_pieces(text: &str, reference: bool, stop_after: u32) -> Result<RunResult, String> {
     let shelf = Shelf::default();
-    let ways = [(1, 1), (2, 1), (1, 3), (2, 2)];
-    for (threads, ranks) in ways.into_iter().cycle() {
+    let divisions = [(1, 1), (2, 1), (1, 3), (2, 2)];
+    for (threads, ranks) in divisions.into_iter().cycle() {
         let division = division(5, threads, reference, ranks);
-        let all = results_kept(text, division, Some(&shelf), stop_after).ok_or("refused")?;
+        let all =
+            results_with_checkpoints(text, division, Some(&shelf), stop_after).ok_or("refused")?;
         let all: Result<Vec<RunResult>, NotContinued> = all.into_iter().collect();
         let mut all = all.map_err(|why| format!("{division:?}: {why}\n{text}"))?;
         if all[0].document.status() != Status::Interrupted {
@@ -200,8 +203,8 @@ fn compare(text: &str) -> Result<u64, String> {
         let pieced = in_pieces(text, reference, stop_after.max(1))?;
         let differences = differences(&usual, &pieced);
         if !differences.is_empty() {
-            let told = format!("stopped after {stop_after} epochs, reference {reference}");
-            return Err(format!("{told}: {differences:#?}\n{text}"));
+            let message = format!("stopped after {stop_after} epochs, reference {reference}");
+            return Err(format!("{message}: {differences:#?}\n{text}"));
         }
     }
     Ok(usual.document.run.counters.delivered_packets)
@@ -257,8 +260,8 @@ fn drawn_experiments_do_not_depend_on_how_they_are_divided() {
         let text = drawn::experiment(&mut drawn::Tape::new(&numbers));
         let loaded = load(&request(&text));
         if loaded.experiment.is_none() {
-            let told = render(&loaded.document, &loaded.notes, false);
-            let first = told.lines().next().unwrap_or_default().to_owned();
+            let messages = render(&loaded.document, &loaded.notes, false);
+            let first = messages.lines().next().unwrap_or_default().to_owned();
             *refused.borrow_mut().entry(first).or_default() += 1;
             return Err(TestCaseError::reject("check refuses it"));
         }
@@ -279,9 +282,9 @@ fn drawn_experiments_do_not_depend_on_how_they_are_divided() {
             return Ok(());
         };
         let on_site = load(&request(&site.text));
-        let told = render(&on_site.document, &on_site.notes, false);
+        let messages = render(&on_site.document, &on_site.notes, false);
         if on_site.experiment.is_none() {
-            let first = told.lines().next().unwrap_or_default().to_owned();
+            let first = messages.lines().next().unwrap_or_default().to_owned();
             *refused
                 .borrow_mut()
                 .entry(format!("on a site: {first}"))
@@ -298,8 +301,8 @@ fn drawn_experiments_do_not_depend_on_how_they_are_divided() {
                 results(&text, USUAL).map(|all| all[0].document.run.counters.delivered_packets);
             if native != Some(delivered) {
                 let text = &site.text;
-                let told = format!("{native:?} packets, and {delivered} on a site\n{text}");
-                return Err(TestCaseError::fail(told));
+                let message = format!("{native:?} packets, and {delivered} on a site\n{text}");
+                return Err(TestCaseError::fail(message));
             }
         }
         Ok(())
@@ -349,7 +352,7 @@ fn drawn_experiments_do_not_depend_on_how_they_are_divided() {
 
 /// Two classes on one service level of every NIC.
 fn same(text: &str) {
-    let delivered = compare(text).unwrap_or_else(|told| panic!("{told}"));
+    let delivered = compare(text).unwrap_or_else(|message| panic!("{message}"));
     assert!(delivered > 200, "{delivered} packets are too few to tell");
 }
 
@@ -412,7 +415,7 @@ fn a_fabric_delivers_the_same_as_a_site_with_the_same_routes() {
         };
         assert!(delivered(&text) > 100);
         assert_eq!(delivered(&text), delivered(&site.text), "{}", site.text);
-        compare(&site.text).unwrap_or_else(|told| panic!("{told}"));
+        compare(&site.text).unwrap_or_else(|message| panic!("{message}"));
     }
     assert!(
         n_compared >= 6,
@@ -499,16 +502,16 @@ fn a_run_that_is_stopped_within_an_epoch_goes_on() {
     let shelf = Shelf::default();
     let mut within = 0;
     let result = loop {
-        let mut kept = OnShelf {
+        let mut checkpoints = OnShelf {
             shelf: &shelf,
             leads: true,
         };
         let mut asked = 0;
-        let done = run_kept(
+        let done = run_with_checkpoints(
             &experiment,
             &RunOptions::default(),
             None,
-            Some(&mut kept),
+            Some(&mut checkpoints),
             &mut |progress: &Progress| {
                 asked += 1;
                 // A slow run calls `control` again before its epoch ends.
@@ -541,21 +544,21 @@ fn a_checkpoint_of_something_else_is_refused() {
         )
     };
     let shelf = Shelf::default();
-    let first = results_kept(&text(4), USUAL, Some(&shelf), 3)
+    let first = results_with_checkpoints(&text(4), USUAL, Some(&shelf), 3)
         .unwrap()
         .remove(0);
     assert_eq!(first.unwrap().document.status(), Status::Interrupted);
-    let other = results_kept(&text(3), USUAL, Some(&shelf), 3)
+    let other = results_with_checkpoints(&text(3), USUAL, Some(&shelf), 3)
         .unwrap()
         .remove(0);
     assert!(matches!(other, Err(NotContinued::Invalid { .. })));
     // One rank's part is truncated: all ranks report it.
     let shelf = Shelf::default();
     let halves = division(2, 1, false, 2);
-    let stopped = results_kept(&text(4), halves, Some(&shelf), 3).unwrap();
+    let stopped = results_with_checkpoints(&text(4), halves, Some(&shelf), 3).unwrap();
     assert!(stopped.iter().all(|one| one.is_ok()));
     shelf.damage(|part| part.truncate(part.len() / 2));
-    let told = results_kept(&text(4), halves, Some(&shelf), 3).unwrap();
-    assert!(matches!(told[0], Err(NotContinued::Invalid { .. })));
-    assert!(matches!(told[1], Err(NotContinued::Elsewhere)));
+    let resumed = results_with_checkpoints(&text(4), halves, Some(&shelf), 3).unwrap();
+    assert!(matches!(resumed[0], Err(NotContinued::Invalid { .. })));
+    assert!(matches!(resumed[1], Err(NotContinued::Elsewhere)));
 }

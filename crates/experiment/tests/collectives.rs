@@ -11,13 +11,13 @@ fn read(text: &str) -> Loaded {
     load(&Request::new("test.toml", text))
 }
 
-fn said(loaded: &Loaded) -> String {
+fn messages(loaded: &Loaded) -> String {
     render(&loaded.document, &loaded.notes, false)
 }
 
 fn done(text: &str) -> Run {
     let loaded = read(text);
-    let words = said(&loaded);
+    let words = messages(&loaded);
     let experiment = loaded.experiment.unwrap_or_else(|| panic!("{words}"));
     let options = RunOptions::default();
     run(&experiment, &options, &mut |_| Control::Continue)
@@ -273,7 +273,7 @@ fn transfers_at_a_load_run_next_to_a_program() {
         ))
     };
     assert!(both(TRANSFER).experiment.is_some());
-    let words = said(&both("kind = \"all-reduce\""));
+    let words = messages(&both("kind = \"all-reduce\""));
     assert!(words.contains("E0614"), "{words}");
 }
 
@@ -281,7 +281,7 @@ fn transfers_at_a_load_run_next_to_a_program() {
 fn impossible_operations_are_refused_with_their_place() {
     let problem = |workload: &str| {
         let text = format!("{SWITCH}[[traffic]]\nworkload = {{ {workload} }}\n");
-        let words = said(&read(&text));
+        let words = messages(&read(&text));
         words.lines().next().unwrap_or_default().to_owned()
     };
     assert_eq!(
@@ -320,7 +320,7 @@ fn a_large_all_to_all_is_checked() {
         [link]\nmtu = \"4 KiB\"\n[[traffic]]\n\
         workload = { kind = \"all-to-all\", bytes = \"64 MiB\" }\n[measure]\nlength = \"20 ms\"\n";
     let loaded = read(text);
-    assert!(loaded.experiment.is_some(), "{}", said(&loaded));
+    assert!(loaded.experiment.is_some(), "{}", messages(&loaded));
     let facts: Vec<_> = loaded
         .facts
         .iter()

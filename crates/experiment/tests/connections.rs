@@ -51,13 +51,13 @@ impl List {
     }
 }
 
-fn said(loaded: &Loaded) -> String {
+fn messages(loaded: &Loaded) -> String {
     render(&loaded.document, &loaded.notes, false)
 }
 
 #[track_caller]
 fn sound(loaded: Loaded) -> Experiment {
-    let notes = said(&loaded);
+    let notes = messages(&loaded);
     loaded.experiment.unwrap_or_else(|| panic!("{notes}"))
 }
 
@@ -552,15 +552,15 @@ fn deadlines_are_kept_at_every_output() {
         include_str!("ui/connections/base/contested.toml"),
     );
     let loaded = listed.load(&text);
-    let told = loaded
+    let fact = loaded
         .facts
         .iter()
         .find(|(word, _)| word == "connections")
         .unwrap();
     assert!(
-        told.1.ends_with("; 2 of them with a deadline"),
+        fact.1.ends_with("; 2 of them with a deadline"),
         "{}",
-        told.1
+        fact.1
     );
     let experiment = sound(loaded);
     let levels: Vec<(&str, u8)> = experiment

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use drawn::shelf::{OnShelf, Parts, Shelf};
 use netloom_experiment::Experiment;
-use netloom_experiment::runner::{Control, NotContinued, RunOptions, run_kept};
+use netloom_experiment::runner::{Control, NotContinued, RunOptions, run_with_checkpoints};
 use netloom_experiment::spec::{Request, load};
 use netloom_results::Status;
 
@@ -102,7 +102,7 @@ fn machines() -> Vec<(String, Experiment)> {
 
 /// Runs from the checkpoint in memory, and stops after this number of calls of `control`.
 fn run(experiment: &Experiment, shelf: &Shelf, stop_after: u32) -> Result<Status, NotContinued> {
-    let mut kept = OnShelf { shelf, leads: true };
+    let mut checkpoints = OnShelf { shelf, leads: true };
     let mut asked = 0;
     let mut control = |_: &_| {
         asked += 1;
@@ -112,7 +112,13 @@ fn run(experiment: &Experiment, shelf: &Shelf, stop_after: u32) -> Result<Status
         }
     };
     let options = RunOptions::default();
-    let done = run_kept(experiment, &options, None, Some(&mut kept), &mut control)?;
+    let done = run_with_checkpoints(
+        experiment,
+        &options,
+        None,
+        Some(&mut checkpoints),
+        &mut control,
+    )?;
     Ok(done.document.status())
 }
 
@@ -189,14 +195,14 @@ fn forged_checkpoints_are_refused_or_harmless() {
     for turn in 0..wanted {
         let (text, experiment, (shared, parts)) = &saved[turn % saved.len()];
         let (mut shared, mut parts): (Vec<u8>, Parts) = (shared.clone(), parts.clone());
-        let mut told = Vec::new();
+        let mut forgeries = Vec::new();
         for _ in 0..1 + numbers.below(2) {
             let which = numbers.below(parts.len() * 4 + 1);
             let bytes = match which {
                 0 => &mut shared,
                 _ => parts.get_mut(&(which % parts.len())).expect("a partition"),
             };
-            told.push(forge(&mut numbers, bytes));
+            forgeries.push(forge(&mut numbers, bytes));
         }
         let (send, receive) = mpsc::channel();
         let experiment = experiment.clone();
@@ -224,14 +230,14 @@ fn forged_checkpoints_are_refused_or_harmless() {
             Ok(Err(law)) => {
                 // An index out of bounds, or of a freed record.
                 if law.starts_with("row ") || law.starts_with("slot ") {
-                    harm.push(format!("turn {turn}, {told:?}: {law}\n{text}"));
+                    harm.push(format!("turn {turn}, {forgeries:?}: {law}\n{text}"));
                 }
                 *stops.entry(law).or_default() += 1;
                 Outcome::Stopped
             }
             Err(_) => {
                 harm.push(format!(
-                    "turn {turn}, {told:?}: no end after two minutes\n{text}"
+                    "turn {turn}, {forgeries:?}: no end after two minutes\n{text}"
                 ));
                 Outcome::Stopped
             }

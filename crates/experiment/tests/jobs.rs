@@ -12,7 +12,7 @@ fn read(text: &str) -> Loaded {
     load(&Request::new("test.toml", text))
 }
 
-fn said(loaded: &Loaded) -> String {
+fn messages(loaded: &Loaded) -> String {
     render(&loaded.document, &loaded.notes, false)
 }
 
@@ -74,7 +74,7 @@ fn talk(source: &dyn Source, n_nics: u32) -> (BTreeMap<NicId, BTreeSet<NicId>>, 
 #[test]
 fn v002_10_48_aggressors_on_12_hot_spots_leave_3020_victims() {
     let loaded = read(S002_4);
-    let words = said(&loaded);
+    let words = messages(&loaded);
     let sizes = "NICs: hot-spots 12, aggressors 48, victims 3,020";
     assert_eq!(fact(&loaded, "groups"), [sizes], "{words}");
     let experiment = loaded.experiment.unwrap_or_else(|| panic!("{words}"));
@@ -124,7 +124,7 @@ fn s002_7_half_of_the_hosts_disturb_the_other_half() {
          destinations = \"aggressors\"\n"
     );
     let loaded = read(&text);
-    let words = said(&loaded);
+    let words = messages(&loaded);
     let experiment = loaded.experiment.unwrap_or_else(|| panic!("{words}"));
     let result = run(&experiment, &RunOptions::default(), &mut |_| {
         Control::Continue
@@ -160,7 +160,7 @@ fn s002_7_half_of_the_hosts_disturb_the_other_half() {
 fn the_shown_experiment_is_sound() {
     let text = include_str!("../../../experiments/tree64_cioq_incast-victims.toml");
     let loaded = read(text);
-    assert_eq!(said(&loaded), "");
+    assert_eq!(messages(&loaded), "");
     assert_eq!(
         fact(&loaded, "groups"),
         ["NICs: hot-spots 3, aggressors 12, victims 49"]
@@ -204,7 +204,7 @@ fn ring(n: u32, chunk: u32, rounds: u32, keys: &str) -> f64 {
         n * chunk,
     );
     let loaded = read(&text);
-    let words = said(&loaded);
+    let words = messages(&loaded);
     let experiment = loaded.experiment.unwrap_or_else(|| panic!("{words}"));
     let result = run(&experiment, &RunOptions::default(), &mut |_| {
         Control::Continue
@@ -266,7 +266,7 @@ fn solver(keys: &str, seed: u64) -> f64 {
          workload = {{ kind = \"minife\", grid = [3, 2, 2], rounds = 2, size-divisor = 8 }}\n{keys}"
     );
     let loaded = read(&text);
-    let words = said(&loaded);
+    let words = messages(&loaded);
     let experiment = loaded.experiment.unwrap_or_else(|| panic!("{words}"));
     let again = read(&experiment.resolved.to_toml(true)).experiment.unwrap();
     assert_eq!(

@@ -16,7 +16,7 @@ fn read(text: &str) -> Loaded {
     load(&Request::new("test.toml", text))
 }
 
-fn said(loaded: &Loaded) -> String {
+fn messages(loaded: &Loaded) -> String {
     render(&loaded.document, &loaded.notes, false)
 }
 
@@ -29,7 +29,7 @@ fn codes(text: &str) -> Vec<&'static str> {
 #[test]
 fn a_minimal_file_loads() {
     let loaded = read(MINIMAL);
-    assert_eq!(said(&loaded), "");
+    assert_eq!(messages(&loaded), "");
     let experiment = loaded.experiment.expect("an experiment");
     let plan = &experiment.fabric;
     assert_eq!(experiment.name, "test");
@@ -48,7 +48,7 @@ fn a_minimal_file_loads() {
 
 #[test]
 fn an_empty_file_says_what_is_missing() {
-    insta::assert_snapshot!(said(&read("")));
+    insta::assert_snapshot!(messages(&read("")));
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn values_of_the_command_line_are_shown_as_such() {
         sets: &sets,
         ..Request::new("test.toml", MINIMAL)
     });
-    insta::assert_snapshot!(said(&loaded));
+    insta::assert_snapshot!(messages(&loaded));
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn files_in_memory_are_those_of_a_folder() {
             files,
             ..Request::new("x.toml", text)
         });
-        let notes = said(&loaded);
+        let notes = messages(&loaded);
         netloom_experiment::runner::run_id(&loaded.experiment.unwrap_or_else(|| panic!("{notes}")))
     };
     let in_memory = || Arc::new(MemoryFiles::from_iter(texts));
@@ -146,7 +146,7 @@ fn files_in_memory_are_those_of_a_folder() {
         files: in_memory(),
         ..Request::new("x.toml", "extends = \"/etc/passwd\"\n")
     });
-    let notes = said(&refused);
+    let notes = messages(&refused);
     assert!(notes.contains("no file in memory has this name"), "{notes}");
 }
 
@@ -392,7 +392,7 @@ fn extreme_values_are_answered() {
                     sets: &sets,
                     ..Request::new("test.toml", FUZZED)
                 });
-                let _ = said(&loaded);
+                let _ = messages(&loaded);
                 assert_eq!(
                     loaded.experiment.is_none(),
                     loaded.notes.has_errors(),
@@ -431,7 +431,7 @@ proptest! {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let sets: Vec<String> = set.into_iter().collect();
         let loaded = load(&Request { sets: &sets, ..Request::new("test.toml", &text) });
-        let _ = said(&loaded);
+        let _ = messages(&loaded);
         prop_assert_eq!(loaded.experiment.is_none(), loaded.notes.has_errors());
     }
 }

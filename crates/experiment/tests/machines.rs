@@ -16,7 +16,7 @@ fn read(text: &str) -> Loaded {
     load(&Request::new("test.toml", text))
 }
 
-fn said(loaded: &Loaded) -> String {
+fn messages(loaded: &Loaded) -> String {
     render(&loaded.document, &loaded.notes, false)
 }
 
@@ -28,7 +28,7 @@ fn codes(text: &str) -> Vec<&'static str> {
 /// The plan of the tree with further lines.
 fn plan(more: &str) -> netloom_fabric::FabricPlan {
     let loaded = read(&format!("{TREE}{more}"));
-    let words = said(&loaded);
+    let words = messages(&loaded);
     loaded
         .experiment
         .unwrap_or_else(|| panic!("{words}"))
@@ -194,7 +194,7 @@ fn machines_are_swapped_by_one_value() {
                 sets: &sets,
                 ..Request::new("test.toml", &text)
             });
-            let words = said(&loaded);
+            let words = messages(&loaded);
             let experiment = loaded.experiment.unwrap_or_else(|| panic!("{words}"));
             let is_pfc = matches!(experiment.fabric.flow_control, FlowControl::Pfc(_));
             assert_eq!(is_pfc, control == "pfc");
@@ -292,7 +292,7 @@ fn what_does_not_fit_into_a_nic_waits_in_the_application() {
             files: netloom_catalog::Disk::folder(&folder),
             ..Request::new("test.toml", &text)
         });
-        let words = said(&loaded);
+        let words = messages(&loaded);
         let experiment = loaded.experiment.unwrap_or_else(|| panic!("{words}"));
         let result = run(&experiment, &RunOptions::default(), &mut |_| {
             Control::Continue
@@ -384,7 +384,7 @@ fn pause_of_a_link_stops_the_other_lanes_too() {
              [measure]\nlength = \"60 us\"\n"
         );
         let loaded = load(&Request::new("test.toml", &text));
-        let words = said(&loaded);
+        let words = messages(&loaded);
         let experiment = loaded.experiment.unwrap_or_else(|| panic!("{words}"));
         let run = run(&experiment, &RunOptions::default(), &mut |_| {
             Control::Continue
@@ -423,5 +423,5 @@ fn a_speedup_without_effect_is_warned_of() {
             .replace("[[traffic]]", "[switch]\nspeedup = 2\n[[traffic]]"),
     );
     let help = "remove `speedup`, and set clock = \"2.56 ns\"";
-    assert!(said(&loaded).contains(help), "{}", said(&loaded));
+    assert!(messages(&loaded).contains(help), "{}", messages(&loaded));
 }

@@ -11,7 +11,7 @@ fn read(text: &str) -> Loaded {
     load(&Request::new("test.toml", text))
 }
 
-fn said(loaded: &Loaded) -> String {
+fn messages(loaded: &Loaded) -> String {
     render(&loaded.document, &loaded.notes, false)
 }
 
@@ -21,7 +21,7 @@ fn with(qos: &str) -> Loaded {
 
 fn digest(loaded: &Loaded) -> String {
     let Some(experiment) = &loaded.experiment else {
-        panic!("{}", said(loaded));
+        panic!("{}", messages(loaded));
     };
     let result = run(experiment, &RunOptions::default(), &mut |_| {
         Control::Continue
@@ -124,13 +124,13 @@ fn what_is_resolved_loads_to_itself() {
         let experiment = first
             .experiment
             .as_ref()
-            .unwrap_or_else(|| panic!("{}", said(&first)));
+            .unwrap_or_else(|| panic!("{}", messages(&first)));
         let text = experiment.resolved.to_toml(true);
         let second = read(&text);
         let again = second
             .experiment
             .as_ref()
-            .unwrap_or_else(|| panic!("{}", said(&second)));
+            .unwrap_or_else(|| panic!("{}", messages(&second)));
         assert_eq!(
             again.resolved.to_toml(false),
             experiment.resolved.to_toml(false)

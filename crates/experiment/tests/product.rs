@@ -233,14 +233,16 @@ fn everything_goes_with_everything_or_is_refused_for_a_listed_reason() {
             loaded = read(&text, 1);
         }
         if loaded.experiment.is_none() {
-            let told = render(&loaded.document, &loaded.notes, false);
-            let errors = told.lines().filter_map(|line| line.strip_prefix("error["));
+            let messages = render(&loaded.document, &loaded.notes, false);
+            let errors = messages
+                .lines()
+                .filter_map(|line| line.strip_prefix("error["));
             for error in errors {
                 let code = &error[..5];
                 count(format!("refused {code}"));
                 let is_known = listed.contains(code) || code == "E0500";
                 if !is_known {
-                    return Err(TestCaseError::fail(format!("{told}\n{text}")));
+                    return Err(TestCaseError::fail(format!("{messages}\n{text}")));
                 }
             }
             return Ok(());
@@ -249,8 +251,8 @@ fn everything_goes_with_everything_or_is_refused_for_a_listed_reason() {
         for partitions in [2, 7] {
             let (other, _) = outcome(&read(&text, partitions));
             if usual != other {
-                let told = format!("{partitions} partitions: {usual:?} is {other:?}\n{text}");
-                return Err(TestCaseError::fail(told));
+                let message = format!("{partitions} partitions: {usual:?} is {other:?}\n{text}");
+                return Err(TestCaseError::fail(message));
             }
         }
         if delivered == 0 {

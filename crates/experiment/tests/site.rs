@@ -25,8 +25,8 @@ fn loaded(files: &str, more: &str) -> Loaded {
 
 fn experiment(files: &str, more: &str) -> Experiment {
     let loaded = loaded(files, more);
-    let told = render(&loaded.document, &loaded.notes, false);
-    loaded.experiment.unwrap_or_else(|| panic!("{told}"))
+    let messages = render(&loaded.document, &loaded.notes, false);
+    loaded.experiment.unwrap_or_else(|| panic!("{messages}"))
 }
 
 /// Returns the notes of a refused file.
@@ -135,7 +135,7 @@ fn what_a_file_writes_goes_before_what_the_site_has() {
 }
 
 #[test]
-fn an_entry_that_is_missing_is_told_with_the_place_where_the_way_ends() {
+fn an_entry_that_is_missing_is_reported_with_the_place_where_the_way_ends() {
     let read = |name: &str| std::fs::read_to_string(samples().join("ft8").join(name)).unwrap();
     let tables = read("opensm-lfts.dump");
     // The route of LID 10 is missing at the first switch of the file.
@@ -157,10 +157,13 @@ fn an_entry_that_is_missing_is_told_with_the_place_where_the_way_ends() {
         files: Arc::new(netloom_catalog::MemoryFiles::from_iter(texts)),
         ..Request::new("site.toml", &text)
     });
-    let told = render(&loaded.document, &loaded.notes, false);
+    let messages = render(&loaded.document, &loaded.notes, false);
     assert!(loaded.experiment.is_none());
-    assert!(told.contains("pairs of NICs unreachable"), "{told}");
-    assert!(told.contains("has no output for this address"), "{told}");
+    assert!(messages.contains("pairs of NICs unreachable"), "{messages}");
+    assert!(
+        messages.contains("has no output for this address"),
+        "{messages}"
+    );
 }
 
 #[test]
@@ -178,8 +181,8 @@ fn several_addresses_of_a_host_are_several_ways() {
 
 #[test]
 fn files_without_nodes_are_refused() {
-    let told = refused("\"ft8/opensm-lfts.dump\"", TRAFFIC);
-    assert!(told.contains("nodes and cables"), "{told}");
+    let message = refused("\"ft8/opensm-lfts.dump\"", TRAFFIC);
+    assert!(message.contains("nodes and cables"), "{message}");
 }
 
 #[test]
@@ -198,8 +201,8 @@ fn a_site_gives_the_same_results_for_any_division() {
             threads: partitions.min(2),
             ..Request::new("site.toml", &text)
         });
-        let told = render(&loaded.document, &loaded.notes, false);
-        let made = loaded.experiment.unwrap_or_else(|| panic!("{told}"));
+        let messages = render(&loaded.document, &loaded.notes, false);
+        let made = loaded.experiment.unwrap_or_else(|| panic!("{messages}"));
         assert!(made.fabric.channels.paths.is_some() && made.fabric.n_vls > 1);
         let result = finished(&made);
         assert!(result.document.run.total.delivered_load > 0.1);
@@ -214,6 +217,6 @@ fn a_site_gives_the_same_results_for_any_division() {
 #[test]
 fn a_torus_without_its_levels_can_deadlock() {
     let files = r#""t55h1/opensm-subnet.lst", "t55h1/torus-2QoS.fdbs""#;
-    let told = refused(files, &format!("{TRAFFIC}{SHORT}"));
-    assert!(told.contains("E0501"), "{told}");
+    let message = refused(files, &format!("{TRAFFIC}{SHORT}"));
+    assert!(message.contains("E0501"), "{message}");
 }

@@ -9,7 +9,7 @@ use crate::parcel::Parcel;
 use crate::plan::FabricPlan;
 use crate::shared::Shared;
 use crate::switch::Switches;
-use crate::validation::{Bounds, NicLanes, Ways};
+use crate::validation::{Bounds, NicLanes, RemainingRoutes};
 
 /// One partition. Its parts are independent of each other and borrow the shared state.
 #[derive(State)]
@@ -35,10 +35,11 @@ impl<S: Switches> Fabric<S> {
             data: S::data_lane,
             answer: S::answer_lane,
         };
-        let (bounds, mut ways) = (Bounds::new(plan, now, lanes), Ways::new(plan));
+        let (bounds, mut routes) = (Bounds::new(plan, now, lanes), RemainingRoutes::new(plan));
         self.shared.validate(&bounds)?;
-        self.endpoints.validate(&self.shared, &bounds, &mut ways)?;
-        S::validate(self, &bounds, &mut ways, pending)
+        self.endpoints
+            .validate(&self.shared, &bounds, &mut routes)?;
+        S::validate(self, &bounds, &mut routes, pending)
     }
 
     /// Whether packets are followed.
@@ -85,9 +86,9 @@ impl<S: Switches> Model for Fabric<S> {
     }
 
     #[inline(always)]
-    fn prefetch_behind(&self, component: u32) {
+    fn prefetch_indirect(&self, component: u32) {
         if (component as usize) < self.switches.len() {
-            S::prefetch_behind(self, component);
+            S::prefetch_indirect(self, component);
         }
     }
 

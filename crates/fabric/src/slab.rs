@@ -256,9 +256,9 @@ mod tests {
         let mut claims = Claims::new(&slab, "packet");
         walk(&mut claims, (0, 2)).unwrap();
         walk(&mut claims, (NIL, NIL)).unwrap();
-        let told = walk(&mut claims, (1, 2)).unwrap_err().to_string();
+        let message = walk(&mut claims, (1, 2)).unwrap_err().to_string();
         assert_eq!(
-            told,
+            message,
             "packet 1: expected a packet that nothing else refers to, found none"
         );
         assert!(walk(&mut claims, (3, 0)).is_err(), "another end");
@@ -268,7 +268,7 @@ mod tests {
         walk(&mut claims, (0, 2)).unwrap();
         assert!(claims.finish().is_err(), "record 3 is lost");
         slab[2] = 0;
-        let told = walk(&mut Claims::new(&slab, "packet"), (0, 2));
-        assert!(told.is_err(), "a cycle");
+        let result = walk(&mut Claims::new(&slab, "packet"), (0, 2));
+        assert!(result.is_err(), "a cycle");
     }
 }

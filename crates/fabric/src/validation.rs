@@ -3,13 +3,13 @@
 //! runs.
 //!
 //! Each component has a `validate` function, next to what it saves. They share the limits of the
-//! plan ([`Bounds`]) and the known routes ([`Ways`]).
+//! plan ([`Bounds`]) and the known routes ([`RemainingRoutes`]).
 
 use netloom_encoding::{Invalid, Validity, ensure, ensure_below, ensure_equal};
 use netloom_engine::LATEST;
 use netloom_packet::Packet;
 use netloom_routing::Lookup;
-use netloom_topology::Peer as Wired;
+use netloom_topology::Peer;
 use netloom_units::{NicId, Port, Sc, Sl, SwitchId, Tick};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -225,17 +225,17 @@ pub(crate) struct Coming {
 
 /// The paths that packets may still take. All of them lead over cables, on existing lanes, to the
 /// NIC of the destination.
-pub(crate) struct Ways<'a> {
+pub(crate) struct RemainingRoutes<'a> {
     plan: &'a FabricPlan,
     known: FxHashSet<Coming>,
     coming: Vec<Coming>,
     hops: Vec<netloom_routing::Hop>,
 }
 
-impl<'a> Ways<'a> {
+impl<'a> RemainingRoutes<'a> {
     /// Creates the set without any known path.
     pub(crate) fn new(plan: &'a FabricPlan) -> Self {
-        Ways {
+        RemainingRoutes {
             plan,
             known: FxHashSet::default(),
             coming: Vec::new(),
@@ -280,8 +280,8 @@ impl<'a> Ways<'a> {
         ensure_below("lane of a route", vl, self.plan.n_vls)?;
         ensure_below("port of a route", port.0, topology.n_ports(switch))?;
         match topology.peer(switch, port) {
-            Wired::Nic(nic) => ensure_equal("end of a route", destination, nic),
-            Wired::Switch(switch, port) => {
+            Peer::Nic(nic) => ensure_equal("end of a route", destination, nic),
+            Peer::Switch(switch, port) => {
                 self.coming.push(Coming {
                     switch,
                     port,
@@ -289,7 +289,7 @@ impl<'a> Ways<'a> {
                 });
                 Ok(())
             }
-            Wired::Unused => Err(Invalid::new(
+            Peer::Unused => Err(Invalid::new(
                 "port of a route",
                 "a port with a cable",
                 format_args!("port {} of {switch}", port.0),
@@ -313,7 +313,7 @@ impl<'a> Ways<'a> {
                 sc,
                 destination,
             } = coming;
-            let is_from_nic = matches!(plan.topology.peer(switch, port), Wired::Nic(_));
+            let is_from_nic = matches!(plan.topology.peer(switch, port), Peer::Nic(_));
             let lane = match is_tiled {
                 true if is_from_nic => 0,
                 true => vl,

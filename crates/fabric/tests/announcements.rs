@@ -26,12 +26,12 @@ struct Ledger {
 /// Takes the lowest eligible queue and compares its view with the announcements.
 struct Clerk {
     ledger: Arc<Ledger>,
-    is_told: bool,
+    is_announced: bool,
     /// Rejects a packet that is alone, once: a grant of crossbar and link together is then
     /// impossible.
     refuses: bool,
     has_refused: std::cell::Cell<bool>,
-    told: [VecDeque<Head>; N_QUEUES],
+    announced: [VecDeque<Head>; N_QUEUES],
 }
 
 fn is_same(one: &Head, other: &Head) -> bool {
@@ -40,13 +40,20 @@ fn is_same(one: &Head, other: &Head) -> bool {
 
 impl Arbiter for Clerk {
     fn choose(&self, view: &View<'_>) -> Option<Grant> {
-        for (queue, told) in self.told.iter().enumerate().filter(|_| self.is_told) {
+        for (queue, announced) in self
+            .announced
+            .iter()
+            .enumerate()
+            .filter(|_| self.is_announced)
+        {
             if view.eligible >> queue & 1 == 1 {
-                let first = told.front().expect("announced before it can be chosen");
+                let first = announced
+                    .front()
+                    .expect("announced before it can be chosen");
                 assert!(is_same(first, &view.heads[queue]), "in the order of queues");
             }
         }
-        let is_alone = self.told.iter().map(VecDeque::len).sum::<usize>() == 1;
+        let is_alone = self.announced.iter().map(VecDeque::len).sum::<usize>() == 1;
         if self.refuses && is_alone && !self.has_refused.replace(true) {
             self.ledger.refused.fetch_add(1, Relaxed);
             return None;
@@ -58,14 +65,14 @@ impl Arbiter for Clerk {
     }
 
     fn commit(&mut self, grant: Grant) {
-        self.told[usize::from(grant.queue)].pop_front();
+        self.announced[usize::from(grant.queue)].pop_front();
         self.has_refused.set(false);
         self.ledger.sent.fetch_add(1, Relaxed);
     }
 
     fn arrived(&mut self, queue: u8, head: &Head) {
         assert_eq!(head.vl.0, queue, "a queue of a switch output is a lane");
-        self.told[usize::from(queue)].push_back(*head);
+        self.announced[usize::from(queue)].push_back(*head);
         self.ledger.arrived.fetch_add(1, Relaxed);
     }
 
@@ -80,7 +87,7 @@ impl Arbiter for Clerk {
 
 struct Clerks {
     ledger: Arc<Ledger>,
-    is_told: bool,
+    is_announced: bool,
     refuses: bool,
 }
 
@@ -88,10 +95,10 @@ impl Policy for Clerks {
     fn build(&self) -> Box<dyn Arbiter> {
         Box::new(Clerk {
             ledger: self.ledger.clone(),
-            is_told: self.is_told,
+            is_announced: self.is_announced,
             refuses: self.refuses,
             has_refused: std::cell::Cell::new(false),
-            told: std::array::from_fn(|_| VecDeque::new()),
+            announced: std::array::from_fn(|_| VecDeque::new()),
         })
     }
     fn faults(&self, _context: &PortContext) -> Vec<Fault> {
@@ -111,12 +118,12 @@ fn count(case: &Case, refuses: bool) -> (Arc<Ledger>, netloom_fabric::Counters, 
     let mut plan = case.plan();
     plan.switch_policy = Arc::new(Clerks {
         ledger: at_switches.clone(),
-        is_told: true,
+        is_announced: true,
         refuses,
     });
     plan.nic_policy = Arc::new(Clerks {
         ledger: at_nics.clone(),
-        is_told: false,
+        is_announced: false,
         refuses: false,
     });
     ending(&mut plan, 20);

@@ -201,14 +201,14 @@ fn spec_1_2_3_a_lane_without_credits_does_not_stop_the_others_of_its_level() {
 }
 
 /// Checks an arbiter: whenever management can be sent, nothing else is.
-struct Witness {
+struct ManagementFirst {
     policy: Arc<dyn Policy>,
     contested: Arc<AtomicU64>,
 }
 
-impl Policy for Witness {
+impl Policy for ManagementFirst {
     fn build(&self) -> Box<dyn Arbiter> {
-        Box::new(Watched {
+        Box::new(ManagementFirstArbiter {
             arbiter: self.policy.build(),
             contested: self.contested.clone(),
         })
@@ -224,12 +224,12 @@ impl Policy for Witness {
     }
 }
 
-struct Watched {
+struct ManagementFirstArbiter {
     arbiter: Box<dyn Arbiter>,
     contested: Arc<AtomicU64>,
 }
 
-impl Arbiter for Watched {
+impl Arbiter for ManagementFirstArbiter {
     fn choose(&self, view: &View<'_>) -> Option<Grant> {
         let grant = self.arbiter.choose(view);
         let lanes = view.vls();
@@ -265,7 +265,7 @@ fn vl15_goes_before_all_data_whatever_the_arbiter() {
         let policy = (kind.read)(&mut section).expect("an example without mistakes builds");
         let contested = Arc::new(AtomicU64::new(0));
         let case = Case {
-            policy: Arc::new(Witness {
+            policy: Arc::new(ManagementFirst {
                 policy: Arc::from(policy),
                 contested: contested.clone(),
             }),

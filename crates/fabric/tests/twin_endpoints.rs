@@ -21,13 +21,13 @@ use twin::{Counts, Twin};
 
 use QueueScheme::{OneQueue, VoqNet, VoqSwitch};
 
-type Way = Arc<dyn Routing + Send + Sync>;
+type SharedRouting = Arc<dyn Routing + Send + Sync>;
 
-fn fly(routing: Way) -> Case {
+fn fly(routing: SharedRouting) -> Case {
     Case::dragonfly((2, 2, 1), routing)
 }
 
-fn large_fly(routing: Way) -> Case {
+fn large_fly(routing: SharedRouting) -> Case {
     Case {
         until: 1_200,
         ..Case::dragonfly((2, 4, 2), routing)

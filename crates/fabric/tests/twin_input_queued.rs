@@ -1,4 +1,4 @@
-//! Input-queued switches, queue schemes, credits per queue and NICs with admittance queues: the
+//! Input-queued switches, queue schemes, credits per queue and NICs with VOQs: the
 //! model delivers every packet at the same tick as its flit-by-flit reference implementation.
 
 mod compare;

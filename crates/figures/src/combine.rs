@@ -14,7 +14,7 @@ pub(crate) const RUN: &str = "run";
 /// Maximum length of a label.
 const LABEL: usize = 32;
 /// Fewer runs are always compared side by side.
-const COURSE: usize = 3;
+const FEWEST_RUNS: usize = 3;
 
 /// Returns a name for each folder: that of its experiment if it is unique.
 pub fn names(collections: &[Collection]) -> Vec<String> {
@@ -27,10 +27,10 @@ pub fn names(collections: &[Collection]) -> Vec<String> {
         let distinct: std::collections::BTreeSet<&String> = names.iter().collect();
         distinct.len() == names.len() && names.iter().all(|name| !name.is_empty())
     };
-    let ways: [&dyn Fn(&Collection) -> String; 3] =
+    let namings: [&dyn Fn(&Collection) -> String; 3] =
         [&|c| c.name.clone(), &last, &|c| c.folder.clone()];
-    for way in ways {
-        let names: Vec<String> = collections.iter().map(way).collect();
+    for naming in namings {
+        let names: Vec<String> = collections.iter().map(naming).collect();
         if is_distinct(&names) {
             return names;
         }
@@ -63,9 +63,9 @@ pub fn labels(collections: &[Collection]) -> Vec<String> {
 }
 
 /// Returns the only quantity in which single runs differ, if there are enough runs.
-fn course(collections: &[Collection]) -> Option<(String, Vec<Datum>)> {
+fn only_quantity(collections: &[Collection]) -> Option<(String, Vec<Datum>)> {
     let is_single = |collection: &Collection| collection.axes.is_empty();
-    if collections.len() < COURSE || !collections.iter().all(is_single) {
+    if collections.len() < FEWEST_RUNS || !collections.iter().all(is_single) {
         return None;
     }
     let found = differing(collections);
@@ -97,8 +97,8 @@ fn datum(one: &Differing, at: usize) -> Option<Datum> {
 
 /// Returns the axis that distinguishes folders, and the value of each.
 fn axis(collections: &[Collection]) -> (String, Vec<Datum>) {
-    if let Some(course) = course(collections) {
-        return course;
+    if let Some(axis) = only_quantity(collections) {
+        return axis;
     }
     let is_single = |collection: &Collection| collection.axes.is_empty();
     let axis = match collections.iter().all(is_single) {

@@ -33,7 +33,7 @@ pub fn differing(collections: &[Collection]) -> Vec<Differing> {
         .filter(|one| one.values.windows(2).any(|pair| pair[0] != pair[1]))
         .collect();
     for list in files.iter().flat_map(lists).collect::<BTreeSet<_>>() {
-        found = told_once(found, &list, &files);
+        found = merged(found, &list, &files);
     }
     by_kind(found)
 }
@@ -158,11 +158,7 @@ fn lists(file: &BTreeMap<String, String>) -> BTreeSet<String> {
 
 /// Merges differences that are the same in all tables of a list into one, without a number, as for
 /// `--set`.
-fn told_once(
-    found: Vec<Differing>,
-    list: &str,
-    files: &[BTreeMap<String, String>],
-) -> Vec<Differing> {
+fn merged(found: Vec<Differing>, list: &str, files: &[BTreeMap<String, String>]) -> Vec<Differing> {
     let inside = |key: &str| -> Option<String> {
         let rest = key.strip_prefix(list)?.strip_prefix('.')?;
         let (number, rest) = rest.split_once('.')?;
@@ -180,10 +176,10 @@ fn told_once(
     if files.iter().any(|file| n_tables(file) != n) {
         return found;
     }
-    let mut kept: Vec<Differing> = vec![];
+    let mut merged: Vec<Differing> = vec![];
     for one in &found {
         let Some(rest) = inside(&one.key) else {
-            kept.push(one.clone());
+            merged.push(one.clone());
             continue;
         };
         let alike = found
@@ -194,21 +190,21 @@ fn told_once(
             true => format!("{list}.{rest}"),
             false => one.key.clone(),
         };
-        if !kept.iter().any(|other| other.key == key) {
-            kept.push(Differing {
+        if !merged.iter().any(|other| other.key == key) {
+            merged.push(Differing {
                 key,
                 values: one.values.clone(),
             });
         }
     }
-    kept
+    merged
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn told(files: &[&str]) -> Vec<(String, Vec<String>)> {
+    fn differences(files: &[&str]) -> Vec<(String, Vec<String>)> {
         let of = |text: &&str| Collection {
             experiment: (*text).to_owned(),
             ..Collection::default()
@@ -227,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_told_as_set_takes_them() {
+    fn keys_are_reported_as_set_takes_them() {
         let file = |load: f64, kind: &str, more: &str| {
             format!(
                 "name = \"{kind}\"\n[qos.arbiter]\nkind = \"{kind}\"\n{more}\n\
@@ -237,13 +233,13 @@ mod tests {
         let (one, two) = (file(0.5, "wfq", ""), file(0.8, "dtable", "entries = 8"));
         let pair = |a: &str, b: &str| vec![a.to_owned(), b.to_owned()];
         assert_eq!(
-            told(&[&one, &two]),
+            differences(&[&one, &two]),
             [
                 ("qos.arbiter".to_owned(), pair("wfq", "dtable (entries 8)")),
                 ("traffic.load".to_owned(), pair("0.5", "0.8")),
             ]
         );
-        assert_eq!(told(&[&one, &one]), []);
+        assert_eq!(differences(&[&one, &one]), []);
     }
 
     #[test]
@@ -258,7 +254,7 @@ mod tests {
                      [qos.nic-arbiter]\nkind = \"dtable\"\n[switch]\nkind = \"tiled\"\n\
                      speedup = 2\n";
         assert_eq!(
-            told(&[tree, torus]),
+            differences(&[tree, torus]),
             [
                 (
                     "qos.arbiter, qos.nic-arbiter".to_owned(),
@@ -278,7 +274,7 @@ mod tests {
     #[test]
     fn one_class_of_several_keeps_its_number() {
         let file = |load: f64| format!("[[traffic]]\nload = 0.1\n[[traffic]]\nload = {load}\n");
-        let found = told(&[&file(0.2), &file(0.3), &file(0.2)]);
+        let found = differences(&[&file(0.2), &file(0.3), &file(0.2)]);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].0, "traffic.1.load");
         assert_eq!(found[0].1, ["0.2", "0.3", "0.2"]);

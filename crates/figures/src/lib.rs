@@ -43,7 +43,7 @@ pub use model::{
     Point, Reference, Scale,
 };
 pub use pgfplots::{Pgfplots, pgfplots};
-pub use plot::{Across, Part, Plot, Printed, Shown, plots, printed};
+pub use plot::{Across, Part, Plot, PlottedColumn, Printed, plots, printed};
 pub use style::{Color, Dash, Marker, Style};
 pub use svg::{SvgStyle, svg};
 pub use ticks::{minor_ticks, tick_text, ticks};

@@ -129,7 +129,7 @@ fn figure(
     lines: &ByPoint,
     (id, title, column): (&str, &str, &str),
 ) -> Option<Figure> {
-    // A single epoch does not show a course over time.
+    // A single epoch shows nothing over time.
     if lines.values().all(|points| points.len() < 2) {
         return None;
     }

@@ -25,9 +25,9 @@ pub struct Plot {
     /// The name of the table. Its first column contains the series.
     pub table: String,
     /// The x axis.
-    pub x: Shown,
+    pub x: PlottedColumn,
     /// The y axis.
-    pub y: Shown,
+    pub y: PlottedColumn,
     /// Columns drawn side by side, each with a position on the x axis, instead of one column per
     /// axis.
     #[serde(default)]
@@ -61,7 +61,7 @@ pub struct Plot {
 /// A column and its presentation.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Shown {
+pub struct PlottedColumn {
     /// Its name in the table; empty for several columns side by side.
     #[serde(default)]
     pub column: String,
@@ -203,7 +203,7 @@ fn in_unit(unit: &str, other: &str) -> Option<f64> {
         .find_map(|kind| Some(of(kind, unit)? / of(kind, other)?))
 }
 
-impl Shown {
+impl PlottedColumn {
     /// Converts a cell to the value that is drawn; `None` if it cannot be drawn.
     pub(crate) fn value(&self, text: &str) -> Option<f64> {
         let value: f64 = text.parse().ok()?;
@@ -435,8 +435,8 @@ impl Plot {
             columns: None,
         };
         if figure.has_mark(Mark::Printed) {
-            let said = " Hollow markers are the numbers that the paper prints.";
-            figure.caption.push_str(said);
+            let remark = " Hollow markers are the numbers that the paper prints.";
+            figure.caption.push_str(remark);
         }
         Some(figure)
     }

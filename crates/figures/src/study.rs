@@ -154,8 +154,8 @@ impl<'a> Study<'a> {
         let measured = view::Study::of(collection)?;
         measured.points.first()?;
         let x_name = x_name(table, &measured);
-        let kept = independent(&measured, x_name);
-        let (facet_axes, series_axes) = arranged(&measured, &kept);
+        let axes = independent(&measured, x_name);
+        let (facet_axes, series_axes) = arranged(&measured, &axes);
         let places = x_name.and_then(|name| Places::of(table, name));
         let mut facets = vec![];
         let mut series = vec![];
@@ -302,13 +302,13 @@ impl<'a> Study<'a> {
             places = by_x.values().take(1).collect();
         }
         let last = places.len().saturating_sub(1);
-        let mut kept = match at_most / n_series.max(1) {
+        let mut picked = match at_most / n_series.max(1) {
             0 | 1 => vec![last],
             2 => vec![0, last],
             _ => vec![0, last / 2, last],
         };
-        kept.dedup();
-        let mut chosen: Vec<StudyPoint> = kept
+        picked.dedup();
+        let mut chosen: Vec<StudyPoint> = picked
             .iter()
             .flat_map(|at| places[*at].iter().map(|p| **p))
             .collect();
@@ -357,18 +357,18 @@ pub(crate) fn word_of(axis: &str) -> String {
 /// Returns the other axes, without redundant ones: axes that step together with another, or have
 /// one value.
 fn independent<'n>(study: &'n view::Study, x: Option<&'n str>) -> Vec<&'n str> {
-    let adds = |said: &[&str], name: &str| {
-        let with: Vec<&str> = said.iter().copied().chain([name]).collect();
-        distinct(study, &with) > distinct(study, said)
+    let adds = |chosen: &[&str], name: &str| {
+        let with: Vec<&str> = chosen.iter().copied().chain([name]).collect();
+        distinct(study, &with) > distinct(study, chosen)
     };
-    let mut kept: Vec<&str> = vec![];
+    let mut axes: Vec<&str> = vec![];
     let names = study.axes.iter().map(String::as_str);
     for name in names.filter(|name| Some(*name) != x) {
-        if adds(&kept, name) && x.is_none_or(|x| adds(&[x], name)) {
-            kept.push(name);
+        if adds(&axes, name) && x.is_none_or(|x| adds(&[x], name)) {
+            axes.push(name);
         }
     }
-    kept
+    axes
 }
 
 /// Splits axes into those that distinguish panels and those that distinguish series.

@@ -76,7 +76,7 @@ impl Synthetic {
         let axes = self.axes();
         let mut tables: BTreeMap<String, Frame> = BTreeMap::new();
         let mut add = |name: &str, keys: &[(FrameColumn, Datum)], frame: Frame| {
-            let frame = frame.behind(keys);
+            let frame = frame.with_keys(keys);
             match tables.get_mut(name) {
                 Some(table) => table.append(&frame),
                 None => {
@@ -103,7 +103,7 @@ impl Synthetic {
                 number += 1;
                 add("points", &keys, self.points(load, arbiter));
                 let mut frames = [
-                    ("results", Frame::of::<Key>().beside::<Summary>()), // tidy: allow a method name
+                    ("results", Frame::of::<Key>().with_columns::<Summary>()),
                     ("series", Frame::of::<SeriesLine>()),
                     ("links", Frame::of::<LinkLine>()),
                     ("histograms", Frame::of::<HistogramLine>()),

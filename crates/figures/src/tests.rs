@@ -367,8 +367,8 @@ fn two_runs() -> Vec<Collection> {
 fn two_runs_are_drawn_side_by_side_and_the_saturated_one_too() {
     let both = ["calm (load 0.5)", "loaded (load 0.99)"];
     let figures = figures(&combine(&two_runs()));
-    let said = figures.iter().map(|figure| (&figure.id, &figure.title));
-    for (id, title) in said {
+    let titles = figures.iter().map(|figure| (&figure.id, &figure.title));
+    for (id, title) in titles {
         assert!(!title.contains("against"), "{id}: {title}");
     }
     let latency = find(&figures, "latency");

@@ -10,7 +10,7 @@ use netloom_catalog::{Described, Disk, Files, FromToml, Notes, Shape, Value, par
 use netloom_topology::{Blueprint, Builder, Peer, Structure, Topology};
 use netloom_units::{NicId, Port, Rate, SwitchId};
 
-use crate::{Cable, Guid, Node, NodeId, NodeKind, Port as SubnetPort, Site, Speed, Subnet, Width};
+use crate::{Cable, Guid, Node, NodeId, NodeKind, Site, Speed, Subnet, SubnetPort, Width};
 
 params! {
     /// A real InfiniBand subnet, with the names, rates and tables in its files.

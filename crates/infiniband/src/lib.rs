@@ -45,7 +45,7 @@ pub use port_tables::{
 };
 pub use rate::{Speed, Width};
 pub use site::Site;
-pub use subnet::{Cable, Device, Node, NodeKind, Port, Subnet};
+pub use subnet::{Cable, Device, Node, NodeKind, Subnet, SubnetPort};
 
 /// The fabric of a real subnet.
 pub const TOPOLOGY: Kind<dyn Blueprint> = kind!(InfiniBand, dyn Blueprint);

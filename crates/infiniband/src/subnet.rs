@@ -36,7 +36,7 @@ pub struct Node {
     /// The name that its owner chose. Several nodes may share a description.
     pub description: String,
     /// Ports by number. Port 0 is the management port of a switch; other nodes leave it unused.
-    pub ports: Vec<Port>,
+    pub ports: Vec<SubnetPort>,
 }
 
 impl Node {
@@ -62,7 +62,7 @@ pub struct Device {
 
 /// One port of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Port {
+pub struct SubnetPort {
     /// The permanent number of the port. Ports of a switch share the GUID of port 0 and have
     /// `None`.
     pub guid: Option<Guid>,
@@ -74,7 +74,7 @@ pub struct Port {
     pub cable: Option<Cable>,
 }
 
-impl Port {
+impl SubnetPort {
     /// Returns all addresses of the port.
     pub fn lids(&self) -> impl Iterator<Item = Lid> + use<> {
         let first = self.lid.map_or(1, |lid| lid.0);

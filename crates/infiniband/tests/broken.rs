@@ -36,23 +36,23 @@ fn a_listing_that_is_cut_off() {
     let whole = text("ft8/ibnetdiscover.txt");
     // Within the line of a cable.
     let cut = &whole[..whole.find("[3](98039b0300100061)").unwrap_or(560)];
-    let told = listing(cut);
+    let messages = listing(cut);
     assert_eq!(
-        told[0],
+        messages[0],
         "E1109 line 11: \"H-98039b0300100040\" is named here but not described"
     );
     let within = &whole[..whole.find("H-98039b0300100060").unwrap() + 9];
-    let told = listing(within);
+    let messages = listing(within);
     assert_eq!(
-        told.last().unwrap(),
+        messages.last().unwrap(),
         "E1102 line 13: expected the name of the node at the other end, in quotes"
     );
     // Between the keys of a node and the node.
     let before = &whole[..whole.find("\nCa\t").unwrap() + 1];
-    let told = listing(before);
+    let messages = listing(before);
     let line = before.lines().count() - 3;
     assert_eq!(
-        told.last().unwrap(),
+        messages.last().unwrap(),
         &format!("E1102 line {line}: expected a node after these lines, found the end of the file")
     );
 }
@@ -143,9 +143,9 @@ fn addresses_of_two_ports() {
     );
     // 8 to 15 covers those of others.
     let ranges = text("ft8/ibnetdiscover.txt").replacen("# lid 8 lmc 0", "# lid 8 lmc 3", 1);
-    let told = listing(&ranges);
-    let codes: Vec<&str> = told.iter().map(|line| &line[..5]).collect();
-    assert_eq!(codes, ["E1110"; 4], "{told:#?}");
+    let messages = listing(&ranges);
+    let codes: Vec<&str> = messages.iter().map(|line| &line[..5]).collect();
+    assert_eq!(codes, ["E1110"; 4], "{messages:#?}");
     let beyond = text("ft8/ibnetdiscover.txt").replacen("# lid 8 lmc 0", "# lid 49152 lmc 0", 1);
     assert_eq!(
         listing(&beyond)[0],
@@ -176,15 +176,15 @@ fn hostile_lengths_reserve_nothing() {
     let mut notes = Notes::new();
     let read = read_ibnetdiscover(&many, 0, &mut notes);
     assert_eq!(read.nodes.len(), (1 << 20) / 255);
-    let told = shown(&many, notes);
-    assert_eq!(told.len(), MOST_MISTAKES + 1);
+    let messages = shown(&many, notes);
+    assert_eq!(messages.len(), MOST_MISTAKES + 1);
     assert_eq!(
-        told[0],
+        messages[0],
         "E1103 line 4113: more than 1048576 ports in one subnet"
     );
-    let untold = 10_000 - (1 << 20) / 255 - MOST_MISTAKES;
-    let last = format!("E1139 line 10000: {untold} more errors and warnings are not shown");
-    assert_eq!(told.last(), Some(&last));
+    let unreported = 10_000 - (1 << 20) / 255 - MOST_MISTAKES;
+    let last = format!("E1139 line 10000: {unreported} more errors and warnings are not shown");
+    assert_eq!(messages.last(), Some(&last));
     let ports = text("ft8/opensm-subnet.lst").replacen("Ports:01", "Ports:FFFFFFFF", 1);
     assert_eq!(
         listing(&ports)[0],
@@ -235,23 +235,27 @@ fn lines_of_nothing_known() {
 fn a_subnet_list_that_is_cut_off_or_changed() {
     let list = text("ft8/opensm-subnet.lst");
     let cut = &list[..list.rfind("PHY=").unwrap() + 5];
-    let told = listing(cut);
+    let messages = listing(cut);
     let line = list.lines().count();
     assert_eq!(
-        told[0],
+        messages[0],
         "E1107 line 21: cable from \"MF0;leaf1:MQM8700/U1\"[8] to \"MF0;spine1:MQM8700/U1\"[4], \
          which lists none"
     );
     assert!(
-        told.iter()
-            .any(|told| told.starts_with(&format!("E1102 line {line}: expected")))
+        messages
+            .iter()
+            .any(|message| message.starts_with(&format!("E1102 line {line}: expected")))
     );
     let changed = list.replacen("\n{ SW Ports:08", "\n{ SW Ports:09", 1);
     let mut notes = Notes::new();
     read_subnet_list(&changed, 0, &mut notes);
-    let told = shown(&changed, notes);
+    let messages = shown(&changed, notes);
     let expected = "E1111 line 3: expected 9 ports, found 8";
-    assert!(told.iter().any(|told| told == expected), "{told:#?}");
+    assert!(
+        messages.iter().any(|message| message == expected),
+        "{messages:#?}"
+    );
 }
 
 /// Reads tables about the fat tree of 8 hosts.
@@ -293,9 +297,9 @@ fn forwarding_tables_with_mistakes() {
         ]
     );
     let cut = &dump[..dump.rfind("valid").unwrap() - 3];
-    let told = tables(cut, read_forwarding);
+    let messages = tables(cut, read_forwarding);
     assert_eq!(
-        told,
+        messages,
         ["E1102 line 47: the table of this switch is truncated"]
     );
     let two = format!("{dump}{}", dump.replacen("0x0001 005", "0x0001 006", 1));
@@ -345,18 +349,18 @@ fn lanes_with_mistakes() {
             "0x98039b0300100009, base LID 99,",
             1,
         );
-    let told = tables(&wrong, read_sl_to_vl_dump);
-    assert_eq!(told[0], "E1133 line 4: expected 16 lanes, found 15");
-    assert_eq!(told[1], "E1103 line 5: the lane of SL1 is out of range");
+    let messages = tables(&wrong, read_sl_to_vl_dump);
+    assert_eq!(messages[0], "E1133 line 4: expected 16 lanes, found 15");
+    assert_eq!(messages[1], "E1103 line 5: the lane of SL1 is out of range");
     assert_eq!(
-        told[2],
+        messages[2],
         "E1105 line 6: ports 9 and 1 of a node with 8 ports"
     );
     assert!(
-        told[3].ends_with("no port of the subnet has GUID 0x98039b0300100009 or LID 99"),
-        "{told:#?}"
+        messages[3].ends_with("no port of the subnet has GUID 0x98039b0300100009 or LID 99"),
+        "{messages:#?}"
     );
-    assert_eq!(told.len(), 4);
+    assert_eq!(messages.len(), 4);
     assert_eq!(
         tables("0   1   : 0  1  2\n", read_sl_to_vl_dump),
         ["E1130 line 1: expected the heading of a port before its rows"]

@@ -191,7 +191,7 @@ impl Fuzz {
     }
 
     /// Reads an input and checks the invariants of any result.
-    fn check(&self, number: u64, told: &mut BTreeMap<&'static str, u64>) {
+    fn check(&self, number: u64, n_by_code: &mut BTreeMap<&'static str, u64>) {
         let mut draw = Draw(number.wrapping_mul(0x1234_5678_9abc_def1));
         let (text, format) = self.input(&mut draw);
         // One in eight is read as another format.
@@ -226,7 +226,7 @@ impl Fuzz {
         }
         assert!(notes.iter().count() <= MOST_MISTAKES + 1);
         for note in notes.iter() {
-            *told.entry(note.code).or_default() += 1;
+            *n_by_code.entry(note.code).or_default() += 1;
             assert!(
                 codes().iter().any(|code| code.name == note.code),
                 "{note:?}"
@@ -274,30 +274,30 @@ fn assert_symmetric(subnet: &Subnet) {
 }
 
 #[test]
-fn damaged_files_are_told_and_never_fatal() {
+fn damaged_files_are_reported_and_never_fatal() {
     let fuzz = Fuzz::new();
-    let mut told = BTreeMap::new();
+    let mut n_by_code = BTreeMap::new();
     if let Some(number) = std::env::var("NETLOOM_INPUT")
         .ok()
         .and_then(|n| n.parse().ok())
     {
         let mut draw = Draw(u64::wrapping_mul(number, 0x1234_5678_9abc_def1));
         println!("{}", fuzz.input(&mut draw).0);
-        return fuzz.check(number, &mut told);
+        return fuzz.check(number, &mut n_by_code);
     }
     for number in 0..draws(4000) {
-        let checked = std::panic::AssertUnwindSafe(|| fuzz.check(number, &mut told));
+        let checked = std::panic::AssertUnwindSafe(|| fuzz.check(number, &mut n_by_code));
         if std::panic::catch_unwind(checked).is_err() {
             panic!("input {number} fails; set NETLOOM_INPUT={number} to repeat it");
         }
     }
-    println!("notes by code: {told:?}");
+    println!("notes by code: {n_by_code:?}");
     // The test is only useful if the damage reaches every check.
     for code in [
         "E1101", "E1102", "E1103", "E1104", "E1105", "E1106", "E1107", "E1108", "E1109", "E1110",
         "E1111", "E1112", "E1120", "E1121", "E1122", "E1123", "E1124", "E1130", "E1131", "E1132",
         "E1133", "E1134", "E1136",
     ] {
-        assert!(told.contains_key(code), "no input leads to {code}");
+        assert!(n_by_code.contains_key(code), "no input leads to {code}");
     }
 }

@@ -74,15 +74,15 @@ fn ibdmchk(folder: &Path, files: &Files) -> Verdict {
     verdict(&String::from_utf8_lossy(&output.stdout))
 }
 
-fn verdict(said: &str) -> Verdict {
+fn verdict(printed: &str) -> Verdict {
     let number = |text: &str| text.parse::<u64>().expect("a number");
-    let behind = |mark: &str| {
-        let rest = &said[said.find(mark)? + mark.len()..];
+    let number_after = |mark: &str| {
+        let rest = &printed[printed.find(mark)? + mark.len()..];
         let end = rest.find(|c: char| !c.is_ascii_digit())?;
         Some(number(&rest[..end]))
     };
     let histogram = |title: &str, heading: &str| {
-        let rest = said.split(title).nth(1).expect("a histogram");
+        let rest = printed.split(title).nth(1).expect("a histogram");
         let rest = rest.split(heading).nth(1).expect("its heading");
         let rows = rest
             .lines()
@@ -95,19 +95,19 @@ fn verdict(said: &str) -> Verdict {
         rows.collect::<Vec<_>>()
     };
     let has_loop = match (
-        said.contains("no credit loops found"),
-        said.contains("credit loops in routing"),
+        printed.contains("no credit loops found"),
+        printed.contains("credit loops in routing"),
     ) {
         (true, false) => Some(false),
         (false, true) => Some(true),
         (false, false) => None,
-        (true, true) => panic!("both verdicts:\n{said}"),
+        (true, true) => panic!("both verdicts:\n{printed}"),
     };
     Verdict {
-        routes: behind("Scanned:")
-            .or_else(|| behind("paths out of:"))
+        routes: number_after("Scanned:")
+            .or_else(|| number_after("paths out of:"))
             .expect("a number of paths"),
-        missing: behind("-E- Found ").unwrap_or(0),
+        missing: number_after("-E- Found ").unwrap_or(0),
         has_loop,
         hops: histogram("LFT ROUTE HOP HISTOGRAM", "HOPS NUM-CA-CA-PAIRS"),
         addresses: histogram("NUM DLIDS HISTOGRAM", "NUM-DLIDS NUM-SWITCH-PORTS"),

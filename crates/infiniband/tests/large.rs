@@ -173,7 +173,7 @@ fn computed() -> Option<f64> {
 }
 
 /// Prints CPU time, wall time and peak memory after a step.
-fn told<T>(what: &str, step: impl FnOnce() -> T) -> T {
+fn timed<T>(what: &str, step: impl FnOnce() -> T) -> T {
     let (start, before) = (Instant::now(), computed());
     let result = step();
     let own = computed().zip(before).map(|(now, before)| now - before);
@@ -198,25 +198,25 @@ fn four_thousand_hosts_are_read_and_checked_in_seconds() {
     let text = tree.listing();
     println!("a listing of {} bytes", text.len());
     let mut notes = Notes::new();
-    let subnet = told("listing", || read_ibnetdiscover(&text, 0, &mut notes));
+    let subnet = timed("listing", || read_ibnetdiscover(&text, 0, &mut notes));
     assert!(notes.is_empty(), "{notes:?}");
     assert_eq!(subnet.nodes.len(), 768 + 4096);
     drop(text);
 
     let made = tree.forwarding(&subnet);
-    let dump = told("tables as text", || writing::forwarding(&subnet, &made));
+    let dump = timed("tables as text", || writing::forwarding(&subnet, &made));
     println!("tables of {} bytes", dump.len());
-    let [bytes, ..] = told("tables for a checksum", || writing::checksummed(&made));
+    let [bytes, ..] = timed("tables for a checksum", || writing::checksummed(&made));
     assert!(bytes.len() < dump.len() / 10, "{} bytes", bytes.len());
     let mut programmed = Programmed::default();
-    told("tables", || {
+    timed("tables", || {
         read_forwarding(&dump, 1, &subnet, &mut programmed, &mut notes);
     });
     assert!(!notes.has_errors(), "{notes:?}");
     assert_eq!(programmed.forwarding, made.forwarding);
     drop(dump);
 
-    let check = told("routes", || check_routes(&subnet, &programmed));
+    let check = timed("routes", || check_routes(&subnet, &programmed));
     assert!(check.is_sound());
     assert_eq!(check.routes, 4096 * 4095);
     // 15 hosts at the same leaf, 240 below the same level 1 switch, all others over the top level.

@@ -56,9 +56,9 @@ fn check(text: &str, name: &str) -> (bool, String) {
         .output()
         .expect("the checker starts");
     let _ = fs::remove_file(&file);
-    let said = String::from_utf8_lossy(&output.stdout).into_owned()
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned()
         + &String::from_utf8_lossy(&output.stderr);
-    (output.status.success(), said)
+    (output.status.success(), printed)
 }
 
 #[test]
@@ -86,8 +86,8 @@ fn the_checker_of_omni_path_accepts_exported_groups() {
         class("control", None, 3, true),
     ];
     let groups = opafm_qos_groups(&classes).unwrap();
-    let (is_accepted, said) = check(&with_groups(&groups), "good");
-    assert!(is_accepted, "{said}\n{groups}");
-    let (is_accepted, said) = check(&with_groups(&groups.replace("60%", "300%")), "bad");
-    assert!(!is_accepted, "the checker looks at the groups: {said}");
+    let (is_accepted, printed) = check(&with_groups(&groups), "good");
+    assert!(is_accepted, "{printed}\n{groups}");
+    let (is_accepted, printed) = check(&with_groups(&groups.replace("60%", "300%")), "bad");
+    assert!(!is_accepted, "the checker looks at the groups: {printed}");
 }

@@ -15,8 +15,8 @@ use netloom_infiniband::opensm::export::{
 use netloom_infiniband::opensm::verify::{Part, Rules, verify};
 use netloom_infiniband::opensm::{Conf, Fabric, Policy, PortTables, Subject, Tables, lint};
 use netloom_infiniband::{
-    Cable, Device, ForwardingTable, Guid, Lid, Node, NodeId, NodeKind, Port, PortLanes, PortName,
-    Programmed, SlToVl, Speed, Subnet, VlArbitration, Width, writing,
+    Cable, Device, ForwardingTable, Guid, Lid, Node, NodeId, NodeKind, PortLanes, PortName,
+    Programmed, SlToVl, Speed, Subnet, SubnetPort, VlArbitration, Width, writing,
 };
 use netloom_units::Vl;
 use simulated_fabric::{SimulatedFabric, read_sl2vl, read_vlarb, without_tools};
@@ -24,7 +24,7 @@ use simulated_fabric::{SimulatedFabric, read_sl2vl, read_vlarb, without_tools};
 const WIDTH: Width = Width::ALL[2];
 
 fn node(kind: NodeKind, guid: u64, description: String, n_ports: usize) -> Node {
-    let mut ports = vec![Port::default(); n_ports + 1];
+    let mut ports = vec![SubnetPort::default(); n_ports + 1];
     match kind.is_switch() {
         true => ports[0].guid = Some(Guid(guid)),
         false => ports[1].guid = Some(Guid(guid + 1)),
@@ -190,9 +190,9 @@ fn exported_tables_are_programmed_as_planned() {
     let report = lint(&Subject::of(&Conf::read(&conf, 0)));
     assert!(report.findings.is_empty(), "{:#?}", report.findings);
     let mut fabric = SimulatedFabric::start(&ibsim_net(&subnet));
-    let said = fabric.configure(&conf, &[]);
+    let log = fabric.configure(&conf, &[]);
     for word in ["Warning", "Invalid", "Unrecognized"] {
-        assert!(!said.contains(word), "{said}");
+        assert!(!log.contains(word), "{log}");
     }
     let programmed = read_back(&fabric, &subnet);
     let of_ibsim = Rules {

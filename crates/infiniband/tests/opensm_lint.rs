@@ -11,7 +11,7 @@ use std::path::Path;
 use netloom_catalog::{Note, Place};
 use netloom_infiniband::opensm::{Conf, Fabric, Policy, Report, Subject, codes, lint};
 use netloom_infiniband::{
-    Cable, Device, Guid, Node, NodeId, NodeKind, Port, PortLanes, PortName, Subnet,
+    Cable, Device, Guid, Node, NodeId, NodeKind, PortLanes, PortName, Subnet, SubnetPort,
 };
 
 /// Two hosts at one switch, with tables of `cap` entries.
@@ -22,10 +22,10 @@ fn fabric(cap: u8, device: Option<Device>) -> (Subnet, BTreeMap<PortName, PortLa
         width: None,
         speed: None,
     };
-    let port = |guid, cable| Port {
+    let port = |guid, cable| SubnetPort {
         guid,
         cable,
-        ..Port::default()
+        ..SubnetPort::default()
     };
     let node = |kind, guid, description: &str, ports| Node {
         kind,
@@ -37,7 +37,7 @@ fn fabric(cap: u8, device: Option<Device>) -> (Subnet, BTreeMap<PortName, PortLa
     };
     let host = |n: u32| {
         let ports = vec![
-            Port::default(),
+            SubnetPort::default(),
             port(Some(Guid(u64::from(n) * 16 + 1)), Some(cable(0, n as u8))),
         ];
         node(
@@ -51,7 +51,7 @@ fn fabric(cap: u8, device: Option<Device>) -> (Subnet, BTreeMap<PortName, PortLa
         enhanced_port_0: false,
     };
     let ports = vec![
-        Port::default(),
+        SubnetPort::default(),
         port(None, Some(cable(1, 1))),
         port(None, Some(cable(2, 1))),
     ];
@@ -163,7 +163,7 @@ fn every_file_gives_the_notes_beside_it() {
     names.sort();
     names.dedup();
     assert!(names.len() > 30, "{names:?}");
-    let mut told = vec![];
+    let mut found_codes = vec![];
     let mut wrong = vec![];
     for name in &names {
         let (report, text) = run(name);
@@ -180,10 +180,10 @@ fn every_file_gives_the_notes_beside_it() {
             assert!(!report.findings.is_empty(), "{name} has no findings");
         }
         let notes = report.findings.iter().chain(report.remarks.iter());
-        told.extend(notes.map(|note| note.code));
+        found_codes.extend(notes.map(|note| note.code));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    for code in told {
+    for code in found_codes {
         assert!(
             codes().iter().any(|known| known.name == code),
             "{code} is not explained"

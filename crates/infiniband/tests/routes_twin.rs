@@ -259,13 +259,14 @@ fn disturbed_fabrics_have_the_routes_of_their_slow_twin() {
         let walked = walk_all(subnet, &programmed);
         assert_eq!(check.arriving, walked.arriving, "draw {number}");
         assert_eq!(check.arriving + check.failures.routes, check.routes);
-        let told = |wanted: fn(&Why) -> bool| check.failures.first.iter().any(|f| wanted(&f.why));
-        let all_told = check.failures.routes == check.failures.first.len() as u64;
-        if all_told {
+        let is_listed =
+            |wanted: fn(&Why) -> bool| check.failures.first.iter().any(|f| wanted(&f.why));
+        let are_all_listed = check.failures.routes == check.failures.first.len() as u64;
+        if are_all_listed {
             let dropped = |why: &Why| matches!(why, Why::Dropped { .. });
-            assert!(!told(dropped) || walked.dropped > 0, "draw {number}");
+            assert!(!is_listed(dropped) || walked.dropped > 0, "draw {number}");
             assert!(
-                !told(|why| *why == Why::Circles) || walked.circles > 0,
+                !is_listed(|why| *why == Why::Circles) || walked.circles > 0,
                 "draw {number}"
             );
         }

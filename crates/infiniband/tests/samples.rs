@@ -174,7 +174,7 @@ fn speeds_of_net_files_are_the_fastest_of_their_masks() {
 }
 
 #[test]
-fn aggregation_nodes_are_told_from_hosts() {
+fn aggregation_nodes_are_distinguished_from_hosts() {
     let listing = "Ca\t1 \"H-0000000000000100\"\t\t# \"Mellanox Technologies Aggregation Node\"\n\
                    [1](101) \t\"H-0000000000000200\"[1] (201) \t\t# lid 1 lmc 0 \"node1 mlx5_0\" \
                    lid 2 4xNDR\n\n\
@@ -266,7 +266,7 @@ fn forwarding_tables_are_written_as_they_were() {
 }
 
 #[test]
-fn multicast_tables_are_told() {
+fn multicast_tables_are_reported() {
     let ft8 = subnet("ft8/ibnetdiscover.txt");
     let text = text("ft8/dump_fts_mcast.txt");
     let (mut read, mut notes) = (Programmed::default(), Notes::new());
@@ -278,7 +278,7 @@ fn multicast_tables_are_told() {
 }
 
 #[test]
-fn the_last_address_that_ibroute_forgets_is_told() {
+fn the_last_address_that_ibroute_forgets_is_reported() {
     let ft8 = subnet("ft8/ibnetdiscover.txt");
     // The last address is changed to 64, and removed as the tool would do.
     let listing = text("ft8/ibnetdiscover.txt").replace("lid 12 ", "lid 64 ");
@@ -305,7 +305,7 @@ fn the_last_address_that_ibroute_forgets_is_told() {
     let note = notes
         .iter()
         .find(|note| note.code == "E1125")
-        .expect("told");
+        .expect("present");
     assert_eq!(note.message, "LID 64 has no output at any switch");
     assert!(note.help.as_ref().unwrap().contains("multiple of 64"));
     assert_eq!(notes.iter().count(), 1, "{notes:#?}");

@@ -406,9 +406,9 @@ mod tests {
         fn merging_is_recording_all(a in values(), b in values()) {
             let mut merged = histogram(&a);
             merged.merge(&histogram(&b));
-            let mut other_way = histogram(&b);
-            other_way.merge(&histogram(&a));
-            prop_assert_eq!(&merged, &other_way);
+            let mut reversed = histogram(&b);
+            reversed.merge(&histogram(&a));
+            prop_assert_eq!(&merged, &reversed);
             prop_assert_eq!(&merged, &histogram(&[a, b].concat()));
         }
 
@@ -424,8 +424,8 @@ mod tests {
             let h = histogram(&values);
             values.sort_unstable();
             let rank = (q * values.len() as f64).ceil().max(1.0) as usize;
-            let (exact, said) = (values[rank - 1], h.quantile(q).unwrap());
-            prop_assert!(u128::from(exact.abs_diff(said)) * 128 <= u128::from(exact));
+            let (exact, estimated) = (values[rank - 1], h.quantile(q).unwrap());
+            prop_assert!(u128::from(exact.abs_diff(estimated)) * 128 <= u128::from(exact));
             prop_assert_eq!(h.quantile(0.0), values.first().copied());
             prop_assert_eq!(h.quantile(1.0), values.last().copied());
         }

@@ -211,9 +211,9 @@ mod tests {
         fn merging_is_recording_all(a: Vec<u64>, b: Vec<u64>) {
             let mut merged = tally(&a);
             merged.merge(&tally(&b));
-            let mut other_way = tally(&b);
-            other_way.merge(&tally(&a));
-            prop_assert_eq!(merged, other_way);
+            let mut reversed = tally(&b);
+            reversed.merge(&tally(&a));
+            prop_assert_eq!(merged, reversed);
             prop_assert_eq!(merged, tally(&[a, b].concat()));
         }
 
@@ -222,8 +222,9 @@ mod tests {
             let n = values.len() as f64;
             let mean = values.iter().sum::<u64>() as f64 / n;
             let squares: f64 = values.iter().map(|&v| (v as f64 - mean).powi(2)).sum();
-            let (exact, said) = (squares / (n - 1.0), tally(&values).variance().unwrap());
-            prop_assert!((exact - said).abs() <= 1e-9 * exact.max(1e-3), "{} {}", exact, said);
+            let (exact, estimated) = (squares / (n - 1.0), tally(&values).variance().unwrap());
+            let error = (exact - estimated).abs();
+            prop_assert!(error <= 1e-9 * exact.max(1e-3), "{} {}", exact, estimated);
         }
     }
 }

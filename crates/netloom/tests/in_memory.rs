@@ -28,8 +28,8 @@ fn it_writes_nothing() {
         .current_dir(&place)
         .output()
         .unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{told}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
     // An empty folder can be removed.
     std::fs::remove_dir(&place).unwrap();
     let printed = String::from_utf8(output.stdout).unwrap();

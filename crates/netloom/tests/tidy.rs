@@ -161,12 +161,12 @@ fn joined(text: &str) -> (String, Vec<usize>) {
     let (mut whole, mut begins) = (String::new(), vec![]);
     for line in text.lines() {
         begins.push(whole.len());
-        let has_code_behind = line.ends_with(CODE);
+        let is_code = line.ends_with(CODE);
         let line = line.trim_start_matches([' ', CODE]);
         let line = line.trim_start_matches(['/', '!', '#', '*', '>']).trim();
         let line = line.strip_suffix('\\').unwrap_or(line).trim_end();
         whole.push_str(line);
-        whole.push(if has_code_behind { '\n' } else { ' ' });
+        whole.push(if is_code { '\n' } else { ' ' });
     }
     (whole, begins)
 }

@@ -310,8 +310,8 @@ fn title_html(title: &str, collections: &[Collection]) -> String {
     let is_same = collections
         .windows(2)
         .all(|pair| pair[0].about == pair[1].about);
-    let told = if is_same { 1 } else { collections.len() };
-    for (collection, name) in collections.iter().zip(names(collections)).take(told) {
+    let n_described = if is_same { 1 } else { collections.len() };
+    for (collection, name) in collections.iter().zip(names(collections)).take(n_described) {
         if collection.about.trim().is_empty() {
             continue;
         }

@@ -165,8 +165,9 @@ fn facts(manifest: &Value) -> String {
             add(title, value);
         }
     }
-    let is_told = |key: &str| key == "command_line" || FIRST.iter().any(|(first, _)| *first == key);
-    for (key, value) in entries.iter().filter(|(key, _)| !is_told(key)) {
+    let is_listed =
+        |key: &str| key == "command_line" || FIRST.iter().any(|(first, _)| *first == key);
+    for (key, value) in entries.iter().filter(|(key, _)| !is_listed(key)) {
         match (key.as_str(), value) {
             ("finished_unix_seconds", Value::Number(seconds)) => {
                 let seconds = seconds.as_u64().unwrap_or(0);

@@ -101,8 +101,8 @@ impl Cell {
 
 /// Formats a mean and the half width of its interval with the same digits; an interval that rounds
 /// to zero is omitted.
-fn shown(estimate: Estimate, unit: f64, told: fn(f64) -> String) -> String {
-    let mean = told(estimate.mean / unit);
+fn shown(estimate: Estimate, unit: f64, format_number: fn(f64) -> String) -> String {
+    let mean = format_number(estimate.mean / unit);
     let Some(half) = estimate.half_width else {
         return mean;
     };

@@ -221,7 +221,7 @@ fn tooltip(fields: &[(&str, &str)]) -> Value {
 }
 
 /// Returns an expression for a number in a tooltip, with four significant digits.
-fn said(field: &str) -> String {
+fn number_text(field: &str) -> String {
     format!("isValid(datum.{field}) ? format(datum.{field}, ',.4~r') : ''")
 }
 
@@ -351,8 +351,8 @@ fn lines_spec(
     // The marker of a saturated point beyond the axis is drawn at its upper end.
     let high = figure.y.high;
     let shown_y = format!("datum.state === 'saturated' ? min(datum.y, {high}) : datum.y");
-    let x_said = if categories.is_empty() {
-        said("x")
+    let x_text = if categories.is_empty() {
+        number_text("x")
     } else {
         "datum.x".to_owned()
     };
@@ -362,8 +362,8 @@ fn lines_spec(
             { "calculate": format!("isValid(datum.low) ? {shown_low} : null"), "as": "shown_low" },
             { "calculate": shown_y, "as": "shown_y" },
             { "calculate": "isValid(datum.state) ? datum.state : ''", "as": "state_said" },
-            { "calculate": x_said, "as": "x_said" },
-            { "calculate": said("y"), "as": "y_said" },
+            { "calculate": x_text, "as": "x_said" },
+            { "calculate": number_text("y"), "as": "y_said" },
             { "calculate": "isValid(datum.low) ? format(datum.low, ',.4~r') + ' – ' + \
                 format(datum.high, ',.4~r') : ''", "as": "interval" },
         ],
@@ -479,7 +479,7 @@ fn boxes_spec(figure: &Figure, panel: &Panel) -> (Value, Dataset) {
     ]);
     let mut transform = vec![json!({ "filter": NOT_HIDDEN })];
     for field in ["min", "q1", "median", "q3", "max", "count"] {
-        transform.push(json!({ "calculate": said(field), "as": format!("{field}_said") }));
+        transform.push(json!({ "calculate": number_text(field), "as": format!("{field}_said") }));
     }
     (json!({ "transform": transform, "layer": layers }), data)
 }
@@ -520,7 +520,7 @@ fn heat_spec(figure: &Figure, panel: &Panel) -> (Value, Dataset) {
         None => ("value".to_owned(), 0.0, 1.0),
     };
     let spec = json!({
-        "transform": [{ "calculate": said("value"), "as": "value_said" }],
+        "transform": [{ "calculate": number_text("value"), "as": "value_said" }],
         "mark": { "type": "rect", "strokeWidth": 0.75, "stroke": { "expr": "paper" } },
         "encoding": {
             "x": across(figure, "column"),

@@ -72,8 +72,8 @@ fn nothing_is_fetched() {
         .next()
         .expect("what is not a library");
     assert!(own.contains("default-src 'none'"));
-    for way in ["src=", "href=\"http", "url(", "@import", "<link"] {
-        assert!(!own.contains(way), "{way}");
+    for reference in ["src=", "href=\"http", "url(", "@import", "<link"] {
+        assert!(!own.contains(reference), "{reference}");
     }
 }
 

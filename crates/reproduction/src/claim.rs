@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::Shown;
+use crate::Truth;
 
 /// How precisely a claim can be checked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -108,12 +108,12 @@ impl Verdict {
     }
 }
 
-impl From<Shown> for Verdict {
-    fn from(shown: Shown) -> Verdict {
-        match shown {
-            Shown::Yes => Verdict::Holds,
-            Shown::Unsure => Verdict::Undecided,
-            Shown::No => Verdict::Misses,
+impl From<Truth> for Verdict {
+    fn from(truth: Truth) -> Verdict {
+        match truth {
+            Truth::Yes => Verdict::Holds,
+            Truth::Unsure => Verdict::Undecided,
+            Truth::No => Verdict::Misses,
         }
     }
 }
@@ -148,8 +148,8 @@ impl Finding {
     }
 
     /// Creates the finding of a checked claim.
-    pub fn checked(shown: impl Into<Shown>, measured: impl Into<String>) -> Finding {
-        Finding::new(shown.into().into(), measured.into())
+    pub fn checked(truth: impl Into<Truth>, measured: impl Into<String>) -> Finding {
+        Finding::new(truth.into().into(), measured.into())
     }
 
     /// Creates the finding of a claim without verdict, with the reason.

@@ -35,7 +35,7 @@ pub use claims::ClaimsFile;
 pub use collected::Failure;
 pub use counts::{Counted, Counts};
 pub use figures::figures;
-pub use order::Shown;
+pub use order::Truth;
 pub(crate) use paper::BuiltIn;
 pub use paper::{Effort, Paper, Reading, Run, Size, Variation, paper, paper_ids, papers};
 pub use plan::{Plan, Scenario};

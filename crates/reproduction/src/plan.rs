@@ -279,8 +279,10 @@ impl Plan {
                     continue;
                 }
                 let loaded = scenario.study.load(&point, 1);
-                let told = || render(&loaded.document, &loaded.notes, false);
-                let experiment = loaded.experiment.unwrap_or_else(|| panic!("{}", told()));
+                let messages = || render(&loaded.document, &loaded.notes, false);
+                let experiment = loaded
+                    .experiment
+                    .unwrap_or_else(|| panic!("{}", messages()));
                 found.push((series, experiment));
             }
         }
@@ -330,17 +332,20 @@ fn keep_loads(document: &mut Document, loads: &[String]) {
     let Some((_, names)) = names.or_else(|| lists.clone().next()) else {
         return;
     };
-    let is_kept: Vec<bool> = names
+    let is_selected: Vec<bool> = names
         .iter()
         .map(|name| loads.is_empty() || loads.contains(&name.to_toml()))
         .collect();
-    let kept = lists.map(|(key, items)| {
-        let pairs = items.iter().zip(&is_kept).filter(|(_, is_kept)| **is_kept);
+    let selected = lists.map(|(key, items)| {
+        let pairs = items
+            .iter()
+            .zip(&is_selected)
+            .filter(|(_, is_selected)| **is_selected);
         let items: Vec<String> = pairs.map(|(item, _)| item.to_toml()).collect();
         format!("{key:?} = [{}]", items.join(", "))
     });
-    let kept: Vec<String> = kept.collect();
-    let all = format!("study.zip=[{{ name = \"load\", {} }}]", kept.join(", "));
+    let selected: Vec<String> = selected.collect();
+    let all = format!("study.zip=[{{ name = \"load\", {} }}]", selected.join(", "));
     document.set(&all, &mut Notes::new());
 }
 
@@ -357,7 +362,7 @@ fn put_reading(
         Some(ValueShape::List(items)) => items.clone(),
         _ => vec![],
     };
-    let is_kept = |variant: &Value| {
+    let is_selected = |variant: &Value| {
         let name = variant.get("name").and_then(Value::as_text);
         let is_plain = variant.get("axis").is_none();
         let is_named = reading
@@ -366,7 +371,7 @@ fn put_reading(
             .any(|own| Some(own.as_str()) == name);
         !is_plain || reading.variants.is_empty() || is_named
     };
-    variants.retain(is_kept);
+    variants.retain(is_selected);
     let plain = variants.iter().filter(|own| own.get("axis").is_none());
     let names: Vec<&str> = plain
         .filter_map(|own| own.get("name").and_then(Value::as_text))
@@ -384,15 +389,15 @@ fn put_reading(
         format!("{{ axis = \"reading\", name = {name:?}, set = {{ {set} }}{only} }}")
     };
     let none = (vec![], vec![]);
-    let (some, beside) = reading.some.as_ref().unwrap_or(&none);
+    let (some, also_set) = reading.some.as_ref().unwrap_or(&none);
     let (theirs, others): (Vec<&str>, Vec<&str>) = names
         .iter()
         .partition(|name| some.iter().any(|own| own == *name));
     let own = match (theirs.is_empty(), others.is_empty()) {
         (true, _) => vec![of(&mut sets.iter(), name, &[])],
-        (false, true) => vec![of(&mut sets.iter().chain(beside), name, &[])],
+        (false, true) => vec![of(&mut sets.iter().chain(also_set), name, &[])],
         (false, false) => vec![
-            of(&mut sets.iter().chain(beside), name, &theirs),
+            of(&mut sets.iter().chain(also_set), name, &theirs),
             of(&mut sets.iter(), &format!("{name} without"), &others),
         ],
     };

@@ -54,9 +54,9 @@ impl Collection {
         let key = [(FrameColumn::new(&point, Kind::Whole), Datum::Whole(0))];
         let tables = tables.into_iter();
         let mut tables: BTreeMap<String, Frame> = tables
-            .map(|(name, frame)| (name, frame.behind(&key)))
+            .map(|(name, frame)| (name, frame.with_keys(&key)))
             .collect();
-        let results = document.results().behind(&key);
+        let results = document.results().with_keys(&key);
         tables.insert("points".to_owned(), points(&results, &["point".to_owned()]));
         tables.insert("results".to_owned(), results);
         Collection {

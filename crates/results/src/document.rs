@@ -357,7 +357,7 @@ impl Document {
 
     /// Returns the table of summaries: a line per seed and scope.
     pub fn results(&self) -> Frame {
-        let mut frame = Frame::of::<Key>().beside::<Summary>();
+        let mut frame = Frame::of::<Key>().with_columns::<Summary>();
         for run in self.runs() {
             let mut line = |scope: &str, class: &str, sl: Option<u8>, summary: &Summary| {
                 let key = Key {

@@ -220,11 +220,11 @@ impl FrameColumn {
 impl Frame {
     /// Creates an empty table with the columns of a line.
     pub fn of<T: Table>() -> Frame {
-        Frame::default().beside::<T>()
+        Frame::default().with_columns::<T>()
     }
 
     /// Appends the columns of another line to an empty table.
-    pub fn beside<T: Table>(mut self) -> Frame {
+    pub fn with_columns<T: Table>(mut self) -> Frame {
         assert!(self.is_empty(), "columns are added before lines");
         for (column, kind) in T::COLUMNS.iter().zip(T::KINDS) {
             self.columns.push(FrameColumn::new(column, *kind));
@@ -274,7 +274,7 @@ impl Frame {
     }
 
     /// Returns the table with key columns in front, each with one value for all lines.
-    pub fn behind(&self, keys: &[(FrameColumn, Datum)]) -> Frame {
+    pub fn with_keys(&self, keys: &[(FrameColumn, Datum)]) -> Frame {
         let mut columns: Vec<FrameColumn> = keys
             .iter()
             .map(|(column, datum)| {
@@ -481,8 +481,8 @@ mod tests {
         frame.push(line("bulk", None).data());
         let key = Column::new("point", "", "Which point.");
         let key = FrameColumn::new(&key, Kind::Whole);
-        let mut first = frame.behind(&[(key.clone(), Datum::Whole(0))]);
-        first.append(&frame.behind(&[(key, Datum::Whole(1))]));
+        let mut first = frame.with_keys(&[(key.clone(), Datum::Whole(0))]);
+        first.append(&frame.with_keys(&[(key, Datum::Whole(1))]));
         assert_eq!(first.len(), 2);
         assert_eq!(first.column("point").unwrap().number(1), Some(1.0));
         let text = serde_json::to_string(&first).unwrap();
@@ -515,7 +515,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_of_another_name_or_kind_are_told() {
+    fn columns_of_another_name_or_kind_are_reported() {
         let like = Frame::of::<SeriesLine>();
         let other = |change: &dyn Fn(&mut Vec<FrameColumn>)| {
             let mut other = like.clone();

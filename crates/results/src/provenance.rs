@@ -89,7 +89,7 @@ pub fn peak_memory() -> Option<u64> {
 
 /// Returns the name of this machine.
 pub fn host() -> Option<String> {
-    let told = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
-    let name = told.or_else(|| std::env::var("HOSTNAME").ok())?;
+    let hostname = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
+    let name = hostname.or_else(|| std::env::var("HOSTNAME").ok())?;
     Some(name.trim().to_owned()).filter(|name| !name.is_empty())
 }

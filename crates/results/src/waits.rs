@@ -66,7 +66,7 @@ impl Document {
     pub fn waits(&self) -> Option<Frame> {
         let measured = |run: &crate::Run| run.waits.is_some();
         self.runs().any(measured).then(|| {
-            let mut frame = Frame::of::<WaitKey>().beside::<WaitSummary>();
+            let mut frame = Frame::of::<WaitKey>().with_columns::<WaitSummary>();
             let runs = self
                 .runs()
                 .filter_map(|run| Some((run.seed, run.waits.as_ref()?)));

@@ -6,7 +6,7 @@ use crate::plan::{Class, Classes, Link, dscp};
 use crate::reading::{Assignment, Environment, Process};
 use crate::table::{Effect, Ends, Kind, Library, Setting, table};
 use crate::version::Answer;
-use crate::wire::{Given, Said, Value, Wire};
+use crate::wire::{Given, Meaning, Value, Wire};
 
 /// What is checked.
 #[derive(Debug)]
@@ -66,20 +66,20 @@ pub fn lint(subject: &Subject<'_>) -> Report {
         processes.push(&none);
     }
     for process in processes {
-        let mut desk = Desk {
+        let mut lint = ProcessLint {
             subject,
             process,
             wires: process.wires(subject.given, subject.link),
             report: &mut report,
         };
-        desk.values();
-        desk.versions();
-        desk.overridden();
-        desk.effects();
-        desk.automatic();
-        desk.classes();
-        desk.ends();
-        desk.rows();
+        lint.values();
+        lint.versions();
+        lint.overridden();
+        lint.effects();
+        lint.automatic();
+        lint.classes();
+        lint.ends();
+        lint.rows();
     }
     if subject.environment.further > 0 {
         let message = format!(
@@ -91,14 +91,14 @@ pub fn lint(subject: &Subject<'_>) -> Report {
     report
 }
 
-struct Desk<'a, 'b> {
+struct ProcessLint<'a, 'b> {
     subject: &'a Subject<'a>,
     process: &'a Process,
     wires: Vec<Wire<'a>>,
     report: &'b mut Report,
 }
 
-impl<'a> Desk<'a, '_> {
+impl<'a> ProcessLint<'a, '_> {
     /// Adds a finding; the name of the process stands in its label.
     fn find(&mut self, code: &'static str, own: Option<&Assignment>, message: String) -> &mut Note {
         let place = own.map_or(self.subject.file, |own| own.place);
@@ -117,7 +117,7 @@ impl<'a> Desk<'a, '_> {
 
     fn values(&mut self) {
         for (setting, own) in self.own() {
-            if setting.is_switch || own.says(setting) != Said::Wrong {
+            if setting.is_switch || own.meaning(setting) != Meaning::Wrong {
                 continue;
             }
             let value = own.value.as_deref().unwrap_or_default();
@@ -195,7 +195,7 @@ impl<'a> Desk<'a, '_> {
                     && setting.key != winner.key
                     && !deciding.contains(&setting.key.as_str())
                     && !is_same(own, setting, winning, winner)
-                    && own.says(setting) != Said::Unset;
+                    && own.meaning(setting) != Meaning::Unset;
                 if is_beaten && link_effect(setting, link) {
                     found.push((wire.library, Some((setting, own)), winner, winning, asked));
                 }
@@ -244,8 +244,8 @@ impl<'a> Desk<'a, '_> {
     fn effects(&mut self) {
         let link = self.subject.link;
         for (setting, own) in self.own() {
-            let said = own.says(setting);
-            if said == Said::Unset || said == Said::Number(0) || setting.is_switch {
+            let meaning = own.meaning(setting);
+            if meaning == Meaning::Unset || meaning == Meaning::Number(0) || setting.is_switch {
                 continue;
             }
             let level = self.level_setting(setting);
@@ -292,7 +292,7 @@ impl<'a> Desk<'a, '_> {
         let Some(level) = level else {
             return;
         };
-        let is_set = |own: &Assignment| own.says(level) != Said::Unset;
+        let is_set = |own: &Assignment| own.meaning(level) != Meaning::Unset;
         if !self.process.get(&level.key).is_some_and(is_set) {
             let message = format!(
                 "{} selects no lane on InfiniBand, and {} is not set",
@@ -453,7 +453,7 @@ impl<'a> Desk<'a, '_> {
             selects
                 && setting.ends == Ends::Own
                 && !setting.is_switch
-                && matches!(own.says(setting), Said::Number(_))
+                && matches!(own.meaning(setting), Meaning::Number(_))
         });
         let names: Vec<&str> = own.map(|(setting, _)| setting.key.as_str()).collect();
         if !names.is_empty() {
@@ -518,8 +518,8 @@ fn asked_for(library: &Library, default: Option<u16>, process: &Process) -> Opti
     let settings = process.settings.iter();
     let own = settings.filter_map(|own| Some((table().setting(&own.name)?, own)));
     let numbers = own.filter(|(setting, _)| setting.library == library.name);
-    let mut numbers = numbers.filter_map(|(setting, own)| match own.says(setting) {
-        Said::Number(number) => Some(number),
+    let mut numbers = numbers.filter_map(|(setting, own)| match own.meaning(setting) {
+        Meaning::Number(number) => Some(number),
         _ => None,
     });
     numbers.next_back().or(default)
@@ -537,7 +537,7 @@ fn link_effect(setting: &Setting, link: Link) -> bool {
 
 /// Returns whether two variables say the same number.
 fn is_same(a: &Assignment, of_a: &Setting, b: &Assignment, of_b: &Setting) -> bool {
-    matches!((a.says(of_a), b.says(of_b)), (Said::Number(a), Said::Number(b)) if a == b)
+    matches!((a.meaning(of_a), b.meaning(of_b)), (Meaning::Number(a), Meaning::Number(b)) if a == b)
 }
 
 /// Lists what the classes have: `ep SL 1, kv SL 2`.

@@ -35,9 +35,9 @@ pub struct Wire<'a> {
     pub by: Option<(&'static Setting, &'a Assignment)>,
 }
 
-/// What an assignment says.
+/// The meaning of an assignment.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Said {
+pub enum Meaning {
     Number(u16),
     /// Empty, -1 or a word such as `auto`: as if it was not set.
     Unset,
@@ -49,13 +49,13 @@ pub enum Said {
 
 impl Assignment {
     /// Returns what the value means for a setting.
-    pub fn says(&self, setting: &Setting) -> Said {
+    pub fn meaning(&self, setting: &Setting) -> Meaning {
         let Some(value) = self.value.as_deref() else {
-            return Said::Elsewhere;
+            return Meaning::Elsewhere;
         };
         let is_word = |word: &String| value.eq_ignore_ascii_case(word);
         if value.is_empty() || value == "-1" || setting.word.as_ref().is_some_and(is_word) {
-            return Said::Unset;
+            return Meaning::Unset;
         }
         let number = match value
             .strip_prefix("0x")
@@ -66,10 +66,10 @@ impl Assignment {
         };
         match (number, setting.range) {
             (Some(number), Some([least, most])) if (least..=most).contains(&number) => {
-                Said::Number(number)
+                Meaning::Number(number)
             }
-            (Some(number), None) => Said::Number(number),
-            _ => Said::Wrong,
+            (Some(number), None) => Meaning::Number(number),
+            _ => Meaning::Wrong,
         }
     }
 }
@@ -112,13 +112,15 @@ impl Process {
             return wire(Value::NotOnLink, None);
         };
         if let Some((setting, own)) = self.decider(source) {
-            let value = match own.says(setting) {
-                Said::Number(number) if is_outside(link, number) => {
+            let value = match own.meaning(setting) {
+                Meaning::Number(number) if is_outside(link, number) => {
                     Value::NotKnown(format!("{number} is not a service level"))
                 }
-                Said::Number(number) => Value::Number(number),
-                Said::Elsewhere => Value::NotKnown("its value is not in the file".to_owned()),
-                Said::Wrong | Said::Unset => Value::NotKnown("its value cannot be used".to_owned()),
+                Meaning::Number(number) => Value::Number(number),
+                Meaning::Elsewhere => Value::NotKnown("its value is not in the file".to_owned()),
+                Meaning::Wrong | Meaning::Unset => {
+                    Value::NotKnown("its value cannot be used".to_owned())
+                }
             };
             return wire(value, Some((setting, own)));
         }
@@ -136,7 +138,8 @@ impl Process {
         source.from.iter().find_map(|key| {
             let setting = table().setting(key)?;
             let own = self.get(key)?;
-            let is_set = setting.kind == Kind::Environment && own.says(setting) != Said::Unset;
+            let is_set =
+                setting.kind == Kind::Environment && own.meaning(setting) != Meaning::Unset;
             is_set.then_some((setting, own))
         })
     }

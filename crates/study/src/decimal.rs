@@ -18,7 +18,9 @@ impl Decimal {
             return None;
         }
         let text = format!("{x}");
-        let places = text.split_once('.').map_or(0, |(_, behind)| behind.len());
+        let places = text
+            .split_once('.')
+            .map_or(0, |(_, decimals)| decimals.len());
         let places = u32::try_from(places).ok().filter(|n| *n <= MOST_PLACES)?;
         let units = text.replace('.', "").parse().ok()?;
         Some(Decimal { units, places })
@@ -57,17 +59,17 @@ impl Decimal {
     /// wrong sign or is zero.
     pub(crate) fn steps_to(self, to: Decimal, step: Decimal) -> Option<u64> {
         let (from, to, places) = self.aligned(to);
-        let way = Decimal {
+        let distance = Decimal {
             units: to - from,
             places,
         };
-        if way.units == 0 {
+        if distance.units == 0 {
             return Some(0);
         }
-        let (way, step, _) = way.aligned(step);
-        let leads_there = step != 0 && (step > 0) == (way > 0);
+        let (distance, step, _) = distance.aligned(step);
+        let leads_there = step != 0 && (step > 0) == (distance > 0);
         leads_there
-            .then(|| u64::try_from(way / step).ok())
+            .then(|| u64::try_from(distance / step).ok())
             .flatten()
     }
 

@@ -100,7 +100,7 @@ pub(crate) fn read(
             check_path(path, *place, kinds, notes);
         }
         if !draft.is_named {
-            told_apart(&draft.axis, notes);
+            check_distinct(&draft.axis, notes);
         }
         can_be_shown(draft, notes);
     }
@@ -300,13 +300,13 @@ fn range(path: &str, table: &Value, notes: &mut Notes) -> Option<Ranged> {
     let refine = read.refine.map(|refine| exact("refine", refine));
     let (from, to, step) = (from?, to?, step?);
     let Some(steps) = from.steps_to(to, step) else {
-        let (a, b, way) = (read.from, read.to, read.to - read.from);
+        let (a, b, distance) = (read.from, read.to, read.to - read.from);
         let note = notes.error(
             "E1002",
             step_place,
             format!("a step of {} does not lead from {a} to {b}", read.step),
         );
-        match (read.step == 0.0, way > 0.0) {
+        match (read.step == 0.0, distance > 0.0) {
             (true, _) => note.help("set the difference between consecutive values"),
             (false, true) => note.help("use a positive step, or swap `from` and `to`"),
             (false, false) => note.help("use a negative step, or swap `from` and `to`"),
@@ -814,7 +814,7 @@ fn can_be_shown(draft: &Draft, notes: &mut Notes) {
 }
 
 /// Checks that every value of an axis has a unique label.
-fn told_apart(axis: &Axis, notes: &mut Notes) {
+fn check_distinct(axis: &Axis, notes: &mut Notes) {
     for (at, value) in axis.values.iter().enumerate() {
         let same = axis.values[..at]
             .iter()

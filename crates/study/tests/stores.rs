@@ -29,8 +29,8 @@ length = "20 us"
 fn study(section: &str) -> Study {
     let text = format!("{BASE}{section}");
     let opened = Study::open(&Request::new("small.toml", &text));
-    let told = netloom_experiment::render(&opened.document, &opened.notes, false);
-    opened.study.unwrap_or_else(|| panic!("{told}\n{text}"))
+    let messages = netloom_experiment::render(&opened.document, &opened.notes, false);
+    opened.study.unwrap_or_else(|| panic!("{messages}\n{text}"))
 }
 
 /// A folder that is removed at the end of the test.

@@ -16,9 +16,9 @@ const BASE: &str = include_str!("ui/base/small.toml");
 
 fn study(text: &str) -> Study {
     let opened = Study::open(&Request::new("small.toml", text));
-    let told = render(&opened.document, &opened.notes, false);
+    let messages = render(&opened.document, &opened.notes, false);
     assert!(opened.has_study);
-    opened.study.unwrap_or_else(|| panic!("{told}"))
+    opened.study.unwrap_or_else(|| panic!("{messages}"))
 }
 
 fn with(section: &str) -> String {
@@ -414,8 +414,8 @@ fn check_looks_at_every_value_and_tells_a_mistake_once() {
          link.delay = 20 ns)"
     );
     // The place is that in the axis.
-    let told = render(&checked.document, &checked.notes, false);
-    assert!(told.contains("small.toml:21:33"), "{told}");
+    let messages = render(&checked.document, &checked.notes, false);
+    assert!(messages.contains("small.toml:21:33"), "{messages}");
     let all = study.check(std::time::Duration::from_secs(600), &mut |_, _| {
         Control::Continue
     });

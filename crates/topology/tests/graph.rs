@@ -41,7 +41,7 @@ fn a_small_fabric() {
 }
 
 #[test]
-fn all_mistakes_are_told_with_their_lines() {
+fn all_mistakes_are_reported_with_their_lines() {
     let text = "\
 switch a ports 2
 swich b

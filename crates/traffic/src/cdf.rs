@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn all_mistakes_of_a_table_are_told_with_their_lines() {
+    fn all_mistakes_of_a_table_are_reported_with_their_lines() {
         let mistakes = |text: &str| {
             let mistakes = parse(text, 2).expect_err("a mistake");
             let line = |m: Mistake| format!("{}: {}", m.line, m.message);

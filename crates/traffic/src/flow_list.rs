@@ -371,13 +371,16 @@ mod tests {
     fn lines_are_counted_with_remarks_and_blank_ones() {
         let text = "# a list\n\ntime,source,destination,bytes\n\n# first\n1 us,0,0,64\n# last\n\n\
             1 us,9,1,64\n";
-        let told = parse(text).unwrap_err();
-        let lines: Vec<&str> = told.iter().map(|m| m.split(':').next().unwrap()).collect();
-        assert_eq!(lines, ["6", "9"], "{told:?}");
+        let errors = parse(text).unwrap_err();
+        let lines: Vec<&str> = errors
+            .iter()
+            .map(|m| m.split(':').next().unwrap())
+            .collect();
+        assert_eq!(lines, ["6", "9"], "{errors:?}");
     }
 
     #[test]
-    fn all_mistakes_are_told_at_once_with_their_lines() {
+    fn all_mistakes_are_reported_at_once_with_their_lines() {
         let mistakes = parse(
             "time,source,destination,bytes,sl\n\
              1 us,0,0,64,0\n\
@@ -403,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_header_is_told_alone() {
+    fn a_wrong_header_is_reported_alone() {
         assert_eq!(
             parse("tme,src,destination,bytes\nx,y,z,w\n").unwrap_err(),
             [

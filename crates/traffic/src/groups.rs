@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn all_mistakes_are_told_at_once() {
+    fn all_mistakes_are_reported_at_once() {
         let text = "[groups]\nall = \"0-3\"\n7up = \"4\"\nmore = \"random many\"\n\
             none = \"next 0\"\nof = \"more\"\nwrong = 3";
         assert_eq!(

@@ -56,13 +56,13 @@ impl Class {
         let workload = match lister {
             Some("flows") => {
                 let common = common.as_ref();
-                refuse_beside("flows", section);
+                refuse_others("flows", section);
                 common
                     .and_then(|common| common.flows.clone())
                     .map(|flows| Workload::Listed(PathBuf::from(flows)))
             }
             Some(lister) => {
-                refuse_beside(lister, section);
+                refuse_others(lister, section);
                 read_script(section, kinds).map(Workload::Generated)
             }
             None => read_law(section, kinds).map(Workload::Drawn),
@@ -70,7 +70,7 @@ impl Class {
         let (mut common, mut workload) = (common?, workload?);
         if common.management {
             if let Some(refused) = section.raw("sl").map(|_| "sl").or(lister) {
-                refuse_beside_management(refused, section);
+                refuse_with_management(refused, section);
                 return None;
             }
             let lines = &mut section.resolved.lines;
@@ -119,7 +119,7 @@ const LISTERS: [&str; 2] = ["flows", "workload"];
 
 /// Notes a key that conflicts with `management`: a service level, or a list that gives one to each
 /// message.
-fn refuse_beside_management(refused: &str, section: &mut Section<'_>) {
+fn refuse_with_management(refused: &str, section: &mut Section<'_>) {
     let place = section.place_of("management");
     let other = section.place_of(refused);
     section
@@ -319,7 +319,7 @@ fn resolve_default_message(section: &mut Section<'_>) {
 }
 
 /// Notes every key that conflicts with one that lists the messages.
-fn refuse_beside(lister: &str, section: &mut Section<'_>) {
+fn refuse_others(lister: &str, section: &mut Section<'_>) {
     let of_a_law = Drawing::params().into_iter().map(|param| param.name);
     let times = Times::params().into_iter().map(|param| param.name);
     let times = times.filter(|_| lister == "flows");

@@ -196,10 +196,10 @@ fn fixed_patterns_keep_their_destination() {
         let mut several = 0;
         for nic in 0..N_NICS {
             let messages = messages(&*source, nic, 50_000);
-            let kept = messages
+            let is_fixed_here = messages
                 .iter()
                 .all(|m| m.destination == messages[0].destination);
-            several += u32::from(!kept);
+            several += u32::from(!is_fixed_here);
         }
         assert_eq!(several == 0, is_fixed, "{name}: {several} NICs change");
     }

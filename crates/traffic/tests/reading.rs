@@ -25,10 +25,10 @@ fn read(text: &str) -> (Vec<Class>, Vec<String>) {
         );
         section.finish();
     }
-    (classes, said(notes))
+    (classes, texts(notes))
 }
 
-fn said(notes: Notes) -> Vec<String> {
+fn texts(notes: Notes) -> Vec<String> {
     let say = |note: netloom_catalog::Note| match note.help {
         Some(help) => format!("{} {} ({help})", note.code, note.message),
         None => format!("{} {}", note.code, note.message),
@@ -60,25 +60,25 @@ fn setting(n_nics: u32) -> Setting<'static> {
 fn build(class: &Class, n_nics: u32) -> Result<Box<dyn Source>, Vec<String>> {
     let mut notes = Notes::new();
     let source = class.build(&setting(n_nics), &mut notes);
-    source.ok_or_else(|| said(notes))
+    source.ok_or_else(|| texts(notes))
 }
 
 #[test]
 fn a_permutation_has_1_to_255_connections() {
-    let said_of = |connections: u32| {
+    let texts_of = |connections: u32| {
         let pattern = format!("{{ kind = \"permutation\", connections = {connections} }}");
         let rest = "message = \"64 B\"\nload = 0.1\narrival = \"constant\"";
         read(&format!("[[traffic]]\npattern = {pattern}\n{rest}\n")).1
     };
-    assert_eq!(said_of(1), [""; 0]);
-    assert_eq!(said_of(255), [""; 0]);
-    assert_eq!(said_of(0), ["E0603 expected 1 to 255, found 0"]);
-    assert_eq!(said_of(256), ["E0603 expected 1 to 255, found 256"]);
+    assert_eq!(texts_of(1), [""; 0]);
+    assert_eq!(texts_of(255), [""; 0]);
+    assert_eq!(texts_of(0), ["E0603 expected 1 to 255, found 0"]);
+    assert_eq!(texts_of(256), ["E0603 expected 1 to 255, found 256"]);
 }
 
 #[test]
 fn the_seven_classes_of_000() {
-    let (classes, said) = read(
+    let (classes, texts) = read(
         r#"
         [[traffic]]
         name = "NC"
@@ -114,7 +114,7 @@ fn the_seven_classes_of_000() {
         load = 0.4575
         "#,
     );
-    assert_eq!(said, [""; 0]);
+    assert_eq!(texts, [""; 0]);
     let found: Vec<_> = classes
         .iter()
         .map(|class| (class.name.as_str(), class.sl.0, class.load().unwrap()))
@@ -140,7 +140,7 @@ fn the_seven_classes_of_000() {
 #[test]
 fn the_hot_spot_of_001() {
     // 64 of 256 NICs send to NIC 123 from 250 to 300 us; one flit is 64 ns there.
-    let (classes, said) = read(
+    let (classes, texts) = read(
         r#"
         [[traffic]]
         load = 1.0
@@ -149,9 +149,9 @@ fn the_hot_spot_of_001() {
         pattern = { kind = "hot-spot", destination = 123, sources = 0.25, from = "250 us", until = "300 us" }
         "#,
     );
-    assert_eq!(said, [""; 0]);
+    assert_eq!(texts, [""; 0]);
     assert_eq!((classes[0].name.as_str(), classes[0].sl), ("sl0", Sl(0)));
-    let source = build(&classes[0], 256).unwrap_or_else(|said| panic!("{said:?}"));
+    let source = build(&classes[0], 256).unwrap_or_else(|texts| panic!("{texts:?}"));
     for nic in [3, 122, 255] {
         let mut cursor = Cursor::default();
         let messages: Vec<_> =
@@ -170,7 +170,7 @@ fn the_hot_spot_of_001() {
 #[test]
 fn the_hot_spot_of_001_as_two_classes() {
     // The hot sources by their numbers, the others uniform, so results distinguish them.
-    let (classes, said) = read(
+    let (classes, texts) = read(
         r#"
         [[traffic]]
         name = "hot"
@@ -189,10 +189,10 @@ fn the_hot_spot_of_001_as_two_classes() {
         sources = "all, not 3 mod 4, 123, not 122"
         "#,
     );
-    assert_eq!(said, [""; 0]);
+    assert_eq!(texts, [""; 0]);
     let built: Vec<_> = classes
         .iter()
-        .map(|class| build(class, 256).unwrap_or_else(|said| panic!("{said:?}")))
+        .map(|class| build(class, 256).unwrap_or_else(|texts| panic!("{texts:?}")))
         .collect();
     let first = |class: usize, nic: u32| built[class].next(NicId(nic), &mut Cursor::default());
     for nic in 0..256 {
@@ -211,7 +211,7 @@ fn the_hot_spot_of_001_as_two_classes() {
 #[test]
 fn the_applications_of_003() {
     // S003-4: search RPCs, a burst every millisecond, and a uniform background.
-    let (classes, said) = read(
+    let (classes, texts) = read(
         r#"
         [[traffic]]
         name = "search"
@@ -234,8 +234,8 @@ fn the_applications_of_003() {
         message = "9216 B"
         "#,
     );
-    assert_eq!(said, [""; 0]);
-    let burst = build(&classes[1], 64).unwrap_or_else(|said| panic!("{said:?}"));
+    assert_eq!(texts, [""; 0]);
+    let burst = build(&classes[1], 64).unwrap_or_else(|texts| panic!("{texts:?}"));
     let mut cursor = Cursor::default();
     let mut next = |nic| burst.next(NicId(nic), &mut cursor);
     assert_eq!(next(0), None);
@@ -248,7 +248,7 @@ fn the_applications_of_003() {
         .expect("no file");
     assert_eq!(settled.load(), Some(512e-6));
     // Constant gaps, and a destination of its own for every message.
-    let background = build(&classes[2], 64).unwrap_or_else(|said| panic!("{said:?}"));
+    let background = build(&classes[2], 64).unwrap_or_else(|texts| panic!("{texts:?}"));
     let mut cursor = Cursor::default();
     let messages: Vec<_> = (0..1000)
         .map(|_| background.next(NicId(5), &mut cursor).expect("a message"))
@@ -262,7 +262,7 @@ fn the_applications_of_003() {
 
 #[test]
 fn a_period_and_a_load_exclude_each_other() {
-    let (_, said) = read(
+    let (_, texts) = read(
         r#"
         [[traffic]]
         load = 0.5
@@ -277,7 +277,7 @@ fn a_period_and_a_load_exclude_each_other() {
         "#,
     );
     assert_eq!(
-        said,
+        texts,
         [
             "E0604 `load` cannot be used with an arrival process that has a period (remove `load`; \
              it follows from the period and the messages)",
@@ -303,7 +303,7 @@ fn sizes_come_from_a_file() {
         "bytes,probability\n64,0.5\n128,x\n",
     )
     .unwrap();
-    let (classes, said) = read(
+    let (classes, texts) = read(
         r#"
         [[traffic]]
         load = 0.5
@@ -316,8 +316,8 @@ fn sizes_come_from_a_file() {
         size = { kind = "cdf", file = "search-rcp" }
         "#,
     );
-    assert_eq!(said, [""; 0]);
-    let source = build(&classes[0], 4).unwrap_or_else(|said| panic!("{said:?}"));
+    assert_eq!(texts, [""; 0]);
+    let source = build(&classes[0], 4).unwrap_or_else(|texts| panic!("{texts:?}"));
     let message = source.next(NicId(0), &mut Cursor::default()).unwrap();
     assert_eq!(message.bytes, 192);
     let mistakes = |class: usize| build(&classes[class], 4).err().expect("a mistake");
@@ -326,13 +326,13 @@ fn sizes_come_from_a_file() {
         ["E0610 half.csv:3: `x` is not a probability; use a number from 0 to 1"]
     );
     assert!(mistakes(2)[0].ends_with("; use builtin = \"search-rpc\" for the built-in table"));
-    let (_, said) = read(
+    let (_, texts) = read(
         "[[traffic]]\nload = 0.5\nsize = \"cdf\"\n[[traffic]]\nload = 0.5\n\
          message = { kind = \"cdf\", file \
          = \"a\", builtin = \"search-rpc\", scale = 0 }",
     );
     assert_eq!(
-        said,
+        texts,
         [
             "E0604 neither `file` nor `builtin` is set (use one of file = \"sizes.csv\" and \
              builtin = \"search-rpc\")",
@@ -345,7 +345,7 @@ fn sizes_come_from_a_file() {
 
 #[test]
 fn a_workload_replaces_the_law_and_keeps_its_window() {
-    let (classes, said) = read(
+    let (classes, texts) = read(
         r#"
         [[traffic]]
         workload = { kind = "san", length = "100 ms" }
@@ -357,9 +357,9 @@ fn a_workload_replaces_the_law_and_keeps_its_window() {
         workload = { kind = "san", disks = "60-70" }
         "#,
     );
-    assert_eq!(said, [""; 0]);
+    assert_eq!(texts, [""; 0]);
     let messages = |class: usize| {
-        let source = build(&classes[class], 64).unwrap_or_else(|said| panic!("{said:?}"));
+        let source = build(&classes[class], 64).unwrap_or_else(|texts| panic!("{texts:?}"));
         let mut all = vec![];
         for nic in 0..64 {
             let mut cursor = Cursor::default();
@@ -381,13 +381,13 @@ fn a_workload_replaces_the_law_and_keeps_its_window() {
         build(&classes[2], 64).err().unwrap(),
         ["E0611 `disks`: nic 70 does not exist: the fabric has NICs 0 to 63"]
     );
-    let (_, said) = read(
+    let (_, texts) = read(
         "[[traffic]]\nworkload = \"san\"\nload = 0.5\nsl = [0, 1]\nsize = \"fixed\"\n[[traffic]]\n\
          sl = [0, \
          1]\nworkload = \"san\"",
     );
     assert_eq!(
-        said,
+        texts,
         [
             "E0604 `load` cannot be used with `workload`",
             "E0604 a workload cannot have several service levels (use one service level, or a \
@@ -400,8 +400,8 @@ fn a_workload_replaces_the_law_and_keeps_its_window() {
 }
 
 #[test]
-fn all_mistakes_of_a_table_are_told_at_once() {
-    let (classes, said) = read(
+fn all_mistakes_of_a_table_are_reported_at_once() {
+    let (classes, texts) = read(
         r#"
         [[traffic]]
         sl = [0, 40]
@@ -414,7 +414,7 @@ fn all_mistakes_of_a_table_are_told_at_once() {
     );
     assert!(classes.is_empty());
     assert_eq!(
-        said,
+        texts,
         [
             "E0603 40 is not a service level (service levels go from 0 to 31)",
             "E0603 load 1.5 is not a fraction of a link (use a number from 0 to 1)",
@@ -426,12 +426,12 @@ fn all_mistakes_of_a_table_are_told_at_once() {
              122\")",
         ]
     );
-    let (_, said) = read(
+    let (_, texts) = read(
         "[[traffic]]\nload = 0.5\nfrom = \"2 us\"\nuntil = \"1 us\"\nmessage = \"64 B\"\n\
          size = { kind = \"fixed\", bytes = \"64 B\" }\n[[traffic]]\nload = 0.5",
     );
     assert_eq!(
-        said,
+        texts,
         [
             "E0603 `until` is not after `from`",
             "E0604 the class has both `message` and `size` (remove one of them; `message` is short \
@@ -441,10 +441,10 @@ fn all_mistakes_of_a_table_are_told_at_once() {
 }
 
 #[test]
-fn what_does_not_fit_the_fabric_is_told_when_building() {
+fn what_does_not_fit_the_fabric_is_reported_when_building() {
     let problems = |table: &str, n_nics| {
-        let (classes, said) = read(&format!("[[traffic]]\nload = 0.5\n{table}"));
-        assert_eq!(said, [""; 0]);
+        let (classes, texts) = read(&format!("[[traffic]]\nload = 0.5\n{table}"));
+        assert_eq!(texts, [""; 0]);
         build(&classes[0], n_nics).err().expect("a mistake")
     };
     assert_eq!(
@@ -484,15 +484,15 @@ fn a_list_of_messages_replaces_the_law() {
         "time,source,destination,bytes,sl\n1 us,0,9,64,3\n1 us,0,1,64,99\n",
     )
     .unwrap();
-    let (classes, said) = read(
+    let (classes, texts) = read(
         "[[traffic]]\nname = \"listed\"\nsl = 2\nflows = \"flows.csv\"\n[[traffic]]\n\
          flows = \"wrong.csv\"",
     );
-    assert_eq!(said, [""; 0]);
+    assert_eq!(texts, [""; 0]);
     assert!(
         matches!(&classes[0].workload, Workload::Listed(path) if path == Path::new("flows.csv"))
     );
-    let source = build(&classes[0], 4).unwrap_or_else(|said| panic!("{said:?}"));
+    let source = build(&classes[0], 4).unwrap_or_else(|texts| panic!("{texts:?}"));
     let mut cursor = Cursor::default();
     let message = source.next(NicId(0), &mut cursor).unwrap();
     assert_eq!((message.cycle, message.sl), (1000, Some(3)));
@@ -505,9 +505,9 @@ fn a_list_of_messages_replaces_the_law() {
             "E0605 wrong.csv:3: `99` is not a service level; use 0 to 31",
         ]
     );
-    let (_, said) = read("[[traffic]]\nflows = \"flows.csv\"\nload = 0.5\npattern = \"uniform\"");
+    let (_, texts) = read("[[traffic]]\nflows = \"flows.csv\"\nload = 0.5\npattern = \"uniform\"");
     assert_eq!(
-        said,
+        texts,
         [
             "E0604 `load` cannot be used with `flows`",
             "E0604 `pattern` cannot be used with `flows`",

@@ -462,7 +462,7 @@ fn ranks_are_mapped_to_the_nics_of_a_group_in_order() {
 }
 
 #[test]
-fn what_does_not_fit_is_told() {
+fn what_does_not_fit_is_reported() {
     let problem = |kind: &str, keys: &str| {
         let generator = read(kind, keys).unwrap();
         placed(&*generator, &setting(64, &NO_GROUPS, 1)).unwrap_err()

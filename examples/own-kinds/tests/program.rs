@@ -24,7 +24,7 @@ fn own(arguments: &[&str]) -> Output {
 }
 
 /// Returns what the program prints, and checks that it succeeds.
-fn said(arguments: &[&str]) -> String {
+fn printed(arguments: &[&str]) -> String {
     let output = own(arguments);
     assert!(
         output.status.success(),
@@ -36,7 +36,7 @@ fn said(arguments: &[&str]) -> String {
 
 #[test]
 fn the_routing_is_proved_free_of_deadlock_and_refused_on_one_lane() {
-    let proof = said(&["check", FILE]);
+    let proof = printed(&["check", FILE]);
     assert!(proof.contains("detour: free of deadlock"), "{proof}");
     // With one lane, packets can wait for each other in a cycle.
     let refused = own(&["check", FILE, "--set", "routing.lanes=1", "-q"]);
@@ -67,8 +67,8 @@ fn the_study_is_the_same_for_any_division_and_is_reported() {
         whole.to_str().expect("a name"),
         divided.to_str().expect("a name"),
     );
-    said(&["run", FILE, "--progress", "none", "-o", whole_name]);
-    said(&[
+    printed(&["run", FILE, "--progress", "none", "-o", whole_name]);
+    printed(&[
         "run",
         FILE,
         "--progress",
@@ -82,7 +82,7 @@ fn the_study_is_the_same_for_any_division_and_is_reported() {
     let table = |folder: &Path| fs::read_to_string(folder.join("results.csv")).expect("the table");
     assert_eq!(table(&whole), table(&divided));
     assert!(table(&whole).lines().count() > 2, "two points");
-    said(&["report", whole_name]);
+    printed(&["report", whole_name]);
     assert!(
         fs::metadata(whole.join("report.html"))
             .expect("the report")
@@ -93,6 +93,6 @@ fn the_study_is_the_same_for_any_division_and_is_reported() {
 
 #[test]
 fn lists_and_schema_name_them() {
-    assert!(said(&["explain", "routings"]).contains("detour"));
-    assert!(said(&["schema"]).contains("\"delay-window\""));
+    assert!(printed(&["explain", "routings"]).contains("detour"));
+    assert!(printed(&["schema"]).contains("\"delay-window\""));
 }

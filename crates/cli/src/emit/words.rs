@@ -53,11 +53,11 @@ mod tests {
             "traffic.load=0.5",
         ] {
             let line = format!("printf %s {}", quoted(text).unwrap());
-            let said = std::process::Command::new("sh")
+            let printed = std::process::Command::new("sh")
                 .args(["-c", &line])
                 .output()
                 .unwrap();
-            assert_eq!(String::from_utf8(said.stdout).unwrap(), text);
+            assert_eq!(String::from_utf8(printed.stdout).unwrap(), text);
         }
         for hidden in [
             "two\nlines",

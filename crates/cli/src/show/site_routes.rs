@@ -14,7 +14,7 @@ use crate::site::files::{others, read_all, understood};
 use crate::table::{Table, width};
 
 /// Number of failures, links and steps of a loop that are printed.
-const SHOWN: usize = 8;
+const MOST_SHOWN: usize = 8;
 
 /// Reads the site of an experiment that uses its forwarding tables; `None` for other experiments.
 pub(super) fn of_file(
@@ -90,13 +90,13 @@ pub(super) fn check(site: &Site, output: &Output) -> anyhow::Result<Exit> {
 /// Returns how many routes arrive, which do not, and the credit loops.
 fn verdict(found: &RouteCheck, names: &Names<'_>) -> String {
     let mut text = summary(found);
-    for failure in found.failures.first.iter().take(SHOWN) {
+    for failure in found.failures.first.iter().take(MOST_SHOWN) {
         text.push_str(&format!("  {}\n", names.failure(failure)));
     }
     for (at, circle) in found.loops.found.iter().enumerate() {
         let n = circle.dependencies.len();
         text.push_str(&format!("credit loop {} of {n} links:\n", at + 1));
-        for step in circle.dependencies.iter().take(SHOWN) {
+        for step in circle.dependencies.iter().take(MOST_SHOWN) {
             text.push_str(&format!(
                 "  {} on {} waits for {} on {}: packets from {} to {}\n",
                 names.port(step.from.port),

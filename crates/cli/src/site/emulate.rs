@@ -54,8 +54,8 @@ pub(crate) struct Emulate {
     at: Option<String>,
     /// Stop the program after this time. OpenSM can hang instead of exiting on a mistake in its
     /// files.
-    #[arg(long, default_value_t = 600, value_name = "SECONDS")]
-    patience: u64,
+    #[arg(long = "patience", default_value_t = 600, value_name = "SECONDS")]
+    time_limit: u64,
     /// Program that configures the subnet, with its arguments.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,

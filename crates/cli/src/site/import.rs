@@ -74,7 +74,7 @@ impl Import {
 }
 
 /// Number of suspects of one kind that are printed.
-const SHOWN: usize = 20;
+const MOST_SHOWN: usize = 20;
 
 /// Prints suspected faults, one per line.
 fn suspected(site: &Site) -> String {
@@ -86,10 +86,10 @@ fn suspected(site: &Site) -> String {
     };
     for kind in found.chunk_by(|a, b| std::mem::discriminant(a) == std::mem::discriminant(b)) {
         let words = |suspect: &Suspect| suspect.words(&site.subnet, &names);
-        for suspect in kind.iter().take(SHOWN) {
+        for suspect in kind.iter().take(MOST_SHOWN) {
             text.push_str(&format!("    {}\n", words(suspect)));
         }
-        if let Some(more @ 1..) = kind.len().checked_sub(SHOWN) {
+        if let Some(more @ 1..) = kind.len().checked_sub(MOST_SHOWN) {
             text.push_str(&format!("    and {more} more of these\n"));
         }
     }

@@ -12,7 +12,7 @@ use crate::output::Output;
 use crate::{Exit, Format, planned_tables};
 
 /// Number of differences that are printed; JSON has all.
-const SHOWN: usize = 20;
+const MOST_SHOWN: usize = 20;
 
 #[derive(Args)]
 #[command(after_help = "Examples:
@@ -77,10 +77,10 @@ impl Verify {
 
 fn human(verified: &Verified) -> String {
     let mut text = String::new();
-    for difference in verified.differences.iter().take(SHOWN) {
+    for difference in verified.differences.iter().take(MOST_SHOWN) {
         text.push_str(&format!("{difference}\n"));
     }
-    if let Some(more @ 1..) = verified.differences.len().checked_sub(SHOWN) {
+    if let Some(more @ 1..) = verified.differences.len().checked_sub(MOST_SHOWN) {
         text.push_str(&format!("and {more} more differences\n"));
     }
     text.push_str(&format!(

@@ -1,7 +1,7 @@
 //! `netloom study`: watch and merge studies, write job scripts; and running one, for `netloom run`.
 
-mod looking;
 mod printed;
+mod status;
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use netloom_catalog::Disk;
 use netloom_experiment::Kinds;
 use netloom_experiment::runner::Control;
 use netloom_experiment::spec::Request;
-use netloom_results::Status as End;
+use netloom_results::Status;
 use netloom_study::running::{self, Journal, Leader, MergeOptions, Merged, Options, StudyFolder};
 use netloom_study::{Division, Study};
 
@@ -21,19 +21,19 @@ use super::emit::Emit;
 use super::job::Job;
 use super::load::{self, at_least_one};
 use super::output::Output;
-use super::patience::Patience;
-use super::progress::{Shown, Style};
+use super::progress::{ProgressDisplay, Style};
 use super::shard::Shard;
+use super::slow_notice::SlowNotice;
 use super::{Exit, Format, INTERRUPTED, interrupt, machine, program};
 
-use looking::{Status, Watch};
+use status::{StatusCommand, WatchCommand};
 
 #[derive(Subcommand)]
 pub(crate) enum StudyCommand {
     /// Print the progress of a study.
-    Status(Status),
+    Status(StatusCommand),
     /// Watch a study's progress from any machine.
-    Watch(Watch),
+    Watch(WatchCommand),
     /// Merge the runs of a study into tables.
     Merge(Merge),
     /// Write a job script for Slurm, GNU parallel or Kubernetes: a study in shards, or one run over
@@ -107,16 +107,16 @@ impl Running<'_> {
             leader: leader.as_ref(),
             journal: Some(&journal),
         };
-        let shown = Mutex::new(Shown::new(self.progress, output.quiet));
+        let display = Mutex::new(ProgressDisplay::new(self.progress, output.quiet));
         interrupt::fabric_runs();
         let finished = self.study.run(folder, &options, &|progress| {
-            if let Ok(mut shown) = shown.lock() {
-                shown.update_study(progress);
+            if let Ok(mut display) = display.lock() {
+                display.update_study(progress);
             }
             interrupt::control()
         });
-        if let Ok(shown) = shown.lock() {
-            shown.finish();
+        if let Ok(display) = display.lock() {
+            display.finish();
         }
         let finished = finished?;
         for (point, messages) in &finished.failed {
@@ -202,12 +202,12 @@ impl Running<'_> {
 
 /// Reports mistakes at any value of any axis, before a folder exists.
 pub(super) fn mistakes(study: &Study, output: &Output) -> Option<Exit> {
-    let patience = Patience::new("checking the study".to_owned(), output.quiet);
+    let notice = SlowNotice::new("checking the study".to_owned(), output.quiet);
     let checked = study.check(Duration::ZERO, &mut |done, of| {
-        patience.update(format!("checked {done} of {of} points"));
+        notice.update(format!("checked {done} of {of} points"));
         interrupt::control()
     });
-    drop(patience);
+    drop(notice);
     if checked.interrupted {
         output.say(INTERRUPTED);
         return Some(Exit::Interrupted);
@@ -225,13 +225,13 @@ pub(super) fn merge(
     control: fn() -> Control,
     output: &Output,
 ) -> anyhow::Result<Merged> {
-    let patience = Patience::new("merging runs".to_owned(), output.quiet);
+    let notice = SlowNotice::new("merging runs".to_owned(), output.quiet);
     let provenance = machine::provenance();
     let merged = study.merge(folder, options, &provenance, &mut |done, of| {
-        patience.update(format!("merged {done} of {of} runs"));
+        notice.update(format!("merged {done} of {of} runs"));
         control()
     });
-    drop(patience);
+    drop(notice);
     Ok(merged?)
 }
 
@@ -247,7 +247,7 @@ fn show(study: &Study, merged: &Merged, format: Format, output: &Output) -> anyh
 
 /// Returns the exit code of a study: a deadlock is a fault; otherwise its points decide.
 fn exit_of(merged: &Merged) -> Exit {
-    let is_deadlocked = merged.by_status.contains_key(End::Deadlock.word());
+    let is_deadlocked = merged.by_status.contains_key(Status::Deadlock.word());
     let points = printed::verdicts(&merged.table);
     match () {
         () if is_deadlocked => Exit::Fault,

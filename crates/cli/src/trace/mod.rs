@@ -93,13 +93,13 @@ impl Trace {
             let own = steps.iter().filter(|step| step.packet == *packet);
             own.copied().collect()
         };
-        let ways: Vec<Vec<Step>> = wanted.iter().map(of).collect();
-        for (packet, way) in wanted.iter().zip(&ways) {
+        let traces: Vec<Vec<Step>> = wanted.iter().map(of).collect();
+        for (packet, trace) in wanted.iter().zip(&traces) {
             let (source, sequence) = (packet.source, packet.sequence);
-            if way.is_empty() {
+            if trace.is_empty() {
                 bail!("packet {sequence} of {source} is not created within {length}");
             }
-            if !is_delivered(way) {
+            if !is_delivered(trace) {
                 let which = match wanted.len() {
                     1 => "the packet".to_owned(),
                     _ => format!("packet {sequence} of {source}"),
@@ -108,14 +108,14 @@ impl Trace {
             }
         }
         output.data(&match self.format {
-            TraceFormat::Perfetto => perfetto::document(&experiment, &ways)?,
+            TraceFormat::Perfetto => perfetto::document(&experiment, &traces)?,
             TraceFormat::Human => {
-                let tables = ways.iter().map(|way| match ways.len() {
-                    1 => self::way(&experiment, way),
+                let tables = traces.iter().map(|trace| match traces.len() {
+                    1 => self::stage_table(&experiment, trace),
                     _ => format!(
                         "{}\n{}",
-                        title(&experiment, way),
-                        self::way(&experiment, way)
+                        title(&experiment, trace),
+                        self::stage_table(&experiment, trace)
                     ),
                 });
                 tables.collect::<Vec<_>>().join("\n")
@@ -138,8 +138,9 @@ impl Trace {
     }
 }
 
-fn is_delivered(way: &[Step]) -> bool {
-    way.iter()
+fn is_delivered(steps: &[Step]) -> bool {
+    steps
+        .iter()
         .any(|step| matches!(step.stage, Stage::Delivered { .. }))
 }
 
@@ -189,9 +190,9 @@ fn follow(experiment: &Experiment, packets: &[Followed], threads: usize) -> Vec<
 }
 
 /// Formats a packet and its latency.
-fn title(experiment: &Experiment, way: &[Step]) -> String {
+fn title(experiment: &Experiment, steps: &[Step]) -> String {
     let topology = &experiment.fabric.topology;
-    let (first, last) = (&way[0], &way[way.len() - 1]);
+    let (first, last) = (&steps[0], &steps[steps.len() - 1]);
     let took = last.at.saturating_since(first.created);
     let took = nanos(experiment.timebase.nanos(took as f64));
     let source = topology.nic_name(first.packet.source);
@@ -204,7 +205,7 @@ fn title(experiment: &Experiment, way: &[Step]) -> String {
     }
 }
 
-fn way(experiment: &Experiment, steps: &[Step]) -> String {
+fn stage_table(experiment: &Experiment, steps: &[Step]) -> String {
     let nanos = |ticks: u64| format!("{:.3}", experiment.timebase.nanos(ticks as f64));
     let mut table = Table::numbers();
     table.line(["stage", "at (ns)", "after (ns)", "where", ""]);

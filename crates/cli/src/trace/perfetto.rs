@@ -44,12 +44,12 @@ struct Arguments {
     lane: Option<String>,
 }
 
-pub(super) fn document(experiment: &Experiment, ways: &[Vec<Step>]) -> anyhow::Result<String> {
+pub(super) fn document(experiment: &Experiment, traces: &[Vec<Step>]) -> anyhow::Result<String> {
     let mut events = vec![name("process_name", 0, experiment.name.clone())];
-    for (at, way) in ways.iter().enumerate() {
+    for (at, trace) in traces.iter().enumerate() {
         let track = at + 1;
-        events.push(name("thread_name", track, title(experiment, way)));
-        let pairs = way.iter().zip(way.iter().skip(1));
+        events.push(name("thread_name", track, title(experiment, trace)));
+        let pairs = trace.iter().zip(trace.iter().skip(1));
         events.extend(pairs.map(|(step, next)| lasting(experiment, track, step, next)));
     }
     Ok(serde_json::to_string(&Document {

@@ -40,12 +40,12 @@ fn seed() -> u64 {
 }
 
 /// Returns the folder of inputs that failed.
-fn kept(target: &str, number: u64) -> PathBuf {
+fn failed_inputs(target: &str, number: u64) -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("fuzz-{target}-{number}"))
 }
 
 fn keep(target: &str, number: u64, input: &Input) -> PathBuf {
-    let folder = kept(target, number);
+    let folder = failed_inputs(target, number);
     for (name, bytes) in input {
         let path = folder.join(name);
         std::fs::create_dir_all(path.parent().expect("a folder above it")).expect("writable");

@@ -36,7 +36,7 @@ const MEMORY: u64 = 24 << 20;
 /// Most packet-hops of an experiment that runs with checks of invariants.
 const MOST_HOPS: f64 = 10_000.0;
 /// A run is stopped after this time.
-const PATIENCE: Duration = Duration::from_millis(500);
+const TIME_LIMIT: Duration = Duration::from_millis(500);
 
 /// Returns a folder for one test.
 fn folder(name: &str) -> PathBuf {
@@ -104,7 +104,7 @@ fn check_and_run(text: &str, directory: &Path) {
     let result = runner::run(
         &experiment,
         &options,
-        &mut |_| match began.elapsed() < PATIENCE {
+        &mut |_| match began.elapsed() < TIME_LIMIT {
             true => Control::Continue,
             false => Control::Stop,
         },
@@ -428,9 +428,9 @@ fn commands(folder: &Path, sound: &Path, is_study: bool) {
             .output()
             .expect("it starts");
         let words = String::from_utf8_lossy(&ended.stderr);
-        let is_told = matches!(ended.status.code(), Some(0..=6));
+        let is_known_exit = matches!(ended.status.code(), Some(0..=6));
         assert!(
-            is_told && !words.contains("panicked"),
+            is_known_exit && !words.contains("panicked"),
             "{line:?}: {:?} {words}",
             ended.status
         );

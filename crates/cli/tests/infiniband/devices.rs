@@ -69,7 +69,7 @@ fn one_plan_fits_every_device_and_is_what_opensm_programs() {
         return;
     }
     let place = site("infiniband-mixed");
-    let told = place.run(&["plan", "plan.toml"]).with(5).stdout;
+    let stdout = place.run(&["plan", "plan.toml"]).with(5).stdout;
     for expected in [
         "ib-two-table at 200 Gbps, for switches (",
         "16 low and 12 high entries, 4 lanes)",
@@ -78,7 +78,7 @@ fn one_plan_fits_every_device_and_is_what_opensm_programs() {
         "have the fewest lanes, 4",
         "into a table of exactly 64",
     ] {
-        assert!(told.contains(expected), "{expected}\n{told}");
+        assert!(stdout.contains(expected), "{expected}\n{stdout}");
     }
     let json = place
         .run(&["plan", "plan.toml", "--format", "json"])
@@ -171,21 +171,21 @@ fn needs(devices: &str) -> String {
 }
 
 #[test]
-fn what_a_device_cannot_keep_is_told_with_the_device() {
+fn what_a_device_cannot_keep_is_reported_with_the_device() {
     let place = Place::new("infiniband-late");
     let late = needs("[[plan.device]]\nports = \"switches\"\nprofile = \"quantum-2\"\n")
         .replace("50 us", "2 us");
     place.file("late.toml", &late);
-    let told = place.run(&["plan", "late.toml"]).with(3).stderr;
+    let stderr = place.run(&["plan", "late.toml"]).with(3).stderr;
     assert!(
-        told.contains("at switches (quantum-2: 32 entries, low table only"),
-        "{told}"
+        stderr.contains("at switches (quantum-2: 32 entries, low table only"),
+        "{stderr}"
     );
-    assert!(told.contains("control may wait"), "{told}");
-    let told = place.run(&["check", "late.toml"]).with(3).stderr;
+    assert!(stderr.contains("control may wait"), "{stderr}");
+    let stderr = place.run(&["check", "late.toml"]).with(3).stderr;
     assert!(
-        told.contains("E0903") && told.contains("at switches (quantum-2"),
-        "{told}"
+        stderr.contains("E0903") && stderr.contains("at switches (quantum-2"),
+        "{stderr}"
     );
     // With the high table, it meets its deadline.
     place.file("early.toml", &late.replace("quantum-2", "any"));
@@ -199,13 +199,13 @@ fn devices_are_known_by_name_or_by_numbers() {
     let devices = "[[plan.device]]\nports = \"hosts\"\nprofile = \"ndr-hots\"\n\
                    [[plan.device]]\nports = \"switches\"\nlow-entries = 65\nvls = 3\n";
     place.file("wrong.toml", &needs(devices));
-    let told = place.run(&["plan", "wrong.toml"]).with(3).stderr;
+    let stderr = place.run(&["plan", "wrong.toml"]).with(3).stderr;
     for expected in [
         "did you mean \"ndr-host\"?",
         "a table cannot have 65 entries",
         "a port cannot have 3 data lanes",
     ] {
-        assert!(told.contains(expected), "{expected}\n{told}");
+        assert!(stderr.contains(expected), "{expected}\n{stderr}");
     }
     let devices = "[[plan.device]]\nports = \"hosts\"\nprofile = \"ndr-host\"\nlow-entries = 6\n\
                    [[plan.device]]\nports = \"switch-port-0\"\nlow-entries = 5\nhigh-entries = 0\n";

@@ -164,7 +164,7 @@ fn a_director_is_imported_with_its_faults_and_its_hosts_routes_are_judged_alone(
     import.extend(readback("before"));
     import.extend(["-o".to_owned(), "site".to_owned()]);
     let import: Vec<&str> = import.iter().map(String::as_str).collect();
-    let told = place.run(&import).with(0).stdout;
+    let stdout = place.run(&import).with(0).stdout;
     for expected in [
         "left out                 10 aggregation nodes (SHARP)\n",
         "suspected faults\n",
@@ -173,10 +173,10 @@ fn a_director_is_imported_with_its_faults_and_its_hosts_routes_are_judged_alone(
         "narrow cable: dir1/L5:8 to dir1/S3:6 is HDR x1, most are HDR x4\n",
         "2 hosts named \"localhost.localdomain mlx5_0\": 0x98039b0300100050 at dir1/L1:2, ",
     ] {
-        assert!(told.contains(expected), "{expected}\n{told}");
+        assert!(stdout.contains(expected), "{expected}\n{stdout}");
     }
-    assert_eq!(told.matches("missing cable").count(), 2, "{told}");
-    assert_eq!(told.matches("Aggregation Node").count(), 0, "{told}");
+    assert_eq!(stdout.matches("missing cable").count(), 2, "{stdout}");
+    assert_eq!(stdout.matches("Aggregation Node").count(), 0, "{stdout}");
 
     // All hosts are reachable. No up-down path leads from the aggregation node of a spine to that
     // of another (12 routes), nor to a leaf without a cable to the spine (4 hosts and a node, 2
@@ -200,9 +200,9 @@ fn a_director_is_imported_with_its_faults_and_its_hosts_routes_are_judged_alone(
         .find(|line| line.contains("node0000"))
         .unwrap();
     let row = &host[..7];
-    let kept = tables.lines().filter(|line| !line.starts_with(row));
-    let kept: String = kept.map(|line| format!("{line}\n")).collect();
-    place.file("before/opensm-lfts.dump", &kept);
+    let remaining = tables.lines().filter(|line| !line.starts_with(row));
+    let remaining: String = remaining.map(|line| format!("{line}\n")).collect();
+    place.file("before/opensm-lfts.dump", &remaining);
     std::fs::remove_dir_all(place.0.join("site")).unwrap();
     import_from(&place, "before");
     let broken = place

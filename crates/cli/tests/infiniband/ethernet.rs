@@ -59,15 +59,16 @@ fn sonic_sorts_by_dscp_and_puts_the_rest_into_a_lossy_queue() {
     }
     // Without a lossy class, packets without a class get their own queue, and tcp needs a code
     // point.
-    let told = place.run(&sonic).with(1).stderr;
-    assert!(told.contains("no DSCP for tcp"), "{told}");
+    let stderr = place.run(&sonic).with(1).stderr;
+    assert!(stderr.contains("no DSCP for tcp"), "{stderr}");
     place.file("plan.toml", &format!("{NEEDS}dscp = [0, 8]\n"));
-    let told = place.run(&sonic).with(0);
+    let ended = place.run(&sonic).with(0);
     assert!(
-        told.stderr
+        ended
+            .stderr
             .contains("unclassified packets: queue 3, a lossy queue with 1 % of the link"),
         "{}",
-        told.stderr
+        ended.stderr
     );
 }
 
@@ -107,16 +108,16 @@ fn dcb_gives_every_code_point_a_priority() {
 }
 
 #[test]
-fn mistakes_of_code_points_are_told_together_with_their_lines() {
+fn mistakes_of_code_points_are_reported_together_with_their_lines() {
     let place = Place::new("ethernet-dscp");
     let wrong = NEEDS.replace("dscp = 48", "dscp = [26, 64]");
     place.file("plan.toml", &wrong);
-    let told = place.run(&["plan", "plan.toml"]).with(3).stderr;
+    let stderr = place.run(&["plan", "plan.toml"]).with(3).stderr;
     for expected in [
         "64 is out of range",
         "two classes have DSCP 26",
         "plan.toml:14",
     ] {
-        assert!(told.contains(expected), "{expected}\n{told}");
+        assert!(stderr.contains(expected), "{expected}\n{stderr}");
     }
 }

@@ -196,11 +196,11 @@ fn exported_roots_are_the_spines_and_updn_takes_them() {
     // Without hosts at switches, no switch is a root by default.
     let ring = "netloom = 1\n[topology]\nkind = \"torus\"\nsides = [3]\nhosts = 1\n";
     place.file("ring.toml", ring);
-    let told = place
+    let stderr = place
         .run(&["site", "export", "roots", "ring.toml"])
         .with(1)
         .stderr;
-    assert!(told.contains("name the roots with --root"), "{told}");
+    assert!(stderr.contains("name the roots with --root"), "{stderr}");
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn an_exported_torus_is_taken_by_torus_2qos() {
     assert!(log.contains("torus-2QoS tables configured"), "{log}");
     // A site has no known shape, so it is given by hand.
     super::import_from(&place, "after");
-    let told = place
+    let stderr = place
         .run(&[
             "site",
             "export",
@@ -252,7 +252,10 @@ fn an_exported_torus_is_taken_by_torus_2qos() {
         ])
         .with(1)
         .stderr;
-    assert!(told.contains("add --sides, --switch and --next"), "{told}");
+    assert!(
+        stderr.contains("add --sides, --switch and --next"),
+        "{stderr}"
+    );
     let by_hand = [
         "site",
         "export",
@@ -272,8 +275,11 @@ fn an_exported_torus_is_taken_by_torus_2qos() {
     place.run(&by_hand).with(0);
     assert_eq!(place.read("by-hand.conf"), written);
     let far = by_hand.map(|word| if word == "s1,s4" { "s2,s4" } else { word });
-    let told = place.run(&far).with(1).stderr;
-    assert!(told.contains("there is no cable from s0 to s2"), "{told}");
+    let stderr = place.run(&far).with(1).stderr;
+    assert!(
+        stderr.contains("there is no cable from s0 to s2"),
+        "{stderr}"
+    );
 }
 
 /// Tables of up*/down* have no entry where no packet arrives. This was once reported as a bug in

@@ -54,14 +54,14 @@ impl Place {
             .spawn()
             .unwrap();
         let mut progress = BufReader::new(child.stderr.take().unwrap());
-        let mut told = String::new();
-        progress.read_line(&mut told).unwrap();
-        let line: Value = serde_json::from_str(&told).unwrap_or_else(|e| panic!("{e}: {told}"));
+        let mut stderr = String::new();
+        progress.read_line(&mut stderr).unwrap();
+        let line: Value = serde_json::from_str(&stderr).unwrap_or_else(|e| panic!("{e}: {stderr}"));
         assert_eq!(line["event"], "progress");
         // The command would block if nothing read its stderr.
         let reader = std::thread::spawn(move || {
-            progress.read_to_string(&mut told).unwrap();
-            told
+            progress.read_to_string(&mut stderr).unwrap();
+            stderr
         });
         Running { child, reader }
     }
@@ -137,9 +137,9 @@ impl Ended {
 
     /// Returns the progress that it printed with `--progress json`.
     pub(crate) fn progress(&self) -> Vec<Value> {
-        let told = self.stderr.lines().map(serde_json::from_str);
-        let told = told.filter_map(|line: Result<Value, _>| line.ok());
-        told.filter(|line| line["event"] == "progress").collect()
+        let events = self.stderr.lines().map(serde_json::from_str);
+        let events = events.filter_map(|line: Result<Value, _>| line.ok());
+        events.filter(|line| line["event"] == "progress").collect()
     }
 
     #[track_caller]

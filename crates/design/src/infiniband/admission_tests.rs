@@ -99,10 +99,10 @@ fn what_best_effort_keeps_is_a_setting() {
     }
     let refusal = network.admit(connection(0, 2, 300)).unwrap_err();
     assert_eq!(refusal.free, Slots(FRAME.0 / 2 - 4 * 1959));
-    let said = refusal.to_string();
+    let message = refusal.to_string();
     assert!(
-        said.ends_with("connections get at most 50 % of the link"),
-        "{said}"
+        message.ends_with("connections get at most 50 % of the link"),
+        "{message}"
     );
 }
 

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_drawn_is_told() {
+    fn what_cannot_be_drawn_is_reported() {
         let mut class = ConnectionClass::of_paper()[0];
         class.least = Rate(70_000);
         assert_eq!(

@@ -158,12 +158,12 @@ impl Composition {
     }
 
     /// Returns whether all deadlines and slowdowns are kept.
-    pub(super) fn is_kept(&self) -> bool {
+    pub(super) fn is_feasible(&self) -> bool {
         self.overrun <= 1.0 && self.strain <= 1.0
     }
 
     pub(super) fn is_met(&self, tolerance: f64) -> bool {
-        self.is_kept() && self.error <= tolerance + 1e-12
+        self.is_feasible() && self.error <= tolerance + 1e-12
     }
 }
 
@@ -414,7 +414,7 @@ impl Search<'_> {
             return false;
         };
         let here = self.with_additions(frame, entries, here, pass);
-        let is_met = here.is_kept() && here.error <= self.tolerance;
+        let is_met = here.is_feasible() && here.error <= self.tolerance;
         let rank = |c: &Composition| (c.overrun.max(1.0), c.strain.max(1.0), c.error);
         let is_best = |found: &Option<Composition>| {
             let found = found.as_ref();

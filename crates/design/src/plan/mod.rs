@@ -98,7 +98,7 @@ impl Plan {
 
     /// Returns the unmet needs by class; in a fabric of several devices, with the ports concerned.
     pub fn shortfalls(&self) -> Vec<(usize, String)> {
-        let told = |plan: &Plan, at: &str| -> Vec<(usize, String)> {
+        let described = |plan: &Plan, at: &str| -> Vec<(usize, String)> {
             let words = |unmet: &Unmet| {
                 let words = unmet.words(&plan.request.classes);
                 (unmet.class(), format!("{at}{words}"))
@@ -106,11 +106,11 @@ impl Plan {
             plan.unmet.iter().map(words).collect()
         };
         match self.fitted.is_empty() {
-            true => told(self, ""),
+            true => described(self, ""),
             false => {
                 let fitted = self.fitted.iter();
                 fitted
-                    .flat_map(|fitted| told(&fitted.plan, &format!("at {}: ", fitted.words())))
+                    .flat_map(|fitted| described(&fitted.plan, &format!("at {}: ", fitted.words())))
                     .collect()
             }
         }

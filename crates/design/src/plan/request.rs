@@ -503,9 +503,9 @@ impl Request {
                 resolve(&mut section, "hops", ports.hops.to_string());
             }
         }
-        let is_told = value.get("packet").is_some() || !links.is_message;
+        let is_given = value.get("packet").is_some() || !links.is_message;
         let packets = Packets {
-            usual: ports.as_ref().map(|p| p.packet).filter(|_| is_told),
+            usual: ports.as_ref().map(|p| p.packet).filter(|_| is_given),
             of_levels: links.levels,
         };
         let classes = read_classes(&mut section, &packets);
@@ -601,7 +601,7 @@ impl Links {
         let mtu = mtu.and_then(&mut bytes);
         let header_or_none = header.unwrap_or(Bytes(0));
         let on_wire = |mtu: Bytes| Bytes(mtu.0.saturating_add(header_or_none.0));
-        let is_told = mtu.is_some() || header.is_some();
+        let is_given = mtu.is_some() || header.is_some();
         let levels = match qos.and_then(|qos| qos.get("sl-mtu")).map(|v| &v.shape) {
             Some(ValueShape::List(mtus)) => {
                 mtus.iter().map_while(&mut bytes).map(on_wire).collect()
@@ -611,7 +611,7 @@ impl Links {
         Links {
             rate: value("rate").and_then(|rate| Rate::read(rate, notes)),
             flit: flit.filter(|flit| (1..=4096).contains(&flit.0)),
-            packet: (is_told && !is_message).then(|| on_wire(mtu.unwrap_or(USUAL_MTU))),
+            packet: (is_given && !is_message).then(|| on_wire(mtu.unwrap_or(USUAL_MTU))),
             is_message,
             levels,
         }

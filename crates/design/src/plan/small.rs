@@ -361,7 +361,7 @@ impl<'a> Division<'a> {
                 .map(slot)
                 .collect();
             let table = self.search.judged(slots?);
-            return table.is_kept().then_some(table);
+            return table.is_feasible().then_some(table);
         }
         let stream = order.streams[at];
         let own = &self.units[stream];

@@ -332,7 +332,7 @@ fn mice_and_elephants_share_a_port() {
 }
 
 #[test]
-fn mistakes_are_told_all_at_once() {
+fn mistakes_are_reported_all_at_once() {
     let text = "[plan]\nentries = 65\nvls = 16\ntolerance = 0\n[[plan.class]]\nshare = 1.5\n\
         [[plan.class]]\nsl = 3\nshare = 0.1\npacket = \"1 MiB\"";
     let notes = read(text).unwrap_err();
@@ -511,15 +511,15 @@ fn drawn() -> impl proptest::strategy::Strategy<Value = Drawn> {
 /// can do everything that a shorter one can.
 fn keep_more_and_more(drawn: &Drawn, lengths: &[u16]) -> Result<(), String> {
     // Nothing kept, deadlines only, shares too.
-    let kept = |&entries: &u16| match plan(&drawn.request(entries)) {
+    let met = |&entries: &u16| match plan(&drawn.request(entries)) {
         Err(_) => 0,
         Ok(plan) if !plan.unmet.is_empty() => 1,
         Ok(_) => 2,
     };
-    let kept: Vec<u32> = lengths.iter().map(kept).collect();
-    match kept.is_sorted() {
+    let met: Vec<u32> = lengths.iter().map(met).collect();
+    match met.is_sorted() {
         true => Ok(()),
-        false => Err(format!("tables of {lengths:?} entries keep {kept:?}")),
+        false => Err(format!("tables of {lengths:?} entries keep {met:?}")),
     }
 }
 
@@ -549,8 +549,8 @@ proptest::proptest! {
 
     #[test]
     fn what_a_short_table_keeps_a_longer_one_keeps(drawn in drawn(), few in 4u16..12) {
-        let kept = keep_more_and_more(&drawn, &[few, few + 1, few + 3, 2 * few, 4 * few, 64]);
-        proptest::prop_assert!(kept.is_ok(), "{}", kept.unwrap_err());
+        let met = keep_more_and_more(&drawn, &[few, few + 1, few + 3, 2 * few, 4 * few, 64]);
+        proptest::prop_assert!(met.is_ok(), "{}", met.unwrap_err());
     }
 }
 

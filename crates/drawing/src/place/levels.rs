@@ -2,7 +2,7 @@
 
 use netloom_units::{NicId, SwitchId};
 
-use crate::canvas::{Canvas, PAGE, Point, SMALL_LETTERS, beside, text_width};
+use crate::canvas::{Canvas, PAGE, Point, SMALL_LETTERS, row_label, text_width};
 use crate::layout::{Anchor, Label};
 
 /// Maximum width of a picture that does not fit on a page.
@@ -73,7 +73,7 @@ pub(super) fn levels(canvas: &mut Canvas, rows: &[(String, Vec<SwitchId>)]) {
             places[switch.index()].y = y;
         }
         // tidy: allow a function name
-        canvas.labels.push(beside(name.clone(), y));
+        canvas.labels.push(row_label(name.clone(), y));
     }
     let bow = |a: Point, b: Point| {
         // Cables within a level bow upwards, so that they miss the switches between.
@@ -121,7 +121,7 @@ fn nics(
     owners.sort_by(|a, b| places[a.index()].x.total_cmp(&places[b.index()].x));
     let pitch = width / f64::from(canvas.topology.n_nics());
     // tidy: allow a function name
-    canvas.labels.push(beside("NICs".to_owned(), y));
+    canvas.labels.push(row_label("NICs".to_owned(), y));
     let mut before = 0.0;
     for switch in owners {
         let (nics, from) = (&by_switch[switch.index()], places[switch.index()]);

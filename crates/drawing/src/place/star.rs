@@ -28,7 +28,7 @@ pub(crate) fn star(canvas: &mut Canvas) {
             // From the top, clockwise.
             let angle = TAU * (i as f64 / nics.len() as f64 - 0.25);
             let place = middle.towards(angle, radius);
-            let beside = middle.towards(angle, radius + 10.0);
+            let label_place = middle.towards(angle, radius + 10.0);
             let (anchor, side) = match libm::cos(angle) {
                 c if c > 0.3 => (Anchor::Start, 0.0),
                 c if c < -0.3 => (Anchor::End, 0.0),
@@ -36,8 +36,8 @@ pub(crate) fn star(canvas: &mut Canvas) {
             };
             let label = (pitch >= 16.0).then(|| Label {
                 text: canvas.topology.nic_name(nic),
-                x_px: beside.x,
-                y_px: beside.y + side,
+                x_px: label_place.x,
+                y_px: label_place.y + side,
                 size_px: SMALL_LETTERS + 1.0,
                 anchor,
                 is_vertical: false,

@@ -3,7 +3,7 @@
 use netloom_fabric::QueueMap;
 use netloom_routing::Forwarding;
 
-use crate::spec::Desk;
+use crate::spec::Diagnostics;
 use crate::spec::flow_control::FlowControlSpec;
 
 /// Checks that a sender can know which queue of the next switch a packet will join.
@@ -13,19 +13,19 @@ use crate::spec::flow_control::FlowControlSpec;
 pub(crate) fn fits(
     flow_control: FlowControlSpec,
     map: &QueueMap,
-    way: &Forwarding,
-    desk: &mut Desk<'_>,
+    forwarding: &Forwarding,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> bool {
     let looks_ahead = flow_control == FlowControlSpec::QueueCredits && map.looks_at_output();
-    if !way.is_adaptive() || !looks_ahead {
+    if !forwarding.is_adaptive() || !looks_ahead {
         return true;
     }
     // Not even with --force: credits would be taken for one queue and returned for another.
-    let place = desk.places.of("routing.kind");
+    let place = diagnostics.places.of("routing.kind");
     let message = "credits per queue need the next output of a packet, which this routing chooses \
                    at the next switch";
-    let note = desk.notes.error("E0504", place, message);
-    if let Some(queues) = desk.places.written("switch.queues") {
+    let note = diagnostics.notes.error("E0504", place, message);
+    if let Some(queues) = diagnostics.places.written("switch.queues") {
         note.also(queues, "queues per output");
     }
     note.help(

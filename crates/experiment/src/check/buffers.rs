@@ -4,7 +4,7 @@ use netloom_fabric::{Architecture, CrossbarPlan, Pace, QueueMap, Sizes};
 use netloom_units::{Bytes, Vl};
 
 use crate::spec::switch::Pool;
-use crate::spec::{Desk, LaneMap, Timing};
+use crate::spec::{Diagnostics, LaneMap, Timing};
 
 /// Formats bytes, in KiB from 1024 on.
 pub(crate) fn words(bytes: u64) -> String {
@@ -20,7 +20,7 @@ pub(crate) fn one_packet(
     path: &str,
     lanes: &LaneMap,
     flit: u64,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> bool {
     let guaranteed = |vl: usize| match sizes {
         Sizes::Static(sizes) => sizes[vl],
@@ -36,9 +36,9 @@ pub(crate) fn one_packet(
     let (have, need) = (u64::from(guaranteed(vl)), u64::from(lanes.largest[vl]));
     let key = path.rsplit('.').next().unwrap_or(path);
     let lane = Vl(vl as u8);
-    let note = desk.notes.error(
+    let note = diagnostics.notes.error(
         "E0311",
-        desk.places.of(path),
+        diagnostics.places.of(path),
         format!("`{key}` cannot hold a packet of {lane}, which would wait forever"),
     );
     let kind = match sizes {
@@ -46,7 +46,7 @@ pub(crate) fn one_packet(
         Sizes::Pool { .. } => "reserved per lane",
     };
     note.label(format!("{} {kind}", words(have * flit)));
-    if let Some(mtu) = desk.places.written("link.mtu") {
+    if let Some(mtu) = diagnostics.places.written("link.mtu") {
         note.also(mtu, "packets have up to this payload");
     }
     note.help(format!(
@@ -63,7 +63,7 @@ pub(crate) fn countable(
     path: &str,
     n_lanes: usize,
     flit: u64,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> bool {
     let most = u64::from(u16::MAX);
     let Some(vl) = (0..n_lanes).find(|&vl| u64::from(sizes.most(vl)) > most) else {
@@ -71,10 +71,11 @@ pub(crate) fn countable(
     };
     let key = path.rsplit('.').next().unwrap_or(path);
     let have = u64::from(sizes.most(vl));
-    desk.notes
+    diagnostics
+        .notes
         .error(
             "E0315",
-            desk.places.of(path),
+            diagnostics.places.of(path),
             format!("`{key}` gives a lane {have} flits, more than the limit of {most}"),
         )
         .label(words(have * flit))
@@ -89,15 +90,15 @@ pub(crate) fn pool(
     capacity: u32,
     min: &[u32],
     flit: u64,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> bool {
     let sum: u64 = min.iter().map(|&m| u64::from(m)).sum();
     if sum <= u64::from(capacity) {
         return true;
     }
     let key = path.rsplit('.').next().unwrap_or(path);
-    let place = desk.places.of(&format!("{path}.pool"));
-    let note = desk.notes.error(
+    let place = diagnostics.places.of(&format!("{path}.pool"));
+    let note = diagnostics.notes.error(
         "E0314",
         place,
         format!(
@@ -106,7 +107,7 @@ pub(crate) fn pool(
         ),
     );
     note.label(format!("{} in total", words(u64::from(capacity) * flit)));
-    if let Some(place) = desk.places.written(&format!("{path}.min")) {
+    if let Some(place) = diagnostics.places.written(&format!("{path}.min")) {
         note.also(place, format!("for each of {} lanes", min.len()));
     }
     let what = match pool.min {
@@ -149,7 +150,7 @@ fn paces(switch: &CrossbarPlan) -> Vec<Pace> {
 /// crossbar does not start at once), the flit leaving the buffer, the credit's own stage, the wire
 /// back, and the sender's output stage. The credits of the other flits follow at the rate of the
 /// crossbar, or at that of the link if the crossbar has to wait for flits.
-fn under_way(
+fn flits_in_flight(
     switch: &CrossbarPlan,
     pace: Pace,
     timing: &Timing,
@@ -188,7 +189,7 @@ fn under_way(
     // Packets sent back to back: first those without any returned credit, then the few in between.
     let packet = flits * link.flit;
     let recent = (trip - 1) / packet;
-    let mut under_way = recent * flits;
+    let mut in_flight = recent * flits;
     let mut elapsed = (recent + 1) * packet;
     loop {
         let mut back = pace.passed(elapsed - trip).min(flits);
@@ -199,9 +200,9 @@ fn under_way(
             back = back.min((elapsed - trip + waited) / link.flit + 1);
         }
         if back == flits {
-            return under_way;
+            return in_flight;
         }
-        under_way += flits - back;
+        in_flight += flits - back;
         elapsed += packet;
     }
 }
@@ -215,14 +216,14 @@ pub(crate) fn round_trip(
     timing: &Timing,
     lanes: &LaneMap,
     flit: u64,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) {
     let mut worst: Option<(u64, u64, usize, usize)> = None;
     for vl in (0..lanes.largest.len()).filter(|vl| lanes.largest[*vl] > 0) {
         for class in 0..timing.links.len() {
             let largest = lanes.largest[vl];
             let trips = paces(switch).into_iter();
-            let trips = trips.map(|pace| under_way(switch, pace, timing, class, largest));
+            let trips = trips.map(|pace| flits_in_flight(switch, pace, timing, class, largest));
             let need = u64::from(largest) + trips.max().unwrap_or(0);
             let have = u64::from(match queues {
                 Some(_) => switch.queue_flits[vl],
@@ -247,7 +248,7 @@ pub(crate) fn round_trip(
         false => ("VL", "lane"),
     };
     if have >= need {
-        desk.fact(
+        diagnostics.fact(
             "buffers",
             format!(
                 "{}/{short} >= {} needed for the full rate (credit round trip {} + one packet {})",
@@ -260,15 +261,17 @@ pub(crate) fn round_trip(
         return;
     }
     let name = &timing.names[class];
-    let delay = desk
+    let delay = diagnostics
         .places
         .written(&format!("link.class.{name}.delay"))
-        .or(desk.places.written(&format!("link.class.{name}.cable")))
-        .or(desk.places.written("link.delay"))
-        .or(desk.places.written("link.cable"));
-    let note = desk.notes.warning(
+        .or(diagnostics
+            .places
+            .written(&format!("link.class.{name}.cable")))
+        .or(diagnostics.places.written("link.delay"))
+        .or(diagnostics.places.written("link.cable"));
+    let note = diagnostics.notes.warning(
         "W0312",
-        desk.places.of("switch.input-buffer"),
+        diagnostics.places.of("switch.input-buffer"),
         format!(
             "the input buffer is too small to keep a link of class `{name}` busy on one {whole}"
         ),
@@ -285,7 +288,7 @@ pub(crate) fn round_trip(
         need * flit,
         100.0 * have as f64 / need as f64,
     ));
-    desk.fact(
+    diagnostics.fact(
         "buffers",
         format!(
             "{}/{short} < {} needed for the full rate",

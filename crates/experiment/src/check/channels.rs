@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use netloom_fabric::Channels;
 use netloom_units::{Sc, Sl};
 
-use crate::spec::Desk;
+use crate::spec::Diagnostics;
 
 /// Keys that map service levels to lanes through channels, and keys that map them directly.
 const BY_CHANNEL: [&str; 6] = [
@@ -19,15 +19,16 @@ const BY_CHANNEL: [&str; 6] = [
 const DIRECTLY: [&str; 2] = ["qos.sl2vl", "qos.sl2vl-exception"];
 
 /// Checks that a file with channels does not also map service levels directly.
-pub(crate) fn one_map(desk: &mut Desk<'_>) -> bool {
-    let first_of = |keys: &[&'static str]| desk.places.first_written(keys);
+pub(crate) fn one_map(diagnostics: &mut Diagnostics<'_>) -> bool {
+    let first_of = |keys: &[&'static str]| diagnostics.places.first_written(keys);
     let (Some((direct, here)), Some((channel, there))) =
         (first_of(&DIRECTLY), first_of(&BY_CHANNEL))
     else {
         return true;
     };
     let name = |path: &'static str| path.trim_start_matches("qos.");
-    desk.notes
+    diagnostics
+        .notes
         .error(
             "E0407",
             here,
@@ -39,7 +40,7 @@ pub(crate) fn one_map(desk: &mut Desk<'_>) -> bool {
 }
 
 /// Returns the channels of each level as sets, if each channel belongs to one level.
-pub(crate) fn sets(rows: &[Vec<u8>], desk: &mut Desk<'_>) -> Option<[u32; 16]> {
+pub(crate) fn sets(rows: &[Vec<u8>], diagnostics: &mut Diagnostics<'_>) -> Option<[u32; 16]> {
     let mut sets = [0u32; 16];
     let mut is_good = true;
     for (sl, row) in rows.iter().enumerate() {
@@ -50,13 +51,14 @@ pub(crate) fn sets(rows: &[Vec<u8>], desk: &mut Desk<'_>) -> Option<[u32; 16]> {
             };
             is_good = false;
             let entry = format!("qos.sl2sc.{sl}");
-            let place = desk.places.written(&format!("{entry}.{at}"));
-            let place = place.unwrap_or(desk.places.of(&entry));
+            let place = diagnostics.places.written(&format!("{entry}.{at}"));
+            let place = place.unwrap_or(diagnostics.places.of(&entry));
             let message = match owner == sl {
                 true => format!("SL{sl} names SC{sc} twice"),
                 false => format!("SC{sc} belongs to both SL{owner} and SL{sl}"),
             };
-            desk.notes
+            diagnostics
+                .notes
                 .error("E0408", place, message)
                 .label("here again")
                 .help(
@@ -72,15 +74,15 @@ pub(crate) fn sets(rows: &[Vec<u8>], desk: &mut Desk<'_>) -> Option<[u32; 16]> {
 pub(crate) fn all_levels<'a>(
     channels: &Channels,
     used: impl IntoIterator<Item = &'a Sl>,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> bool {
     let has_none = |sl: &&Sl| channels.sl2sc[sl.index() & 15] == 0;
     let lacking: Vec<Sl> = used.into_iter().filter(has_none).copied().collect();
     for sl in &lacking {
-        let place = desk.places.of("qos.sl2sc");
+        let place = diagnostics.places.of("qos.sl2sc");
         let free =
             (0..32).find(|sc| *sc != 15 && channels.sl2sc.iter().all(|set| set >> sc & 1 == 0));
-        let note = desk.notes.error(
+        let note = diagnostics.notes.error(
             "E0413",
             place,
             format!("{sl} has traffic but no service channel"),
@@ -102,7 +104,7 @@ pub(crate) fn all_levels<'a>(
 pub(crate) fn onward(
     began: &BTreeMap<Sc, Sl>,
     changes: &[(String, &[u8])],
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> BTreeMap<Sc, Sl> {
     let mut used = began.clone();
     let mut waiting: Vec<(Sc, Sl)> = began.iter().map(|(sc, sl)| (*sc, *sl)).collect();
@@ -117,9 +119,9 @@ pub(crate) fn onward(
                     waiting.push((to, sl));
                 }
                 Some(owner) if *owner != sl => {
-                    let place = desk.places.of(&format!("{path}.{}", sc.0));
+                    let place = diagnostics.places.of(&format!("{path}.{}", sc.0));
                     let message = format!("{sc} of {sl} becomes {to}, which belongs to {owner}");
-                    desk.notes.error("E0408", place, message).help(
+                    diagnostics.notes.error("E0408", place, message).help(
                         "use another channel: switches find the service level of a packet by its \
                          channel",
                     );
@@ -132,18 +134,18 @@ pub(crate) fn onward(
 }
 
 /// Checks that SC2SL maps each channel to its level. A channel without a level may have any entry.
-pub(crate) fn inverse(sc2sl: &[u8], levels: &BTreeMap<Sc, Sl>, desk: &mut Desk<'_>) {
-    for (sc, &said) in sc2sl.iter().enumerate() {
-        let Some(&sl) = levels.get(&Sc(sc as u8)).filter(|sl| sl.0 != said) else {
+pub(crate) fn inverse(sc2sl: &[u8], levels: &BTreeMap<Sc, Sl>, diagnostics: &mut Diagnostics<'_>) {
+    for (sc, &stated) in sc2sl.iter().enumerate() {
+        let Some(&sl) = levels.get(&Sc(sc as u8)).filter(|sl| sl.0 != stated) else {
             continue;
         };
-        let place = desk.places.of(&format!("qos.sc2sl.{sc}"));
-        let note = desk.notes.error(
+        let place = diagnostics.places.of(&format!("qos.sc2sl.{sc}"));
+        let note = diagnostics.notes.error(
             "E0409",
             place,
-            format!("SC{sc} maps back to SL{said}, but belongs to {sl}"),
+            format!("SC{sc} maps back to SL{stated}, but belongs to {sl}"),
         );
-        if let Some(place) = desk.places.written(&format!("qos.sl2sc.{}", sl.0)) {
+        if let Some(place) = diagnostics.places.written(&format!("qos.sl2sc.{}", sl.0)) {
             note.also(place, format!("{sl} has SC{sc}"));
         }
         note.help(format!(
@@ -159,7 +161,7 @@ pub(crate) fn fact(
     began: &BTreeMap<Sc, Sl>,
     used: &BTreeMap<Sc, Sl>,
     channels: &Channels,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) {
     let mut later = used.clone();
     later.retain(|sc, _| !began.contains_key(sc));
@@ -176,5 +178,5 @@ pub(crate) fn fact(
             then => format!("{sl} on {first}, after switches {then}"),
         }
     });
-    desk.fact("lanes", words.collect::<Vec<_>>().join("; "));
+    diagnostics.fact("lanes", words.collect::<Vec<_>>().join("; "));
 }

@@ -9,23 +9,26 @@ use super::lanes::OWN_ROWS;
 use crate::spec::admitted::{Admitted, CLASS_NAMES, Obstacle, Requests};
 use crate::spec::connections::{ConnectionsSpec, Refused};
 use crate::spec::link::LinkSpec;
-use crate::spec::{ClassSpec, Desk, LaneMap, grouped};
+use crate::spec::{ClassSpec, Diagnostics, LaneMap, grouped};
 
 /// Limit on the refusals reported for one list.
-const MOST_TOLD: usize = 100;
+const MOST_SHOWN: usize = 100;
 
 /// Checks that no class of `[[traffic]]` has the name of a class of connections.
-pub(crate) fn names(classes: &[ClassSpec], sls: &[u8], desk: &mut Desk<'_>) {
+pub(crate) fn names(classes: &[ClassSpec], sls: &[u8], diagnostics: &mut Diagnostics<'_>) {
     for spec in classes {
         let name = spec.class.name.as_str();
         let own = |&sl: &u8| CLASS_NAMES[usize::from(sl)] == name;
         if let Some(sl) = sls.iter().copied().find(own) {
-            let place = desk.places.of(&format!("traffic.{}.name", spec.table));
+            let place = diagnostics
+                .places
+                .of(&format!("traffic.{}.name", spec.table));
             let message = format!("two classes of traffic have the name `{name}`");
-            desk.notes
+            diagnostics
+                .notes
                 .error("E0608", place, message)
                 .also(
-                    desk.places.of("connections"),
+                    diagnostics.places.of("connections"),
                     format!("connections of SL{sl} have this name"),
                 )
                 .help("use another name: results identify classes by name");
@@ -38,15 +41,15 @@ pub(crate) fn packet(
     spec: &ConnectionsSpec,
     cutting: &SlSegmentation,
     sls: &[u8],
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> bool {
-    let place = desk.places.of("connections.packet");
+    let place = diagnostics.places.of("connections.packet");
     let mtus = sls.iter().filter_map(|&sl| cutting.of(Sl(sl)).mtu);
     if let Some(mtu) = mtus.min().filter(|mtu| spec.packet > *mtu) {
         let message = format!("packets of {} exceed the MTU of {mtu}", spec.packet);
-        let note = desk.notes.error("E0801", place, message);
+        let note = diagnostics.notes.error("E0801", place, message);
         for key in ["link.mtu", "qos.sl-mtu"] {
-            if let Some(place) = desk.places.written(key) {
+            if let Some(place) = diagnostics.places.written(key) {
                 note.also(place, "the largest payload of a packet");
             }
         }
@@ -55,7 +58,8 @@ pub(crate) fn packet(
     }
     let flits = (spec.packet.0 + cutting.header.0).div_ceil(cutting.flit.0);
     if flits > MOST_FLITS {
-        desk.notes
+        diagnostics
+            .notes
             .error("E0603", place, format!("a packet has {flits} flits"))
             .help(format!("use packets of at most {MOST_FLITS} flits"));
         return false;
@@ -64,15 +68,20 @@ pub(crate) fn packet(
 }
 
 /// Checks that all links have the rate that slots refer to.
-pub(crate) fn rates(link: &LinkSpec, topology: &Topology, desk: &mut Desk<'_>) -> bool {
+pub(crate) fn rates(
+    link: &LinkSpec,
+    topology: &Topology,
+    diagnostics: &mut Diagnostics<'_>,
+) -> bool {
     let rates = link.of_classes(topology).into_iter();
     let others = rates.filter(|(rate, _)| *rate != link.rate).count();
     if others > 0 {
-        let place = desk.places.of("link.class");
-        desk.notes
+        let place = diagnostics.places.of("link.class");
+        diagnostics
+            .notes
             .error("E0804", place, "connections need links of one rate")
             .also(
-                desk.places.of("connections"),
+                diagnostics.places.of("connections"),
                 "counts bandwidth in slots of one rate",
             )
             .help("give all links the rate of [link], or remove [connections]");
@@ -86,11 +95,11 @@ pub(crate) fn lanes(
     spec: &ConnectionsSpec,
     map: &LaneMap,
     sls: &[u8],
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> Option<Lanes> {
     let channels = &map.channels;
     let has_several = |&sl: &u8| channels.sl2sc[usize::from(sl)].count_ones() != 1;
-    let own = desk.places.first_written(&OWN_ROWS);
+    let own = diagnostics.places.first_written(&OWN_ROWS);
     let own = own.map_or("qos", |(key, _)| key);
     let obstacles = [
         (
@@ -106,13 +115,14 @@ pub(crate) fn lanes(
     ];
     for (is_there, key, help) in obstacles {
         if is_there {
-            desk.notes
+            diagnostics
+                .notes
                 .error(
                     "E0804",
-                    desk.places.of(key),
+                    diagnostics.places.of(key),
                     "connections need the same lane along their whole path",
                 )
-                .also(desk.places.of("connections"), "")
+                .also(diagnostics.places.of("connections"), "")
                 .help(help);
             return None;
         }
@@ -138,7 +148,7 @@ pub(crate) fn lanes(
 }
 
 /// Checks that every lane with traffic is in the tables of the ports.
-pub(crate) fn served(lanes: &Lanes, sls: &[u8], map: &LaneMap, desk: &mut Desk<'_>) {
+pub(crate) fn served(lanes: &Lanes, sls: &[u8], map: &LaneMap, diagnostics: &mut Diagnostics<'_>) {
     let mut served = 1u32 << lanes.best_effort.0 | 1 << lanes.challenged.0;
     lanes.connections.iter().for_each(|vl| served |= 1 << vl.0);
     let with_deadlines = (4..).zip(&lanes.deadlines);
@@ -152,11 +162,12 @@ pub(crate) fn served(lanes: &Lanes, sls: &[u8], map: &LaneMap, desk: &mut Desk<'
         .filter(|vl| lacking >> vl & 1 == 1)
         .map(|vl| format!("VL{vl}"))
         .collect();
-    let place = desk
+    let place = diagnostics
         .places
         .written("traffic")
-        .unwrap_or(desk.places.of("connections"));
-    desk.notes
+        .unwrap_or(diagnostics.places.of("connections"));
+    diagnostics
+        .notes
         .error(
             "E0807",
             place,
@@ -173,14 +184,15 @@ pub(crate) fn served(lanes: &Lanes, sls: &[u8], map: &LaneMap, desk: &mut Desk<'
 }
 
 /// Notes why admission failed.
-pub(crate) fn obstacle(obstacle: Obstacle, desk: &mut Desk<'_>) {
-    let place = desk.places.of("connections");
+pub(crate) fn obstacle(obstacle: Obstacle, diagnostics: &mut Diagnostics<'_>) {
+    let place = diagnostics.places.of("connections");
     match obstacle {
         Obstacle::Unsuited(why) => {
-            desk.notes.error("E0804", place, why);
+            diagnostics.notes.error("E0804", place, why);
         }
         Obstacle::TooMany(nic, sl, n) => {
-            desk.notes
+            diagnostics
+                .notes
                 .error(
                     "E0805",
                     place,
@@ -195,9 +207,13 @@ pub(crate) fn obstacle(obstacle: Obstacle, desk: &mut Desk<'_>) {
 }
 
 /// Notes every refused connection of a list: line, port and slots.
-pub(crate) fn refusals(spec: &ConnectionsSpec, admitted: &Admitted, desk: &mut Desk<'_>) {
+pub(crate) fn refusals(
+    spec: &ConnectionsSpec,
+    admitted: &Admitted,
+    diagnostics: &mut Diagnostics<'_>,
+) {
     let file = spec.list.as_deref().unwrap_or_default();
-    let place = desk.places.of("connections.list");
+    let place = diagnostics.places.of("connections.list");
     let words = |line: u32, connection: &Connection, refusal: &Refusal| {
         let Connection {
             source,
@@ -213,7 +229,7 @@ pub(crate) fn refusals(spec: &ConnectionsSpec, admitted: &Admitted, desk: &mut D
     let n = admitted.refused.len();
     if spec.refused == Refused::Skip {
         if n > 0 {
-            desk.fact(
+            diagnostics.fact(
                 "refused",
                 format!("{} connections of the list", grouped(n as u64)),
             );
@@ -221,14 +237,15 @@ pub(crate) fn refusals(spec: &ConnectionsSpec, admitted: &Admitted, desk: &mut D
         return;
     }
     let help = "use a lower bandwidth, another path or another NIC, or set refused = \"skip\"";
-    for (line, connection, refusal) in admitted.refused.iter().take(MOST_TOLD) {
-        desk.notes
+    for (line, connection, refusal) in admitted.refused.iter().take(MOST_SHOWN) {
+        diagnostics
+            .notes
             .error("E0803", place, words(*line, connection, refusal))
             .help(help);
     }
-    if let Some(more) = n.checked_sub(MOST_TOLD + 1) {
+    if let Some(more) = n.checked_sub(MOST_SHOWN + 1) {
         let message = format!("{file}: and {} more connections are refused", more + 1);
-        desk.notes.error("E0803", place, message);
+        diagnostics.notes.error("E0803", place, message);
     }
 }
 
@@ -237,24 +254,25 @@ pub(crate) fn repeats(
     spec: &ConnectionsSpec,
     is_random_wiring: bool,
     repeat: u32,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) {
     let must_fit = spec.list.is_some() && spec.refused == Refused::Error;
     if must_fit && is_random_wiring && repeat > 1 {
-        let place = desk.places.of("measure.repeat");
-        desk.notes
+        let place = diagnostics.places.of("measure.repeat");
+        diagnostics
+            .notes
             .error(
                 "E0801",
                 place,
                 "every run has different cables and could refuse connections of the list",
             )
-            .also(desk.places.of("connections.list"), "")
+            .also(diagnostics.places.of("connections.list"), "")
             .help("set refused = \"skip\", or measure.repeat = 1");
     }
 }
 
 /// States the admitted connections, and warns of tables that no port could hold.
-pub(crate) fn facts(requests: &Requests, admitted: &Admitted, desk: &mut Desk<'_>) {
+pub(crate) fn facts(requests: &Requests, admitted: &Admitted, diagnostics: &mut Diagnostics<'_>) {
     let infos = &admitted.infos;
     let n = infos.len() as u64;
     let wanted = match requests {
@@ -291,7 +309,7 @@ pub(crate) fn facts(requests: &Requests, admitted: &Admitted, desk: &mut Desk<'_
         let urgent = grouped(urgent as u64);
         sentence.push_str(&format!("; {urgent} of them with a deadline"));
     }
-    desk.fact("connections", sentence);
+    diagnostics.fact("connections", sentence);
 
     let reports = network.reports();
     let shares = reports.iter().map(PortReport::utilisation);
@@ -306,7 +324,7 @@ pub(crate) fn facts(requests: &Requests, admitted: &Admitted, desk: &mut Desk<'_
         .map(|report| report.n_entries)
         .max()
         .unwrap_or(0);
-    desk.fact(
+    diagnostics.fact(
         "tables",
         format!(
             "{} outputs, reserved {mean:.3} of a link on average, {most:.3} at most; up to \
@@ -315,8 +333,9 @@ pub(crate) fn facts(requests: &Requests, admitted: &Admitted, desk: &mut Desk<'_
         ),
     );
     if long > 0 {
-        let place = desk.places.of("connections.mode");
-        desk.notes
+        let place = diagnostics.places.of("connections.mode");
+        diagnostics
+            .notes
             .warning(
                 "W0806",
                 place,

@@ -9,22 +9,22 @@ use netloom_units::Vl;
 
 use super::buffers::words;
 use super::lanes::OWN_ROWS;
-use crate::spec::{Desk, Effort, LaneMap, grouped};
+use crate::spec::{Diagnostics, Effort, LaneMap, grouped};
 
 /// Limit on the channels of a cycle that are printed.
-const SHOWN: usize = 8;
+const MOST_SHOWN: usize = 8;
 
 /// Adds an error, or a warning with `--force`.
-pub(super) fn grave<'a>(
-    desk: &'a mut Desk<'_>,
+pub(super) fn error_unless_forced<'a>(
+    diagnostics: &'a mut Diagnostics<'_>,
     code: &'static str,
     path: &str,
     message: String,
 ) -> &'a mut Note {
-    let place = desk.places.of(path);
-    match desk.is_forced {
-        true => desk.notes.warning(code, place, message),
-        false => desk.notes.error(code, place, message),
+    let place = diagnostics.places.of(path);
+    match diagnostics.is_forced {
+        true => diagnostics.notes.warning(code, place, message),
+        false => diagnostics.notes.error(code, place, message),
     }
 }
 
@@ -32,21 +32,21 @@ pub(super) fn grave<'a>(
 pub(crate) fn routing(
     kind: &str,
     topology: &Topology,
-    way: &Forwarding,
+    forwarding: &Forwarding,
     centre: Option<Centre>,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) {
-    let verdict = match desk.work.effort {
-        Effort::Proof => check_with(topology, way, centre),
-        Effort::Run | Effort::Check => check_bounded(topology, way, centre),
+    let verdict = match diagnostics.work.effort {
+        Effort::Proof => check_with(topology, forwarding, centre),
+        Effort::Run | Effort::Check => check_bounded(topology, forwarding, centre),
     };
     // The lanes of a real site may prevent a cycle that one lane has. They are checked later.
-    if matches!(verdict, Verdict::Cycle(_)) && super::site::decides_lanes(topology, desk) {
+    if matches!(verdict, Verdict::Cycle(_)) && super::site::decides_lanes(topology, diagnostics) {
         return;
     }
     let cycle = match &verdict {
         Verdict::Free { how, .. } => {
-            desk.fact("routing", format!("{kind}: free of deadlock ({how})"));
+            diagnostics.fact("routing", format!("{kind}: free of deadlock ({how})"));
             return;
         }
         Verdict::Unknown {
@@ -62,27 +62,27 @@ pub(crate) fn routing(
                 grouped(*followed as u64),
                 grouped(*destinations as u64),
             );
-            desk.fact("routing", sentence);
+            diagnostics.fact("routing", sentence);
             return;
         }
         Verdict::Cycle(cycle) => cycle,
     };
     let is_grid = matches!(topology.structure(), Structure::Grid(_));
     let has_rule = kind == "dimension-order";
-    let path = match desk.places.written("routing.deadlock") {
+    let path = match diagnostics.places.written("routing.deadlock") {
         Some(_) if has_rule => "routing.deadlock",
-        _ if desk.places.written("routing.kind").is_some() => "routing.kind",
+        _ if diagnostics.places.written("routing.kind").is_some() => "routing.kind",
         _ => "routing",
     };
     let mut channels: Vec<String> = cycle
         .iter()
-        .take(SHOWN)
+        .take(MOST_SHOWN)
         .map(|channel| {
             let (from, to) = (
                 topology.switch_name(channel.switch),
                 topology.switch_name(channel.to),
             );
-            let lane = if way.lanes() > 1 {
+            let lane = if forwarding.lanes() > 1 {
                 format!(" lane {}", channel.lane)
             } else {
                 String::new()
@@ -93,14 +93,14 @@ pub(crate) fn routing(
             format!("{from}->{to}{lane}{through}")
         })
         .collect();
-    if cycle.len() > SHOWN {
+    if cycle.len() > MOST_SHOWN {
         channels.push("…".into());
     }
-    let is_forced = desk.is_forced;
+    let is_forced = diagnostics.is_forced;
     let passes_centre = cycle.iter().any(|channel| channel.through.is_some());
-    let place = desk.places.written("switch.kind");
-    let note = grave(
-        desk,
+    let place = diagnostics.places.written("switch.kind");
+    let note = error_unless_forced(
+        diagnostics,
         "E0501",
         path,
         format!("routing {kind} can deadlock on this fabric"),
@@ -132,7 +132,7 @@ pub(crate) fn routing(
         help.push_str("; --force runs it anyway");
     }
     note.help(help);
-    desk.fact(
+    diagnostics.fact(
         "routing",
         format!("{kind}: can deadlock (a cycle of {} channels)", cycle.len()),
     );
@@ -140,13 +140,13 @@ pub(crate) fn routing(
 
 /// Checks that the buffers have the slots that the bubble rule requires.
 pub(crate) fn bubble(
-    way: &Forwarding,
+    forwarding: &Forwarding,
     switch: &CrossbarPlan,
     lanes: &LaneMap,
     flit: u64,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) {
-    if !way.bubble() {
+    if !forwarding.bubble() {
         return;
     }
     let buffers = [
@@ -162,9 +162,9 @@ pub(crate) fn bubble(
         let key = path.rsplit('.').next().unwrap_or(path);
         let slot = u64::from(lanes.largest[vl]) * flit;
         let have = slots.most(vl);
-        let place = desk.places.of(path);
+        let place = diagnostics.places.of(path);
         let lane = Vl(vl as u8);
-        let note = desk.notes.error(
+        let note = diagnostics.notes.error(
             "E0502",
             place,
             format!(
@@ -176,7 +176,7 @@ pub(crate) fn bubble(
             "a slot of {lane} is its largest packet, {}",
             words(slot)
         ));
-        if let Some(rule) = desk.places.written("routing.deadlock") {
+        if let Some(rule) = diagnostics.places.written("routing.deadlock") {
             note.also(rule, "requires the bubble rule");
         }
         note.help(format!(
@@ -195,13 +195,13 @@ fn are(n: u32) -> String {
 }
 
 /// Checks that packets do not change their lane inside a ring.
-pub(crate) fn own_rows(way: &Forwarding, desk: &mut Desk<'_>) {
-    if let Some((key, _)) = desk.places.first_written(&OWN_ROWS)
-        && way.bubble()
+pub(crate) fn own_rows(forwarding: &Forwarding, diagnostics: &mut Diagnostics<'_>) {
+    if let Some((key, _)) = diagnostics.places.first_written(&OWN_ROWS)
+        && forwarding.bubble()
     {
         let name = key.trim_start_matches("qos.");
         let message = format!("`{name}` can move packets to another lane inside a ring");
-        grave(desk, "E0503", key, message).help(
+        error_unless_forced(diagnostics, "E0503", key, message).help(
             "use routing.deadlock = \"dateline\": the bubble rule protects each lane of a ring \
              separately",
         );

@@ -2,7 +2,7 @@
 
 use netloom_routing::Forwarding;
 
-use crate::spec::Desk;
+use crate::spec::Diagnostics;
 use crate::spec::flow_control::FlowControlSpec;
 use crate::spec::switch::{ArchitectureSpec, Buffer, SwitchSpec};
 
@@ -10,8 +10,8 @@ use crate::spec::switch::{ArchitectureSpec, Buffer, SwitchSpec};
 pub(crate) fn fits(
     switch: &SwitchSpec,
     flow_control: FlowControlSpec,
-    way: Option<&Forwarding>,
-    desk: &mut Desk<'_>,
+    forwarding: Option<&Forwarding>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> bool {
     let name = match flow_control {
         FlowControlSpec::Credits => return true,
@@ -19,10 +19,10 @@ pub(crate) fn fits(
         FlowControlSpec::Pfc { .. } => "pfc",
         FlowControlSpec::Pause { .. } => "pause",
     };
-    let place = desk
+    let place = diagnostics
         .places
         .written("link.flow-control.kind")
-        .unwrap_or(desk.places.of("link.flow-control"));
+        .unwrap_or(diagnostics.places.of("link.flow-control"));
     let mut is_good = true;
     let kind = match switch.architecture {
         // Its inputs have one queue per lane only.
@@ -33,24 +33,24 @@ pub(crate) fn fits(
         _ => None,
     };
     if let Some(kind) = kind {
-        let note = desk.notes.error(
+        let note = diagnostics.notes.error(
             "E0323",
             place,
             format!("{kind} switches do not support flow control `{name}`"),
         );
-        if let Some(kind) = desk.places.written("switch.kind") {
+        if let Some(kind) = diagnostics.places.written("switch.kind") {
             note.also(kind, "the switches");
         }
         note.help("use flow-control = \"credits\", or switch.kind = \"cioq\"");
         is_good = false;
     }
-    if way.is_some_and(Forwarding::bubble) {
-        let note = desk.notes.error(
+    if forwarding.is_some_and(Forwarding::bubble) {
+        let note = diagnostics.notes.error(
             "E0323",
             place,
             format!("the bubble rule needs credits per lane, but flow control is `{name}`"),
         );
-        if let Some(rule) = desk.places.written("routing.deadlock") {
+        if let Some(rule) = diagnostics.places.written("routing.deadlock") {
             note.also(rule, "requires the bubble rule");
         }
         note.help("use flow-control = \"credits\", or routing.deadlock = \"dateline\"");
@@ -58,14 +58,14 @@ pub(crate) fn fits(
     }
     // With one lane, the guarantee of the routing holds for a whole link too.
     if matches!(flow_control, FlowControlSpec::Pause { .. })
-        && let Some(way) = way.filter(|way| way.lanes() > 1)
+        && let Some(forwarding) = forwarding.filter(|forwarding| forwarding.lanes() > 1)
     {
         let message = format!(
             "PAUSE stops all lanes of a link, but this routing needs {} separate lanes",
-            way.lanes()
+            forwarding.lanes()
         );
-        let note = desk.notes.error("E0323", place, message);
-        if let Some(routing) = desk.places.written("routing.kind") {
+        let note = diagnostics.notes.error("E0323", place, message);
+        if let Some(routing) = diagnostics.places.written("routing.kind") {
             note.also(routing, "avoids deadlock with its lanes");
         }
         note.help(
@@ -75,8 +75,9 @@ pub(crate) fn fits(
     }
     if let (FlowControlSpec::Pfc { .. }, Buffer::Pool(pool)) = (flow_control, &switch.input_buffer)
     {
-        let input = desk.places.of("switch.input-buffer");
-        desk.notes
+        let input = diagnostics.places.of("switch.input-buffer");
+        diagnostics
+            .notes
             .error(
                 "E0322",
                 input,

@@ -2,18 +2,23 @@
 
 use netloom_traffic::Groups;
 
-use crate::spec::{ClassSpec, Desk, grouped};
+use crate::spec::{ClassSpec, Diagnostics, grouped};
 
 /// Checks that all groups can be formed, and states their numbers of members.
-pub(crate) fn fit(groups: &Groups, n_nics: u32, seed: u64, desk: &mut Desk<'_>) -> bool {
+pub(crate) fn fit(
+    groups: &Groups,
+    n_nics: u32,
+    seed: u64,
+    diagnostics: &mut Diagnostics<'_>,
+) -> bool {
     let drawn = match groups.draw(n_nics, seed) {
         Ok(drawn) => drawn,
         Err(bad) => {
             for group in bad {
-                let place = |name: &str| desk.places.of(&format!("groups.{name}"));
+                let place = |name: &str| diagnostics.places.of(&format!("groups.{name}"));
                 let (here, there) = (place(&group.name), group.other.as_deref().map(place));
                 let message = format!("group `{}`: {}", group.name, group.problem);
-                let note = desk.notes.error("E0612", here, message);
+                let note = diagnostics.notes.error("E0612", here, message);
                 if let Some(there) = there {
                     note.also(there, "the other one");
                 }
@@ -29,7 +34,7 @@ pub(crate) fn fit(groups: &Groups, n_nics: u32, seed: u64, desk: &mut Desk<'_>) 
         .map(|(name, members)| format!("{name} {}", grouped(members.len() as u64)))
         .collect();
     if !sizes.is_empty() {
-        desk.fact("groups", format!("NICs: {}", sizes.join(", ")));
+        diagnostics.fact("groups", format!("NICs: {}", sizes.join(", ")));
     }
     true
 }
@@ -39,7 +44,7 @@ pub(crate) fn fit(groups: &Groups, n_nics: u32, seed: u64, desk: &mut Desk<'_>) 
 pub(crate) fn hold_for_every_seed(
     classes: &[ClassSpec],
     groups: &Groups,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> bool {
     let mut is_good = true;
     for spec in classes {
@@ -51,15 +56,16 @@ pub(crate) fn hold_for_every_seed(
         let Some(name) = drawn.filter(|_| sets.iter().any(|set| set.has_numbers())) else {
             continue;
         };
-        let place = desk.places.of(&format!("traffic.{}", spec.table));
+        let place = diagnostics.places.of(&format!("traffic.{}", spec.table));
         let message = format!(
             "class `{}` names NICs by number in addition to `{name}`",
             spec.class.name
         );
-        desk.notes
+        diagnostics
+            .notes
             .error("E0612", place, message)
             .also(
-                desk.places.of(&format!("groups.{name}")),
+                diagnostics.places.of(&format!("groups.{name}")),
                 "is drawn again for each seed",
             )
             .help("give these NICs a name in [groups], so that no other group contains them");

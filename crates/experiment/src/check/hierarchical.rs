@@ -2,18 +2,19 @@
 
 use netloom_topology::Topology;
 
-use crate::spec::Desk;
+use crate::spec::Diagnostics;
 use crate::spec::switch::{HierarchySpec, SwitchSpec};
 
 /// Checks the stages: a message passes the allocators of an input and then of the centre, with at
 /// least one cycle each.
-pub(crate) fn stages(switch: &SwitchSpec, desk: &mut Desk<'_>) -> bool {
+pub(crate) fn stages(switch: &SwitchSpec, diagnostics: &mut Diagnostics<'_>) -> bool {
     if switch.pipeline.input + switch.pipeline.routing > 0 {
         return true;
     }
-    let place = desk.places.of("switch.pipeline.routing");
-    let input = desk.places.of("switch.pipeline.input");
-    desk.notes
+    let place = diagnostics.places.of("switch.pipeline.routing");
+    let input = diagnostics.places.of("switch.pipeline.input");
+    diagnostics
+        .notes
         .error("E0328", place, "`input` and `routing` are both 0")
         .also(input, "")
         .help(
@@ -23,7 +24,7 @@ pub(crate) fn stages(switch: &SwitchSpec, desk: &mut Desk<'_>) -> bool {
 }
 
 /// States the groups of ports.
-pub(crate) fn fact(spec: &HierarchySpec, topology: &Topology, desk: &mut Desk<'_>) {
+pub(crate) fn fact(spec: &HierarchySpec, topology: &Topology, diagnostics: &mut Diagnostics<'_>) {
     let mports = spec.centre.mports(topology.radix());
     let (ports, links) = (spec.centre.ports_per_mport, spec.centre.links_per_mport);
     let sentence = match mports {
@@ -33,5 +34,5 @@ pub(crate) fn fact(spec: &HierarchySpec, topology: &Topology, desk: &mut Desk<'_
             u32::from(n) * u32::from(links)
         ),
     };
-    desk.fact("switch", sentence);
+    diagnostics.fact("switch", sentence);
 }

@@ -2,7 +2,7 @@
 
 use netloom_fabric::{InputPorts, MOST_RECORDS, QueueScheme};
 
-use crate::spec::Desk;
+use crate::spec::Diagnostics;
 use crate::spec::flow_control::FlowControlSpec;
 use crate::spec::machine::Around;
 use crate::spec::switch::{ArchitectureSpec, SwitchSpec};
@@ -12,7 +12,7 @@ pub(crate) fn fit(
     switch: &SwitchSpec,
     flow_control: FlowControlSpec,
     around: &Around<'_>,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> bool {
     if switch.input_ports == InputPorts::One {
         return true;
@@ -50,7 +50,7 @@ pub(crate) fn fit(
     } else {
         return true;
     };
-    let place = desk.places.of("switch.input-ports");
-    desk.notes.error("E0332", place, message).help(help);
+    let place = diagnostics.places.of("switch.input-ports");
+    diagnostics.notes.error("E0332", place, message).help(help);
     false
 }

@@ -2,17 +2,22 @@
 
 use crate::spec::machine::Around;
 use crate::spec::switch::{Buffer, NOT_INPUT_QUEUED, SwitchSpec};
-use crate::spec::{Desk, Timing};
+use crate::spec::{Diagnostics, Timing};
 
 /// Checks that the other values suit switches without output buffers.
-pub(crate) fn fits(switch: &SwitchSpec, around: &Around<'_>, desk: &mut Desk<'_>) -> bool {
+pub(crate) fn fits(
+    switch: &SwitchSpec,
+    around: &Around<'_>,
+    diagnostics: &mut Diagnostics<'_>,
+) -> bool {
     for key in NOT_INPUT_QUEUED {
-        if let Some(place) = desk.places.written(&format!("switch.{key}")) {
+        if let Some(place) = diagnostics.places.written(&format!("switch.{key}")) {
             let why = match key {
                 "speedup" => "its crossbar is as fast as its links",
                 _ => "it has none",
             };
-            desk.notes
+            diagnostics
+                .notes
                 .warning(
                     "W0326",
                     place,
@@ -23,10 +28,10 @@ pub(crate) fn fits(switch: &SwitchSpec, around: &Around<'_>, desk: &mut Desk<'_>
         }
     }
     let mut is_good = true;
-    let mut refuse = |path: &str, message: &str, help: &str, desk: &mut Desk<'_>| {
-        let place = desk.places.of(path);
-        let note = desk.notes.error("E0327", place, message);
-        if let Some(kind) = desk.places.written("switch.kind") {
+    let mut refuse = |path: &str, message: &str, help: &str, diagnostics: &mut Diagnostics<'_>| {
+        let place = diagnostics.places.of(path);
+        let note = diagnostics.notes.error("E0327", place, message);
+        if let Some(kind) = diagnostics.places.written("switch.kind") {
             note.also(kind, "the switches");
         }
         note.help(help);
@@ -37,15 +42,18 @@ pub(crate) fn fits(switch: &SwitchSpec, around: &Around<'_>, desk: &mut Desk<'_>
             "switch.input-buffer",
             "an input-queued switch has buffers per lane or queue, and cannot have a pool",
             "use a size per lane, or { per-queue = \"2 KiB\" }",
-            desk,
+            diagnostics,
         );
     }
-    if around.way.is_some_and(|way| way.bubble()) {
+    if around
+        .forwarding
+        .is_some_and(|forwarding| forwarding.bubble())
+    {
         refuse(
             "routing.deadlock",
             "the bubble rule needs output buffers, but an input-queued switch has none",
             "use deadlock = \"dateline\", or switch.kind = \"cioq\"",
-            desk,
+            diagnostics,
         );
     }
     if around.policy.is_some_and(|policy| policy.tags_arrivals()) {
@@ -54,7 +62,7 @@ pub(crate) fn fits(switch: &SwitchSpec, around: &Around<'_>, desk: &mut Desk<'_>
             "this arbiter tags packets in output buffers, but an input-queued switch has none",
             "use an arbiter without tags (\"dtable\", \"ib-two-table\", \"round-robin\", …), or \
              switch.kind = \"cioq\"",
-            desk,
+            diagnostics,
         );
     }
     is_good
@@ -64,13 +72,18 @@ pub(crate) fn fits(switch: &SwitchSpec, around: &Around<'_>, desk: &mut Desk<'_>
 const MOST_CYCLES: u64 = 1_000_000;
 
 /// Returns the flits per cycle at which the crossbar is as fast as the links.
-pub(crate) fn pace(timing: &Timing, desk: &mut Desk<'_>) -> Option<(u32, u32)> {
+pub(crate) fn pace(timing: &Timing, diagnostics: &mut Diagnostics<'_>) -> Option<(u32, u32)> {
     let first = timing.links[0].flit;
     if let Some(other) = timing.links.iter().position(|link| link.flit != first) {
-        let own_rate = |name: &&String| desk.places.written(&format!("link.class.{name}.rate"));
+        let own_rate = |name: &&String| {
+            diagnostics
+                .places
+                .written(&format!("link.class.{name}.rate"))
+        };
         let place = timing.names.iter().find_map(|name| own_rate(&name));
-        let place = place.unwrap_or(desk.places.of("link.rate"));
-        desk.notes
+        let place = place.unwrap_or(diagnostics.places.of("link.rate"));
+        diagnostics
+            .notes
             .error(
                 "E0325",
                 place,
@@ -88,8 +101,9 @@ pub(crate) fn pace(timing: &Timing, desk: &mut Desk<'_>) -> Option<(u32, u32)> {
     let divisor = gcd(timing.period, first);
     let (num, den) = (timing.period / divisor, first / divisor);
     if num.max(den) > MOST_CYCLES {
-        let place = desk.places.of("switch.clock");
-        desk.notes
+        let place = diagnostics.places.of("switch.clock");
+        diagnostics
+            .notes
             .error(
                 "E0327",
                 place,

@@ -5,7 +5,7 @@ use netloom_catalog::Value;
 use netloom_topology::Topology;
 use netloom_units::{Port, SwitchId};
 
-use crate::spec::{Desk, LaneMap, OwnRow, QosSpec, default_for};
+use crate::spec::{Diagnostics, LaneMap, OwnRow, QosSpec, default_for};
 
 /// Keys with which a channel can have different lanes at different switches.
 pub(crate) const OWN_ROWS: [&str; 4] = [
@@ -16,16 +16,16 @@ pub(crate) const OWN_ROWS: [&str; 4] = [
 ];
 
 /// Checks that the lanes times the lanes of the routing fit on a link.
-pub(crate) fn count(vls: u8, per_routing: u8, desk: &mut Desk<'_>) -> bool {
+pub(crate) fn count(vls: u8, per_routing: u8, diagnostics: &mut Diagnostics<'_>) -> bool {
     if u16::from(vls) * u16::from(per_routing) <= 15 {
         return true;
     }
-    let place = desk.places.of("qos.vls");
+    let place = diagnostics.places.of("qos.vls");
     let message = format!(
         "{vls} lanes times {per_routing} of the routing exceed the 15 data lanes of a link"
     );
-    let note = desk.notes.error("E0403", place, message);
-    if let Some(routing) = desk.places.written("routing.deadlock") {
+    let note = diagnostics.notes.error("E0403", place, message);
+    if let Some(routing) = diagnostics.places.written("routing.deadlock") {
         note.also(routing, format!("takes {per_routing} lanes for each"));
     }
     note.help(format!("use at most vls = {}", 15 / per_routing));
@@ -33,17 +33,17 @@ pub(crate) fn count(vls: u8, per_routing: u8, desk: &mut Desk<'_>) -> bool {
 }
 
 /// Notes every lane of a row that does not exist. `from` is "SL" or "SC".
-pub(crate) fn row(row: &[u8], path: &str, from: &str, vls: u8, desk: &mut Desk<'_>) {
+pub(crate) fn row(row: &[u8], path: &str, from: &str, vls: u8, diagnostics: &mut Diagnostics<'_>) {
     for (at, &vl) in row.iter().enumerate().filter(|(_, vl)| **vl >= vls) {
-        let place = desk.places.of(&format!("{path}.{at}"));
+        let place = diagnostics.places.of(&format!("{path}.{at}"));
         let lanes = if vls == 1 { "lane" } else { "lanes" };
         let message = format!("{from}{at} maps to VL{vl}, but links have {vls} data {lanes}");
-        let note = desk.notes.error("E0405", place, message);
+        let note = diagnostics.notes.error("E0405", place, message);
         note.label(match vls {
             1 => "the only lane is 0".to_owned(),
             _ => format!("lanes are 0 to {}", vls - 1),
         });
-        if let Some(place) = desk.places.written("qos.vls") {
+        if let Some(place) = diagnostics.places.written("qos.vls") {
             note.also(place, "lanes of every link");
         }
         if vl < 15 {
@@ -61,16 +61,17 @@ pub(crate) fn left_out(
     path: &str,
     from: &str,
     used: impl Iterator<Item = (u8, u8)>,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) {
     if row.is_empty() {
         return;
     }
     for (number, vl) in used.filter(|(number, _)| usize::from(*number) >= row.len()) {
-        let place = desk.places.of(path);
+        let place = diagnostics.places.of(path);
         let message = format!("{from}{number} has traffic but no lane here; it uses VL{vl}");
         let key = path.rsplit('.').next().unwrap_or(path);
-        desk.notes
+        diagnostics
+            .notes
             .warning("W0416", place, message)
             .help(format!("add the lane of {from}{number} to `{key}`"));
     }
@@ -78,15 +79,18 @@ pub(crate) fn left_out(
 
 /// Returns how many lanes the routing takes, and which ones each service level has; `None` if it
 /// takes one.
-fn lanes_of_routing(lanes: &LaneMap, desk: &Desk<'_>) -> Option<String> {
+fn lanes_of_routing(lanes: &LaneMap, diagnostics: &Diagnostics<'_>) -> Option<String> {
     let LaneMap {
         per_routing, of_sl, ..
     } = lanes;
     if *per_routing < 2 {
         return None;
     }
-    let topology = desk.places.kind("topology").unwrap_or_default();
-    let routing = desk.places.kind("routing").unwrap_or(default_for(topology));
+    let topology = diagnostics.places.kind("topology").unwrap_or_default();
+    let routing = diagnostics
+        .places
+        .kind("routing")
+        .unwrap_or(default_for(topology));
     let used = (0..).zip(of_sl).filter(|(_, lanes)| **lanes != 0);
     let words = used.map(|(sl, lanes)| {
         let lanes = (0..32).filter(|vl| lanes >> vl & 1 == 1);
@@ -100,16 +104,16 @@ fn lanes_of_routing(lanes: &LaneMap, desk: &Desk<'_>) -> Option<String> {
 }
 
 /// States the lanes of a routing that takes several.
-pub(crate) fn of_routing(lanes: &LaneMap, desk: &mut Desk<'_>) {
-    if let Some(words) = lanes_of_routing(lanes, desk) {
-        desk.fact("lanes", words);
+pub(crate) fn of_routing(lanes: &LaneMap, diagnostics: &mut Diagnostics<'_>) {
+    if let Some(words) = lanes_of_routing(lanes, diagnostics) {
+        diagnostics.fact("lanes", words);
     }
 }
 
 /// Warns of an arbiter in the file that has only one lane to choose from.
-pub(crate) fn choice(lanes: &LaneMap, desk: &mut Desk<'_>) {
+pub(crate) fn choice(lanes: &LaneMap, diagnostics: &mut Diagnostics<'_>) {
     let is_plain = |name: &str| name == "round-robin";
-    let arbiter = desk
+    let arbiter = diagnostics
         .places
         .root
         .get("qos")
@@ -117,24 +121,30 @@ pub(crate) fn choice(lanes: &LaneMap, desk: &mut Desk<'_>) {
     let name = arbiter.and_then(Value::kind_name);
     // An unknown arbiter is noted elsewhere.
     if lanes.used_by_data().count_ones() == 1
-        && !desk.notes.has_errors()
+        && !diagnostics.notes.has_errors()
         && let (Some(arbiter), Some(name)) = (arbiter, name.filter(|name| !is_plain(name)))
     {
         let place = arbiter.get("kind").map_or(arbiter.place, |kind| kind.place);
         let message =
             format!("{name} has no effect: all traffic uses one service level and one lane");
-        desk.notes
+        diagnostics
+            .notes
             .warning("W0415", place, message)
             .help("give classes different service levels, as in sl = 1, or remove the arbiter");
     }
 }
 
 /// Checks that the ports of an exception exist.
-pub(crate) fn exception(exception: &OwnRow, topology: &Topology, desk: &mut Desk<'_>) -> bool {
+pub(crate) fn exception(
+    exception: &OwnRow,
+    topology: &Topology,
+    diagnostics: &mut Diagnostics<'_>,
+) -> bool {
     let path = exception.path();
     if exception.switch >= topology.n_switches() {
-        let place = desk.places.of(&format!("{path}.switch"));
-        desk.notes
+        let place = diagnostics.places.of(&format!("{path}.switch"));
+        diagnostics
+            .notes
             .error(
                 "E0404",
                 place,
@@ -148,8 +158,9 @@ pub(crate) fn exception(exception: &OwnRow, topology: &Topology, desk: &mut Desk
     for (key, port) in [("input", exception.input), ("output", exception.output)] {
         if let Some(port) = port.filter(|port| *port >= n_ports) {
             exists = false;
-            let place = desk.places.of(&format!("{path}.{key}"));
-            desk.notes
+            let place = diagnostics.places.of(&format!("{path}.{key}"));
+            diagnostics
+                .notes
                 .error(
                     "E0404",
                     place,
@@ -168,7 +179,7 @@ pub(crate) fn arbiters(
     is_planned: bool,
     lanes: &LaneMap,
     used_sls: u32,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) {
     let context = PortContext {
         data_vls: lanes.n_data_vls,
@@ -177,18 +188,18 @@ pub(crate) fn arbiters(
         used_vls: lanes.used_by_data(),
     };
     if let Some(arbiter) = qos.arbiter.as_ref().filter(|_| !is_planned) {
-        faults(&**arbiter, "qos.arbiter", &context, lanes, desk);
-        levels(&**arbiter, "qos.arbiter", used_sls, desk);
+        faults(&**arbiter, "qos.arbiter", &context, lanes, diagnostics);
+        levels(&**arbiter, "qos.arbiter", used_sls, diagnostics);
     }
     if let Some(Some(arbiter)) = &qos.nic_arbiter {
-        faults(&**arbiter, "qos.nic-arbiter", &context, lanes, desk);
-        levels(&**arbiter, "qos.nic-arbiter", used_sls, desk);
+        faults(&**arbiter, "qos.nic-arbiter", &context, lanes, diagnostics);
+        levels(&**arbiter, "qos.nic-arbiter", used_sls, diagnostics);
     }
 }
 
 /// Checks that every service level with traffic is in the arbiter's tables. Otherwise it would
 /// never be sent, and would block its lane.
-fn levels(policy: &dyn Policy, path: &str, used_sls: u32, desk: &mut Desk<'_>) {
+fn levels(policy: &dyn Policy, path: &str, used_sls: u32, diagnostics: &mut Diagnostics<'_>) {
     let lacking = used_sls & !policy.sendable_sls();
     if lacking == 0 {
         return;
@@ -200,8 +211,9 @@ fn levels(policy: &dyn Policy, path: &str, used_sls: u32, desk: &mut Desk<'_>) {
             .collect::<Vec<_>>()
             .join(", ")
     };
-    let place = desk.places.of(path);
-    desk.notes
+    let place = diagnostics.places.of(path);
+    diagnostics
+        .notes
         .error(
             "E0412",
             place,
@@ -219,15 +231,15 @@ fn faults(
     path: &str,
     context: &PortContext,
     lanes: &LaneMap,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) {
-    let routing = desk.places.written("routing.kind");
-    let lanes_of_routing = lanes_of_routing(lanes, desk);
+    let routing = diagnostics.places.written("routing.kind");
+    let lanes_of_routing = lanes_of_routing(lanes, diagnostics);
     for fault in policy.faults(context) {
-        let place = desk.places.of(&format!("{path}.{}", fault.key));
+        let place = diagnostics.places.of(&format!("{path}.{}", fault.key));
         let note = match fault.is_error {
-            true => desk.notes.error("E0410", place, fault.message),
-            false => desk.notes.warning("W0411", place, fault.message),
+            true => diagnostics.notes.error("E0410", place, fault.message),
+            false => diagnostics.notes.warning("W0411", place, fault.message),
         };
         if let Some(words) = lanes_of_routing.as_ref().filter(|_| fault.is_error) {
             match routing {

@@ -8,7 +8,7 @@ use netloom_routing::Forwarding;
 use netloom_traffic::MANAGEMENT;
 use netloom_units::Sl;
 
-use crate::spec::Desk;
+use crate::spec::Diagnostics;
 use crate::spec::flow_control::FlowControlSpec;
 use crate::spec::switch::{ArchitectureSpec, SwitchSpec};
 
@@ -16,8 +16,8 @@ use crate::spec::switch::{ArchitectureSpec, SwitchSpec};
 pub(crate) fn lane(
     data: &BTreeMap<Sl, u32>,
     channels: &Channels,
-    way: &Forwarding,
-    desk: &mut Desk<'_>,
+    forwarding: &Forwarding,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> bool {
     let number = MANAGEMENT.0;
     let (message, help) = if data.contains_key(&MANAGEMENT) {
@@ -33,16 +33,16 @@ pub(crate) fn lane(
             message.to_owned(),
             "remove `management`, or set `qos.sl2vl`".to_owned(),
         )
-    } else if way.lanes() > 1 {
+    } else if forwarding.lanes() > 1 {
         let message = format!(
             "the routing needs {} lanes per level, but management has only VL{number}",
-            way.lanes()
+            forwarding.lanes()
         );
         (message, "use a routing with one lane".to_owned())
     } else {
         return true;
     };
-    refuse(message, help, desk);
+    refuse(message, help, diagnostics);
     false
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn lane(
 pub(crate) fn machine(
     switch: &SwitchSpec,
     flow_control: FlowControlSpec,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> bool {
     let (message, help) = if matches!(switch.architecture, ArchitectureSpec::Tiled(_)) {
         (
@@ -69,18 +69,23 @@ pub(crate) fn machine(
     } else {
         return true;
     };
-    refuse(message.to_owned(), help.to_owned(), desk);
+    refuse(message.to_owned(), help.to_owned(), diagnostics);
     false
 }
 
-fn refuse(message: String, help: String, desk: &mut Desk<'_>) {
-    let classes = match desk.places.root.get("traffic").map(|tables| &tables.shape) {
+fn refuse(message: String, help: String, diagnostics: &mut Diagnostics<'_>) {
+    let classes = match diagnostics
+        .places
+        .root
+        .get("traffic")
+        .map(|tables| &tables.shape)
+    {
         Some(ValueShape::List(classes)) => &classes[..],
         _ => &[],
     };
     let is_set = |value: &&Value| value.shape == ValueShape::Bool(true);
     let mut written = classes.iter().filter_map(|class| class.get("management"));
     let place = written.find(is_set).map(|value| value.place);
-    let place = place.unwrap_or(desk.places.of("traffic"));
-    desk.notes.error("E0420", place, message).help(help);
+    let place = place.unwrap_or(diagnostics.places.of("traffic"));
+    diagnostics.notes.error("E0420", place, message).help(help);
 }

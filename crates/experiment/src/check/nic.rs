@@ -4,25 +4,25 @@ use netloom_fabric::{Link, NicQueues};
 use netloom_routing::Forwarding;
 
 use crate::spec::nic::NicSpec;
-use crate::spec::{Desk, LaneMap};
+use crate::spec::{Diagnostics, LaneMap};
 
 /// Checks that the queue of a packet at the first switch is known when the packet is admitted.
 pub(crate) fn per_destination(
     queues: NicQueues,
-    way: Option<&Forwarding>,
-    desk: &mut Desk<'_>,
+    forwarding: Option<&Forwarding>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> bool {
-    let is_random = way.is_some_and(|way| !way.keeps_order());
+    let is_random = forwarding.is_some_and(|forwarding| !forwarding.keeps_order());
     if queues != NicQueues::PerDestination || !is_random {
         return true;
     }
-    let place = desk.places.of("nic.queues");
-    let note = desk.notes.error(
+    let place = diagnostics.places.of("nic.queues");
+    let note = diagnostics.notes.error(
         "E0330",
         place,
         "NIC queues per destination need a routing with one path from a NIC to another",
     );
-    if let Some(routing) = desk.places.written("routing.kind") {
+    if let Some(routing) = diagnostics.places.written("routing.kind") {
         note.also(routing, "draws a path for each packet");
     }
     note.help(
@@ -33,23 +33,24 @@ pub(crate) fn per_destination(
 }
 
 /// Checks that a congestion control suits the packets of the fabric.
-pub(crate) fn control(nic: &NicSpec, link: Link, desk: &mut Desk<'_>) -> bool {
+pub(crate) fn control(nic: &NicSpec, link: Link, diagnostics: &mut Diagnostics<'_>) -> bool {
     let control = nic.congestion.as_ref();
     let Some(fault) = control.and_then(|control| control.fault(link)) else {
         return true;
     };
-    let place = desk.places.of("nic.congestion-control");
-    desk.notes.error("E0344", place, fault);
+    let place = diagnostics.places.of("nic.congestion-control");
+    diagnostics.notes.error("E0344", place, fault);
     false
 }
 
 /// Checks that marks return to a congestion control.
-pub(crate) fn answered(nic: &NicSpec, desk: &mut Desk<'_>) -> bool {
+pub(crate) fn answered(nic: &NicSpec, diagnostics: &mut Diagnostics<'_>) -> bool {
     if nic.congestion.is_none() || nic.acknowledge != Some(false) {
         return true;
     }
-    let place = desk.places.of("nic.acknowledge");
-    desk.notes
+    let place = diagnostics.places.of("nic.acknowledge");
+    diagnostics
+        .notes
         .error(
             "E0343",
             place,
@@ -60,13 +61,14 @@ pub(crate) fn answered(nic: &NicSpec, desk: &mut Desk<'_>) -> bool {
 }
 
 /// Checks that only the congestion control keeps queues per destination.
-pub(crate) fn one_kind_of_queues(nic: &NicSpec, desk: &mut Desk<'_>) -> bool {
+pub(crate) fn one_kind_of_queues(nic: &NicSpec, diagnostics: &mut Diagnostics<'_>) -> bool {
     if nic.congestion.is_none() || nic.queues != NicQueues::PerDestination {
         return true;
     }
-    let place = desk.places.of("nic.queues");
-    let control = desk.places.of("nic.congestion-control");
-    desk.notes
+    let place = diagnostics.places.of("nic.queues");
+    let control = diagnostics.places.of("nic.congestion-control");
+    diagnostics
+        .notes
         .error(
             "E0345",
             place,
@@ -80,14 +82,19 @@ pub(crate) fn one_kind_of_queues(nic: &NicSpec, desk: &mut Desk<'_>) -> bool {
 /// Checks that NICs of tiled switches can have both queues per destination and an arbiter. Without
 /// an arbiter, send queues are served in turn. With one, there is a queue per level, which is
 /// divided by destination only for a congestion control.
-pub(crate) fn arbitrated(nic: &NicSpec, has_arbiter: bool, desk: &mut Desk<'_>) -> bool {
+pub(crate) fn arbitrated(
+    nic: &NicSpec,
+    has_arbiter: bool,
+    diagnostics: &mut Diagnostics<'_>,
+) -> bool {
     let wants_both = has_arbiter && nic.queues == NicQueues::PerDestination;
     if !wants_both || nic.congestion.is_some() {
         return true;
     }
-    let place = desk.places.of("nic.queues");
-    let arbiter = desk.places.of("qos.nic-arbiter");
-    desk.notes
+    let place = diagnostics.places.of("nic.queues");
+    let arbiter = diagnostics.places.of("qos.nic-arbiter");
+    diagnostics
+        .notes
         .error(
             "E0345",
             place,
@@ -105,18 +112,18 @@ pub(crate) fn buffer(
     queues: NicQueues,
     lanes: &LaneMap,
     flit: u64,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> Option<Option<u32>> {
     let Some(buffer) = nic.buffer else {
         return Some(None);
     };
-    let place = desk.places.of("nic.buffer");
+    let place = diagnostics.places.of("nic.buffer");
     if nic.congestion.is_some() || queues != NicQueues::PerChannel {
         let message =
             "a bounded NIC needs queues per service level, but this one has queues per destination";
-        let note = desk.notes.error("E0346", place, message);
+        let note = diagnostics.notes.error("E0346", place, message);
         for key in ["nic.congestion-control", "nic.queues", "switch.kind"] {
-            if let Some(place) = desk.places.written(key) {
+            if let Some(place) = diagnostics.places.written(key) {
                 note.also(place, "");
             }
         }
@@ -131,7 +138,8 @@ pub(crate) fn buffer(
     let largest = u64::from(lanes.largest.iter().copied().max().unwrap_or(0));
     let needed = u64::from(n_channels) * largest * flit;
     if buffer.0 < needed {
-        desk.notes
+        diagnostics
+            .notes
             .error(
                 "E0346",
                 place,

@@ -9,7 +9,7 @@ use netloom_units::Bytes;
 
 use super::buffers::words;
 use super::pfc::headroom;
-use crate::spec::{Desk, LaneMap, Timing};
+use crate::spec::{Diagnostics, LaneMap, Timing};
 
 /// Returns the thresholds of every class of links, if an input can always hold the data in flight.
 pub(crate) fn thresholds(
@@ -18,7 +18,7 @@ pub(crate) fn thresholds(
     timing: &Timing,
     lanes: &LaneMap,
     flit: u64,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> Option<Vec<Thresholds>> {
     let in_flits = |bytes: Bytes| u32::try_from(bytes.0 / flit).unwrap_or(u32::MAX);
     let (written_xoff, written_xon) = (xoff.map(in_flits), xon.map(in_flits));
@@ -34,15 +34,16 @@ pub(crate) fn thresholds(
                 (size, room),
                 (timing, class),
                 flit,
-                desk,
+                diagnostics,
             );
             return None;
         }
         let xon = written_xon.unwrap_or(xoff.saturating_sub(u32::from(largest)));
         if xon > xoff {
-            let place = desk.places.of("link.flow-control.xon");
+            let place = diagnostics.places.of("link.flow-control.xon");
             let above = words(u64::from(xoff) * flit);
-            desk.notes
+            diagnostics
+                .notes
                 .error(
                     "E0321",
                     place,
@@ -56,7 +57,7 @@ pub(crate) fn thresholds(
             return None;
         }
         let bytes = |flits: u32| u64::from(flits) * flit;
-        desk.fact(
+        diagnostics.fact(
             "pause",
             format!(
                 "class `{}`, input buffer of {} B for all lanes: headroom {} B, stops above {} B, \
@@ -82,7 +83,7 @@ fn lacking(
     (size, room): (u32, u32),
     (timing, class): (&Timing, usize),
     flit: u64,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) {
     let bytes = |flits: u32| u64::from(flits) * flit;
     let (path, message) = match has_xoff {
@@ -95,8 +96,8 @@ fn lacking(
             "`input-buffer` is too small for PAUSE",
         ),
     };
-    let place = desk.places.of(path);
-    let note = desk.notes.error("E0320", place, message);
+    let place = diagnostics.places.of(path);
+    let note = diagnostics.notes.error("E0320", place, message);
     note.label(format!(
         "{} B for all lanes, of which links of class `{}` need {} B as headroom",
         bytes(size),

@@ -17,7 +17,7 @@ use netloom_fabric::{CrossbarPlan, Sizes, Thresholds};
 use netloom_units::{Bytes, Vl};
 
 use super::buffers::{ahead_of_link, words};
-use crate::spec::{Desk, LaneMap, Timing};
+use crate::spec::{Diagnostics, LaneMap, Timing};
 
 /// Returns the flits that a lane may still receive once it holds more than `xoff`.
 pub(crate) fn headroom(switch: &CrossbarPlan, timing: &Timing, class: usize, largest: u16) -> u64 {
@@ -50,7 +50,7 @@ pub(crate) fn thresholds(
     timing: &Timing,
     lanes: &LaneMap,
     flit: u64,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> Option<Vec<Vec<Thresholds>>> {
     let Sizes::Static(sizes) = &switch.input_buffer else {
         return None;
@@ -95,13 +95,13 @@ pub(crate) fn thresholds(
             (timing, class),
             lanes,
             flit,
-            desk,
+            diagnostics,
         );
         is_good = false;
     }
     if let Some(xon) = written_xon.filter(|xon| *xon > lowest_xoff) {
-        let place = desk.places.of("link.flow-control.xon");
-        let note = desk.notes.error(
+        let place = diagnostics.places.of("link.flow-control.xon");
+        let note = diagnostics.notes.error(
             "E0321",
             place,
             format!("`xon` of {} is above `xoff`", words(u64::from(xon) * flit)),
@@ -110,7 +110,7 @@ pub(crate) fn thresholds(
             "`xoff` is {}",
             words(u64::from(lowest_xoff) * flit)
         ));
-        if let Some(place) = desk.places.written("link.flow-control.xoff") {
+        if let Some(place) = diagnostics.places.written("link.flow-control.xoff") {
             note.also(place, "the lane stops above this");
         }
         note.help(format!(
@@ -120,7 +120,7 @@ pub(crate) fn thresholds(
         is_good = false;
     }
     if is_good {
-        facts(&thresholds, switch, timing, lanes, flit, desk);
+        facts(&thresholds, switch, timing, lanes, flit, diagnostics);
     }
     is_good.then_some(thresholds)
 }
@@ -135,7 +135,7 @@ fn lacking(
     (timing, class): (&Timing, usize),
     lanes: &LaneMap,
     flit: u64,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) {
     let (lane, name, size) = (Vl(vl as u8), &timing.names[class], u64::from(size));
     let cable = cable(timing, class);
@@ -148,13 +148,15 @@ fn lacking(
         Some(_) => format!("`xoff` leaves too little space for data in flight on {lane}"),
         None => format!("`input-buffer` is too small for PFC on {lane}"),
     };
-    let place = desk.places.of(path);
-    let buffer = desk.places.written("switch.input-buffer");
+    let place = diagnostics.places.of(path);
+    let buffer = diagnostics.places.written("switch.input-buffer");
     let length = ["delay", "cable"].iter().find_map(|key| {
-        let own = desk.places.written(&format!("link.class.{name}.{key}"));
-        own.or(desk.places.written(&format!("link.{key}")))
+        let own = diagnostics
+            .places
+            .written(&format!("link.class.{name}.{key}"));
+        own.or(diagnostics.places.written(&format!("link.{key}")))
     });
-    let note = desk.notes.error("E0320", place, message);
+    let note = diagnostics.notes.error("E0320", place, message);
     let left = size.saturating_sub(u64::from(written_xoff.unwrap_or(0)));
     note.label(format!(
         "{} B of headroom, but a cable of {cable} (class `{name}`) needs {} B",
@@ -197,7 +199,7 @@ fn facts(
     timing: &Timing,
     lanes: &LaneMap,
     flit: u64,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) {
     for (class, of_class) in thresholds.iter().enumerate() {
         let mut groups: Vec<(u64, Thresholds, Vec<String>)> = vec![];
@@ -217,7 +219,7 @@ fn facts(
         }
         for (room, Thresholds { xoff, xon }, names) in groups {
             let bytes = |flits: u64| flits * flit;
-            desk.fact(
+            diagnostics.fact(
                 "pfc",
                 format!(
                     "class `{}`, cable of {}, {}: headroom {} B ({} flits), stops above {} B, \

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use netloom_packet::{Program, Source};
 use netloom_units::NicId;
 
-use crate::spec::{ClassSpec, Desk, Workloads, grouped};
+use crate::spec::{ClassSpec, Diagnostics, Workloads, grouped};
 
 /// Returns the classes that are programs.
 fn programs<'a>(
@@ -16,8 +16,10 @@ fn programs<'a>(
     both.filter_map(|(spec, source)| source.program().map(|program| (spec, program)))
 }
 
-fn place_of(spec: &ClassSpec, desk: &Desk<'_>) -> netloom_catalog::Place {
-    desk.places.of(&format!("traffic.{}.workload", spec.table))
+fn place_of(spec: &ClassSpec, diagnostics: &Diagnostics<'_>) -> netloom_catalog::Place {
+    diagnostics
+        .places
+        .of(&format!("traffic.{}.workload", spec.table))
 }
 
 /// Checks that no NIC has two programs.
@@ -25,7 +27,7 @@ pub(crate) fn one_per_nic(
     classes: &[ClassSpec],
     sources: &[Arc<dyn Source>],
     workloads: &Workloads,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> bool {
     let mut owners: Vec<Option<&ClassSpec>> = vec![None; workloads.n_nics as usize];
     let mut is_good = true;
@@ -40,14 +42,15 @@ pub(crate) fn one_per_nic(
             }
         }
         if let Some(&(nic, other)) = shared.first() {
-            let (here, there) = (place_of(spec, desk), place_of(other, desk));
+            let (here, there) = (place_of(spec, diagnostics), place_of(other, diagnostics));
             let message = match shared.len() {
                 1 => format!("{nic} runs two programs"),
                 n => format!("{nic} and {} others run two programs", n - 1),
             };
             // If NICs are drawn, another seed may give a NIC two programs although this one does
             // not.
-            desk.notes
+            diagnostics
+                .notes
                 .error("E0614", here, message)
                 .also(there, "the other one")
                 .help("give each job its own group in [groups], and name it in `nics`");
@@ -62,7 +65,7 @@ pub(crate) fn facts(
     classes: &[ClassSpec],
     sources: &[Arc<dyn Source>],
     workloads: &Workloads,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> u64 {
     let mut in_all: u64 = 0;
     for (spec, program) in programs(classes, sources) {
@@ -74,7 +77,7 @@ pub(crate) fn facts(
         let packets =
             program.sum(&|bytes| mtu.map_or(1, |mtu| u64::from(bytes).div_ceil(mtu.0).max(1)));
         in_all = packets.saturating_add(in_all);
-        desk.fact(
+        diagnostics.fact(
             "program",
             format!(
                 "{}: {} ranks, {} messages in {} packets, {:.3} MB",

@@ -9,14 +9,14 @@ use crate::spec::buffers::BufferAt;
 use crate::spec::flow_control::FlowControlSpec;
 use crate::spec::machine::Around;
 use crate::spec::switch::{Buffer, SwitchSpec};
-use crate::spec::{Desk, LaneMap};
+use crate::spec::{Diagnostics, LaneMap};
 
 /// Checks that an input can have this number of queues.
 pub(crate) fn count(
     scheme: QueueScheme,
     map: &QueueMap,
     around: &Around<'_>,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> bool {
     let queues = map.n_queues();
     if queues <= MOST_QUEUES {
@@ -28,11 +28,11 @@ pub(crate) fn count(
         QueueScheme::VoqNet => format!("{per_lane} destinations"),
         _ => format!("{per_lane} queues"),
     };
-    let place = desk.places.of("switch.queues");
+    let place = diagnostics.places.of("switch.queues");
     let lanes = around.lanes.n_vls;
     let message = format!("{lanes} lanes times {of_a_lane} give {queues} queues per input");
-    let note = desk.notes.error("E0313", place, message);
-    if let Some(vls) = desk.places.written("qos.vls") {
+    let note = diagnostics.notes.error("E0313", place, message);
+    if let Some(vls) = diagnostics.places.written("qos.vls") {
         note.also(vls, "lanes");
     }
     note.help(format!(
@@ -50,7 +50,7 @@ pub(crate) fn fact(
     plan: &CrossbarPlan,
     (map, flit): (&QueueMap, u64),
     around: &Around<'_>,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) {
     if scheme == QueueScheme::PerVl {
         return;
@@ -88,7 +88,7 @@ pub(crate) fn fact(
     let others = usual.iter().filter(|other| **other != own).map(least);
     let others: Vec<String> = others.collect();
     let has = Bytes(u64::from(plan.input_buffer.total()) * flit);
-    desk.fact(
+    diagnostics.fact(
         "queues",
         format!(
             "{} per input, {has} together; two packets per queue need: {}; {}",
@@ -104,19 +104,19 @@ pub(crate) fn one_queue(
     switch: &SwitchSpec,
     flow_control: FlowControlSpec,
     around: &Around<'_>,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> bool {
     let n_vls = around.lanes.n_vls;
     if switch.queues != QueueScheme::OneQueue || n_vls == 1 {
         return true;
     }
-    let way = around.way;
-    let (message, help) = if way.is_some_and(|way| way.lanes() > 1) {
+    let forwarding = around.forwarding;
+    let (message, help) = if forwarding.is_some_and(|forwarding| forwarding.lanes() > 1) {
         (
             "one queue for all lanes defeats the lanes with which the routing avoids deadlock",
             "use queues = \"per-vl\", or, on a torus, routing.deadlock = \"bubble\" with one lane",
         )
-    } else if way.is_some_and(|way| way.bubble()) {
+    } else if forwarding.is_some_and(|forwarding| forwarding.bubble()) {
         (
             "with one queue for all lanes, a ring can wait for the ring of another lane",
             "use queues = \"per-vl\", or qos.vls = 1: the bubble rule protects each lane \
@@ -135,19 +135,20 @@ pub(crate) fn one_queue(
     } else {
         return true;
     };
-    let place = desk.places.of("switch.queues");
-    let note = desk.notes.error("E0329", place, message);
+    let place = diagnostics.places.of("switch.queues");
+    let note = diagnostics.notes.error("E0329", place, message);
     note.label(format!("{n_vls} lanes"));
     note.help(help);
     false
 }
 
 /// Returns the queues per lane, if a buffer may have a size per queue.
-pub(crate) fn may_be_by_queue(at: &BufferAt<'_>, desk: &mut Desk<'_>) -> Option<u32> {
+pub(crate) fn may_be_by_queue(at: &BufferAt<'_>, diagnostics: &mut Diagnostics<'_>) -> Option<u32> {
     if at.per_lane.is_none() {
-        let place = desk.places.of(&format!("{}.per-queue", at.path));
+        let place = diagnostics.places.of(&format!("{}.per-queue", at.path));
         let key = at.path.rsplit('.').next().unwrap_or(at.path);
-        desk.notes
+        diagnostics
+            .notes
             .error(
                 "E0331",
                 place,
@@ -167,16 +168,16 @@ pub(crate) fn one_packet(
     flow_control: FlowControlSpec,
     lanes: &LaneMap,
     flit: u64,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> bool {
     let (path, who) = match flow_control {
         FlowControlSpec::QueueCredits => ("link.flow-control", "credits per queue"),
         _ => ("nic.queues", "injection queues"),
     };
-    let input = desk.places.of("switch.input-buffer");
-    let asks = desk.places.written(path);
+    let input = diagnostics.places.of("switch.input-buffer");
+    let asks = diagnostics.places.written(path);
     if let Sizes::Pool { .. } = plan.input_buffer {
-        let note = desk.notes.error(
+        let note = diagnostics.notes.error(
             "E0324",
             input,
             format!("{who} need a buffer part per queue, found a pool"),
@@ -194,7 +195,8 @@ pub(crate) fn one_packet(
     let most = u32::from(u16::MAX);
     if let Some(vl) = (0..lanes.largest.len()).find(|&vl| plan.queue_flits[vl] > most) {
         let have = u64::from(plan.queue_flits[vl]);
-        desk.notes
+        diagnostics
+            .notes
             .error(
                 "E0315",
                 input,
@@ -217,7 +219,7 @@ pub(crate) fn one_packet(
         u64::from(lanes.largest[vl]) * flit,
     );
     let per_lane = u64::from(map.per_lane);
-    let note = desk.notes.error(
+    let note = diagnostics.notes.error(
         "E0324",
         input,
         format!("a queue of {lane} cannot hold a packet, which would wait forever"),

@@ -10,17 +10,17 @@ use netloom_infiniband::routes::{Names, check_host_routes};
 use netloom_topology::{Egress, Topology};
 use netloom_units::{Sc, Sl, Vl};
 
-use super::deadlock::grave;
+use super::deadlock::error_unless_forced;
 use super::lanes::OWN_ROWS;
-use crate::spec::Desk;
+use crate::spec::Diagnostics;
 
 /// Limit on the outputs that are named.
-const SHOWN: usize = 5;
+const MOST_SHOWN: usize = 5;
 
 /// Checks that no class sets a service level if paths have their own.
 pub(crate) fn path_levels<'a>(
     levels: impl IntoIterator<Item = &'a Sl>,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> bool {
     let own: Vec<String> = levels
         .into_iter()
@@ -30,34 +30,36 @@ pub(crate) fn path_levels<'a>(
     if own.is_empty() {
         return true;
     }
-    let place = desk.places.of("traffic");
+    let place = diagnostics.places.of("traffic");
     let message = format!(
         "classes set {}, but the files of the site give each path its service level",
         own.join(", ")
     );
-    desk.notes
+    diagnostics
+        .notes
         .error("E0417", place, message)
         .help("remove `sl`, or remove the file of path levels (psl) from `topology.files`");
     false
 }
 
 /// Notes that the site maps levels to more lanes than the file allows.
-pub(crate) fn too_few_lanes(vls: u8, highest: u8, desk: &mut Desk<'_>) {
-    let place = desk.places.of("qos.vls");
+pub(crate) fn too_few_lanes(vls: u8, highest: u8, diagnostics: &mut Diagnostics<'_>) {
+    let place = diagnostics.places.of("qos.vls");
     let message =
         format!("the SL2VL maps of the site use VL{highest}, but links have {vls} data lanes");
-    desk.notes
+    diagnostics
+        .notes
         .error("E0405", place, message)
         .help(format!("set qos.vls = {}, or remove it", highest + 1));
 }
 
 /// Returns whether the tables of a site determine the lanes of packets: its own forwarding and
 /// lanes, and no other map in the file.
-pub(crate) fn decides_lanes(topology: &Topology, desk: &Desk<'_>) -> bool {
+pub(crate) fn decides_lanes(topology: &Topology, diagnostics: &Diagnostics<'_>) -> bool {
     let keys = ["qos.sl2vl", "qos.sl2sc", "qos.sc2vl"];
     let keys = [&keys[..], &OWN_ROWS].concat();
-    let is_written = desk.places.first_written(&keys).is_some();
-    let kind = desk.places.kind("routing");
+    let is_written = diagnostics.places.first_written(&keys).is_some();
+    let kind = diagnostics.places.kind("routing");
     let is_own = kind.is_none_or(|kind| kind == "forwarding-tables");
     Site::of(topology).is_some_and(|site| {
         let programmed = &site.programmed;
@@ -68,7 +70,7 @@ pub(crate) fn decides_lanes(topology: &Topology, desk: &Desk<'_>) -> bool {
 
 /// Checks that packets of the levels with traffic arrive, and cannot wait for each other in a
 /// cycle, on the lanes of the site.
-pub(crate) fn routes(site: &Site, used: u32, desk: &mut Desk<'_>) {
+pub(crate) fn routes(site: &Site, used: u32, diagnostics: &mut Diagnostics<'_>) {
     let found = check_host_routes(&site.subnet, &site.programmed, used as u16);
     if let Some(failure) = found.failures.first.first() {
         let message = format!(
@@ -77,8 +79,9 @@ pub(crate) fn routes(site: &Site, used: u32, desk: &mut Desk<'_>) {
             found.failures.routes,
             Names::of(&site.subnet).failure(failure)
         );
-        let place = desk.places.of("topology.files");
-        desk.notes
+        let place = diagnostics.places.of("topology.files");
+        diagnostics
+            .notes
             .error("E0419", place, message)
             .help("run `netloom show routing` to list them; VL15 in an SL2VL map drops packets");
     }
@@ -88,21 +91,21 @@ pub(crate) fn routes(site: &Site, used: u32, desk: &mut Desk<'_>) {
             let words = format!(
                 "free of deadlock on the lanes of the site ({levels} levels, {lanes} lanes)"
             );
-            desk.fact("routing", words);
+            diagnostics.fact("routing", words);
         }
         n => {
             let message = format!(
                 "the routes of the site can deadlock on its lanes: {n} groups of links can wait \
                  for each other"
             );
-            grave(desk, "E0501", "topology.files", message)
+            error_unless_forced(diagnostics, "E0501", "topology.files", message)
                 .help("run `netloom show routing` to print the cycles; --force runs it anyway");
         }
     }
 }
 
 /// States the lanes of the levels with traffic, over all ports that packets pass.
-pub(crate) fn fact(rows: &PassedRows, used: &BTreeMap<Sc, Sl>, desk: &mut Desk<'_>) {
+pub(crate) fn fact(rows: &PassedRows, used: &BTreeMap<Sc, Sl>, diagnostics: &mut Diagnostics<'_>) {
     let words = used.keys().map(|sc| {
         let lanes: BTreeSet<u8> = rows.all().map(|row| row[sc.index()]).collect();
         let word = |vl: &u8| match *vl {
@@ -114,7 +117,7 @@ pub(crate) fn fact(rows: &PassedRows, used: &BTreeMap<Sc, Sl>, desk: &mut Desk<'
     });
     let words: Vec<String> = words.collect();
     let text = format!("as the site maps them: {}", words.join("; "));
-    desk.fact("lanes", text);
+    diagnostics.fact("lanes", text);
 }
 
 /// Checks that the tables of the site serve the lanes with traffic.
@@ -122,13 +125,13 @@ pub(crate) fn arbiters(
     policies: &BTreeMap<Egress, Arc<dyn Policy>>,
     topology: &Topology,
     used: u32,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) {
     if policies.is_empty() {
         return;
     }
     let n = policies.len();
-    desk.fact("tables", format!("as the site has them, for {n} outputs"));
+    diagnostics.fact("tables", format!("as the site has them, for {n} outputs"));
     let mut unserved: BTreeMap<u32, Vec<Egress>> = BTreeMap::new();
     for (egress, policy) in policies {
         let lacking = used & !policy.sendable_vls();
@@ -141,10 +144,10 @@ pub(crate) fn arbiters(
         let lanes: Vec<String> = lanes.map(|vl| Vl(vl).to_string()).collect();
         let names = outputs
             .iter()
-            .take(SHOWN)
+            .take(MOST_SHOWN)
             .map(|output| output.name(topology));
         let names: Vec<String> = names.collect();
-        let more = outputs.len().saturating_sub(SHOWN);
+        let more = outputs.len().saturating_sub(MOST_SHOWN);
         let more = if more > 0 {
             format!(" and {more} more")
         } else {
@@ -156,8 +159,9 @@ pub(crate) fn arbiters(
             names.join(", "),
             lanes.join(", ")
         );
-        let place = desk.places.of("topology.files");
-        desk.notes
+        let place = diagnostics.places.of("topology.files");
+        diagnostics
+            .notes
             .warning("W0418", place, message)
             .help("run `netloom site lint opensm` on opensm.conf, or add an entry for the lanes");
     }

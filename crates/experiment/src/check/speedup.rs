@@ -2,7 +2,7 @@
 
 use netloom_units::{Ratio, Time};
 
-use crate::spec::{Desk, LaneMap, Timing};
+use crate::spec::{Diagnostics, LaneMap, Timing};
 
 /// Warns if no packet crosses faster than without the speed-up, because a transfer takes whole
 /// cycles.
@@ -10,7 +10,7 @@ pub(crate) fn effect(
     (num, den): (u32, u32),
     lanes: &LaneMap,
     timing: &Timing,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) {
     let cycles = |flits: u16| (u64::from(flits) * u64::from(den)).div_ceil(u64::from(num));
     let mut packets = lanes.largest.iter().copied().filter(|&flits| flits > 0);
@@ -20,10 +20,11 @@ pub(crate) fn effect(
     let largest = lanes.largest.iter().copied().max().unwrap_or(1);
     let period = timing.timebase.time(timing.period);
     let faster = Time::from_picos(period.picos() * Ratio::new(u128::from(den), u128::from(num)));
-    desk.notes
+    diagnostics
+        .notes
         .warning(
             "W0333",
-            desk.places.of("switch.speedup"),
+            diagnostics.places.of("switch.speedup"),
             "this speedup does not move any packet faster",
         )
         .label(match largest {

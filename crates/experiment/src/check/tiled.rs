@@ -8,7 +8,7 @@ use super::buffers::words;
 use crate::spec::machine::Around;
 use crate::spec::nic::NicSpec;
 use crate::spec::switch::{StashKind, TiledSpec};
-use crate::spec::{Desk, Timing};
+use crate::spec::{Diagnostics, Timing};
 
 /// Sets of ports, tiles and channels are 64-bit words. Sets of a tile's inputs and outputs have 16
 /// bits.
@@ -24,12 +24,13 @@ pub(crate) fn shape(
     n_ports: u16,
     radix: u16,
     n_vls: u8,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> bool {
     let mut is_good = true;
     if n_ports < radix {
-        let place = desk.places.of("switch.ports");
-        desk.notes
+        let place = diagnostics.places.of("switch.ports");
+        diagnostics
+            .notes
             .error(
                 "E0340",
                 place,
@@ -49,13 +50,16 @@ pub(crate) fn shape(
             .filter(|n| n_ports.is_multiple_of(*n))
             .map(|n| n.to_string())
             .collect();
-        let place = desk.places.of(&format!("switch.{key}"));
+        let place = diagnostics.places.of(&format!("switch.{key}"));
         let message = format!("{n_ports} ports cannot be divided evenly among {count} {key}");
-        desk.notes.error("E0340", place, message).help(format!(
-            "P = {letter}: use {key} = {}, or ports = {}",
-            divisors.join(", "),
-            n_ports.next_multiple_of(count)
-        ));
+        diagnostics
+            .notes
+            .error("E0340", place, message)
+            .help(format!(
+                "P = {letter}: use {key} = {}, or ports = {}",
+                divisors.join(", "),
+                n_ports.next_multiple_of(count)
+            ));
         is_good = false;
     }
     if !is_good {
@@ -81,8 +85,9 @@ pub(crate) fn shape(
     ];
     for (what, have, most) in limits {
         if have > most {
-            let place = desk.places.of("switch.kind");
-            desk.notes
+            let place = diagnostics.places.of("switch.kind");
+            diagnostics
+                .notes
                 .error(
                     "E0340",
                     place,
@@ -103,13 +108,14 @@ pub(crate) fn shape(
 }
 
 /// Checks that the channels are those of the routing, shared by all service levels.
-pub(crate) fn lanes(around: &Around<'_>, desk: &mut Desk<'_>) -> bool {
-    let Some(way) = around.way else {
+pub(crate) fn lanes(around: &Around<'_>, diagnostics: &mut Diagnostics<'_>) -> bool {
+    let Some(forwarding) = around.forwarding else {
         return false;
     };
-    if way.bubble() {
-        let place = desk.places.of("routing.kind");
-        desk.notes
+    if forwarding.bubble() {
+        let place = diagnostics.places.of("routing.kind");
+        diagnostics
+            .notes
             .error(
                 "E0341",
                 place,
@@ -118,14 +124,15 @@ pub(crate) fn lanes(around: &Around<'_>, desk: &mut Desk<'_>) -> bool {
             .help("use deadlock = \"dateline\" in [routing]");
         return false;
     }
-    if around.lanes.n_vls == way.lanes().max(1) {
+    if around.lanes.n_vls == forwarding.lanes().max(1) {
         return true;
     }
-    let place = desk
+    let place = diagnostics
         .places
         .written("qos.vls")
-        .unwrap_or(desk.places.of("switch.kind"));
-    desk.notes
+        .unwrap_or(diagnostics.places.of("switch.kind"));
+    diagnostics
+        .notes
         .error(
             "E0341",
             place,
@@ -134,20 +141,21 @@ pub(crate) fn lanes(around: &Around<'_>, desk: &mut Desk<'_>) -> bool {
         .label(format!(
             "{} lanes, {} of them for the routing",
             around.lanes.n_vls,
-            way.lanes().max(1)
+            forwarding.lanes().max(1)
         ))
         .help("set vls = 1 in [qos]: all service levels share its channels");
     false
 }
 
 /// Checks that the core keeps up with the links.
-pub(crate) fn core(timing: &Timing, desk: &mut Desk<'_>) -> bool {
+pub(crate) fn core(timing: &Timing, diagnostics: &mut Diagnostics<'_>) -> bool {
     let fastest = timing.links.iter().map(|link| link.flit).min();
     if fastest.is_none_or(|flit| timing.period <= flit) {
         return true;
     }
-    let place = desk.places.of("switch.clock");
-    desk.notes
+    let place = diagnostics.places.of("switch.clock");
+    diagnostics
+        .notes
         .error(
             "E0342",
             place,
@@ -161,7 +169,7 @@ pub(crate) fn core(timing: &Timing, desk: &mut Desk<'_>) -> bool {
 
 /// Checks that the file does not set what a tiled switch does not have: arbiters at its outputs,
 /// and what needs them.
-pub(crate) fn meaningless(desk: &mut Desk<'_>) -> bool {
+pub(crate) fn meaningless(diagnostics: &mut Diagnostics<'_>) -> bool {
     // With the default in a resolved file.
     let keys = [
         (
@@ -178,22 +186,22 @@ pub(crate) fn meaningless(desk: &mut Desk<'_>) -> bool {
     ];
     let mut is_good = true;
     for (key, default, help) in keys {
-        let Some(place) = desk.places.written(key) else {
+        let Some(place) = diagnostics.places.written(key) else {
             continue;
         };
-        if default.is_some() && desk.places.kind(key) == default {
+        if default.is_some() && diagnostics.places.kind(key) == default {
             continue;
         }
         let name = key.rsplit('.').next().unwrap_or(key);
         let message = format!("`{name}` cannot be used with tiled switches");
-        desk.notes.error("E0341", place, message).help(help);
+        diagnostics.notes.error("E0341", place, message).help(help);
         is_good = false;
     }
     is_good
 }
 
 /// Checks that acknowledgements, stashes, congestion control and faults fit together.
-pub(crate) fn protocol(spec: &TiledSpec, nic: &NicSpec, desk: &mut Desk<'_>) -> bool {
+pub(crate) fn protocol(spec: &TiledSpec, nic: &NicSpec, diagnostics: &mut Diagnostics<'_>) -> bool {
     let acknowledges = nic.acknowledge.unwrap_or(true);
     let is_reliable = matches!(spec.stash.usage, StashKind::Reliability { .. });
     let is_for_congestion = spec.stash.usage == StashKind::Congestion;
@@ -227,8 +235,8 @@ pub(crate) fn protocol(spec: &TiledSpec, nic: &NicSpec, desk: &mut Desk<'_>) -> 
     let mut is_good = true;
     for (is_broken, path, message, help) in rules {
         if is_broken {
-            let place = desk.places.of(path);
-            desk.notes.error("E0343", place, message).help(help);
+            let place = diagnostics.places.of(path);
+            diagnostics.notes.error("E0343", place, message).help(help);
             is_good = false;
         }
     }
@@ -236,14 +244,20 @@ pub(crate) fn protocol(spec: &TiledSpec, nic: &NicSpec, desk: &mut Desk<'_>) -> 
 }
 
 /// Checks that a port can hold a packet of each of its channels.
-pub(crate) fn buffer(class: &str, normal: u32, need: u32, flit: u64, desk: &mut Desk<'_>) -> bool {
+pub(crate) fn buffer(
+    class: &str,
+    normal: u32,
+    need: u32,
+    flit: u64,
+    diagnostics: &mut Diagnostics<'_>,
+) -> bool {
     if normal >= need && normal <= u32::from(u16::MAX) {
         return true;
     }
-    let place = desk.places.of("switch.port-buffer");
+    let place = diagnostics.places.of("switch.port-buffer");
     let have = words(u64::from(normal) * flit);
     let message = format!("ports of `{class}` links have a buffer of {have} for their link");
-    let note = desk.notes.error("E0311", place, message);
+    let note = diagnostics.notes.error("E0311", place, message);
     match normal < need {
         true => note.help(format!(
             "one packet per channel needs {}: use a larger port-buffer, or a smaller share for the \
@@ -260,14 +274,15 @@ pub(crate) fn stash(
     stash: Option<StashUse>,
     ports: &[PortBuffers],
     largest: u32,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> bool {
     let need = largest.next_multiple_of(2);
     if stash.is_none() || ports.iter().any(|port| port.stash >= need) {
         return true;
     }
-    let place = desk.places.of("switch.stash");
-    desk.notes
+    let place = diagnostics.places.of("switch.stash");
+    diagnostics
+        .notes
         .error("E0343", place, "no stash can hold a packet")
         .help(format!(
             "the largest packet has {largest} flits: use larger shares, or a larger port-buffer"
@@ -281,7 +296,7 @@ pub(crate) fn shared(
     ports: &[PortBuffers],
     timing: &Timing,
     (largest, usual): (u32, Bytes),
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) {
     let classes = (0..ports.len()).filter(|&class| timing.joins_switches[class]);
     let links = classes.filter_map(|class| {
@@ -303,13 +318,13 @@ pub(crate) fn shared(
     let floor = |link: &Shared| format!("{:.1} % of a `{}` link", 100.0 * link.floor, link.name);
     let floors: Vec<String> = links.iter().map(floor).collect();
     let floors = floors.join(", ");
-    desk.fact(
+    diagnostics.fact(
         "reserve",
         format!("the other lanes leave each one {floors}"),
     );
     let usual = usual.to_string();
     for link in &links {
-        link.warn(&usual, desk);
+        link.warn(&usual, diagnostics);
     }
 }
 
@@ -344,18 +359,19 @@ impl Shared<'_> {
     }
 
     /// Warns if one channel can be starved, or cannot fill the link.
-    fn warn(&self, usual: &str, desk: &mut Desk<'_>) {
+    fn warn(&self, usual: &str, diagnostics: &mut Diagnostics<'_>) {
         let name = self.name;
-        let written = desk.places.written("switch.lane-most");
-        let place = written.or(desk.places.written("switch.port-buffer"));
-        let place = place.unwrap_or(desk.places.of("switch.kind"));
+        let written = diagnostics.places.written("switch.lane-most");
+        let place = written.or(diagnostics.places.written("switch.port-buffer"));
+        let place = place.unwrap_or(diagnostics.places.of("switch.kind"));
         let instead = match written {
             Some(_) => format!("remove `lane-most`, and set port-buffer = \"{usual}\" or more"),
             None => format!("set port-buffer = \"{usual}\" or more"),
         };
         if self.floor < LEAST_FLOOR {
             let message = format!("one lane can take nearly all of a `{name}` link from another");
-            desk.notes
+            diagnostics
+                .notes
                 .warning("W0347", place, message)
                 .label(format!("{:.1} % are left", 100.0 * self.floor))
                 .help(instead.clone());
@@ -363,7 +379,8 @@ impl Shared<'_> {
         if u64::from(self.most) < self.need {
             let message = format!("one lane cannot fill a `{name}` link");
             let (most, need) = (self.most, self.need);
-            desk.notes
+            diagnostics
+                .notes
                 .warning("W0348", place, message)
                 .label(format!(
                     "it may use {most} flits of a buffer, a round trip has {need}"
@@ -375,7 +392,7 @@ impl Shared<'_> {
 
 /// States how much of the port buffers links never need: the space beyond the data in flight during
 /// a round trip (Table 1 of the paper).
-pub(crate) fn idle_fact(buffer: u64, around: &Around<'_>, desk: &mut Desk<'_>) {
+pub(crate) fn idle_fact(buffer: u64, around: &Around<'_>, diagnostics: &mut Diagnostics<'_>) {
     let (timing, topology) = (around.timing, around.topology);
     let idle: Vec<f64> = timing
         .links
@@ -406,7 +423,7 @@ pub(crate) fn idle_fact(buffer: u64, around: &Around<'_>, desk: &mut Desk<'_>) {
     let each: Vec<String> = each
         .map(|((idle, name), n)| format!("{idle:.1} % of {n} `{name}`"))
         .collect();
-    desk.fact(
+    diagnostics.fact(
         "idle",
         format!(
             "links leave {:.1} % of the port buffers of the first switch unused: {}",
@@ -421,7 +438,7 @@ pub(crate) fn stash_fact(
     ports: &[PortBuffers],
     around: &Around<'_>,
     flit: u64,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) {
     let topology = around.topology;
     let Some(first) = topology.switches().next() else {
@@ -441,7 +458,7 @@ pub(crate) fn stash_fact(
     let per_host = flits.checked_div(hosts).map_or(String::new(), |flits| {
         format!(", {} kB per host", kilobytes(flits))
     });
-    desk.fact(
+    diagnostics.fact(
         "stash",
         format!("{} kB in the first switch{per_host}", kilobytes(flits)),
     );

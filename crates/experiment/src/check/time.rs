@@ -4,10 +4,10 @@ use netloom_fabric::LinkTiming;
 use netloom_topology::Topology;
 use netloom_units::Timebase;
 
-use crate::spec::Desk;
+use crate::spec::Diagnostics;
 
 /// States the tick, and warns if it does not divide every period and delay exactly.
-pub(crate) fn tick(timebase: Timebase, worst: f64, desk: &mut Desk<'_>) {
+pub(crate) fn tick(timebase: Timebase, worst: f64, diagnostics: &mut Diagnostics<'_>) {
     let error = match worst {
         0.0 => "every period and delay is a whole number of ticks".to_owned(),
         _ => format!("largest error of a period or delay {worst:.1e}"),
@@ -17,12 +17,13 @@ pub(crate) fn tick(timebase: Timebase, worst: f64, desk: &mut Desk<'_>) {
         1 => length.to_string(),
         _ => format!("{:.6} ns", length.as_nanos()),
     };
-    desk.fact("time", format!("tick {words}, {error}"));
+    diagnostics.fact("time", format!("tick {words}, {error}"));
     if worst >= 1e-4 {
-        desk.notes
+        diagnostics
+            .notes
             .warning(
                 "W0703",
-                desk.places.of("link"),
+                diagnostics.places.of("link"),
                 format!("times are rounded by up to {worst:.1e}"),
             )
             .help("use rates, delays and clocks with a larger common divisor");
@@ -35,17 +36,18 @@ pub(crate) fn nic_cycles(
     topology: &Topology,
     links: &[LinkTiming],
     cycle: u64,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) {
     let differs = topology.nics().any(|nic| {
         let (switch, port) = topology.attachment(nic);
         links[usize::from(topology.link_class(switch, port))].flit != cycle
     });
     if differs {
-        desk.notes
+        diagnostics
+            .notes
             .warning(
                 "W0302",
-                desk.places.of("link.class"),
+                diagnostics.places.of("link.class"),
                 "NICs have links of different rates",
             )
             .help(

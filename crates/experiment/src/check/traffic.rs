@@ -8,7 +8,7 @@ use netloom_packet::{Cursor, Source};
 use netloom_traffic::Workload;
 use netloom_units::NicId;
 
-use crate::spec::{ClassSpec, Desk, Workloads};
+use crate::spec::{ClassSpec, Diagnostics, Workloads};
 
 /// Limit on the rows of results, which are counted in a byte.
 const MOST_ROWS: usize = 255;
@@ -17,22 +17,30 @@ const MOST_ROWS: usize = 255;
 const SEED: u64 = 1;
 
 /// Checks that classes have distinct names that results can use.
-pub(crate) fn names(classes: &[ClassSpec], desk: &mut Desk<'_>) {
+pub(crate) fn names(classes: &[ClassSpec], diagnostics: &mut Diagnostics<'_>) {
     for (at, spec) in classes.iter().enumerate() {
         let name = &spec.class.name;
         if let Some(why) = no_name(name) {
-            let place = desk.places.of(&format!("traffic.{}.name", spec.table));
+            let place = diagnostics
+                .places
+                .of(&format!("traffic.{}.name", spec.table));
             let message = format!("a class of traffic cannot have the name {name:?}: {why}");
-            desk.notes
+            diagnostics
+                .notes
                 .error("E0108", place, message)
                 .help("use visible characters only, beginning with a letter or digit");
         }
         let Some(first) = classes[..at].iter().find(|other| other.class.name == *name) else {
             continue;
         };
-        let place = |spec: &ClassSpec| desk.places.of(&format!("traffic.{}.name", spec.table));
+        let place = |spec: &ClassSpec| {
+            diagnostics
+                .places
+                .of(&format!("traffic.{}.name", spec.table))
+        };
         let (here, there) = (place(spec), place(first));
-        desk.notes
+        diagnostics
+            .notes
             .error(
                 "E0608",
                 here,
@@ -44,12 +52,13 @@ pub(crate) fn names(classes: &[ClassSpec], desk: &mut Desk<'_>) {
 }
 
 /// Checks the number of classes.
-pub(crate) fn count(classes: &[ClassSpec], desk: &mut Desk<'_>) -> bool {
+pub(crate) fn count(classes: &[ClassSpec], diagnostics: &mut Diagnostics<'_>) -> bool {
     if classes.len() <= MOST_ROWS {
         return true;
     }
-    let place = desk.places.of("traffic");
-    desk.notes
+    let place = diagnostics.places.of("traffic");
+    diagnostics
+        .notes
         .error(
             "E0607",
             place,
@@ -68,7 +77,7 @@ pub(crate) fn count(classes: &[ClassSpec], desk: &mut Desk<'_>) -> bool {
 pub(crate) fn levels(
     classes: &[ClassSpec],
     levels: &[BTreeMap<u8, u32>],
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> bool {
     let mut is_good = true;
     for (spec, levels) in classes.iter().zip(levels) {
@@ -77,8 +86,11 @@ pub(crate) fn levels(
                 Workload::Drawn(_) | Workload::Generated(_) => "sl",
                 Workload::Listed(_) => "flows",
             };
-            let place = desk.places.of(&format!("traffic.{}.{key}", spec.table));
-            desk.notes
+            let place = diagnostics
+                .places
+                .of(&format!("traffic.{}.{key}", spec.table));
+            diagnostics
+                .notes
                 .error(
                     "E0406",
                     place,
@@ -88,17 +100,18 @@ pub(crate) fn levels(
             is_good = false;
         }
     }
-    rows(levels, desk) && is_good
+    rows(levels, diagnostics) && is_good
 }
 
 /// Checks the number of pairs of a class and a service level.
-pub(crate) fn rows(levels: &[BTreeMap<u8, u32>], desk: &mut Desk<'_>) -> bool {
+pub(crate) fn rows(levels: &[BTreeMap<u8, u32>], diagnostics: &mut Diagnostics<'_>) -> bool {
     let rows: usize = levels.iter().map(BTreeMap::len).sum();
     if rows <= MOST_ROWS {
         return true;
     }
-    let place = desk.places.of("traffic");
-    desk.notes
+    let place = diagnostics.places.of("traffic");
+    diagnostics
+        .notes
         .error(
             "E0607",
             place,
@@ -126,7 +139,11 @@ fn loads_by_nic(workloads: &Workloads, sends: impl Fn(usize, NicId) -> bool) -> 
 }
 
 /// Warns of a source with more load than its link carries.
-pub(crate) fn loads(classes: &[ClassSpec], workloads: &Workloads, desk: &mut Desk<'_>) {
+pub(crate) fn loads(
+    classes: &[ClassSpec],
+    workloads: &Workloads,
+    diagnostics: &mut Diagnostics<'_>,
+) {
     let largest = |loads: &[f64]| loads.iter().copied().fold(0.0, f64::max);
     // Shares of a load may not add up to it exactly.
     let is_too_much = |load: f64| load > 1.0 + 1e-9;
@@ -152,10 +169,10 @@ pub(crate) fn loads(classes: &[ClassSpec], workloads: &Workloads, desk: &mut Des
     tables.dedup();
     let mut places = tables
         .iter()
-        .filter_map(|table| desk.places.written(&format!("traffic.{table}.load")));
-    let first = places.next().unwrap_or(desk.places.of("traffic"));
+        .filter_map(|table| diagnostics.places.written(&format!("traffic.{table}.load")));
+    let first = places.next().unwrap_or(diagnostics.places.of("traffic"));
     let others: Vec<_> = places.collect();
-    let note = desk.notes.warning(
+    let note = diagnostics.notes.warning(
         "W0609",
         first,
         format!("the classes of NIC {busiest} have a total load of {most:.2} of its link"),

@@ -4,11 +4,15 @@ use netloom_packet::{Segmentation, SlSegmentation};
 use netloom_units::{Bytes, Sl};
 
 use super::buffers::words;
-use crate::spec::Desk;
+use crate::spec::Diagnostics;
 use crate::spec::link::Mtu;
 
 /// Returns the MTU of each level: its own if the file has one, which is at most that of the links.
-pub(crate) fn by_level(link: Segmentation, own: &[Mtu], desk: &mut Desk<'_>) -> SlSegmentation {
+pub(crate) fn by_level(
+    link: Segmentation,
+    own: &[Mtu],
+    diagnostics: &mut Diagnostics<'_>,
+) -> SlSegmentation {
     let mut segmentation = SlSegmentation::from(link);
     for (sl, mtu) in own.iter().enumerate() {
         match (mtu.0, link.mtu) {
@@ -19,14 +23,14 @@ pub(crate) fn by_level(link: Segmentation, own: &[Mtu], desk: &mut Desk<'_>) -> 
                 continue;
             }
         }
-        let place = desk.places.of(&format!("qos.sl-mtu.{sl}"));
+        let place = diagnostics.places.of(&format!("qos.sl-mtu.{sl}"));
         let (own, most) = (size(mtu.0), size(link.mtu));
-        let note = desk.notes.error(
+        let note = diagnostics.notes.error(
             "E0414",
             place,
             format!("the MTU of SL{sl} is {own}, but that of the links is {most}"),
         );
-        if let Some(place) = desk.places.written("link.mtu") {
+        if let Some(place) = diagnostics.places.written("link.mtu") {
             note.also(place, "on every link");
         }
         note.help(format!("use at most \"{most}\", or a larger `link.mtu`"));
@@ -38,11 +42,11 @@ pub(crate) fn by_level(link: Segmentation, own: &[Mtu], desk: &mut Desk<'_>) -> 
 pub(crate) fn fact(
     segmentation: &SlSegmentation,
     used: impl Iterator<Item = Sl>,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) {
     let unit = |sl: Sl| format!("{sl} {}", size(segmentation.of(sl).mtu));
     let units: Vec<String> = used.map(unit).collect();
-    desk.fact("packets", format!("at most {}", units.join(", ")));
+    diagnostics.fact("packets", format!("at most {}", units.join(", ")));
 }
 
 fn size(mtu: Option<Bytes>) -> String {

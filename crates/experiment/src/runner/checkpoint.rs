@@ -16,7 +16,7 @@ use netloom_results::Run;
 
 use super::gathered::Gathered;
 use super::tables::Tables;
-use super::waits::Witnesses;
+use super::waits::WaitMonitors;
 use crate::Experiment;
 
 /// A store of checkpoints. Each process of a run has one, and all of them refer to the same store.
@@ -91,8 +91,8 @@ pub(super) struct Shared {
     pub(super) number: u32,
     /// Earlier runs and their tables, as JSON.
     earlier: String,
-    /// Records of the witnesses of each process.
-    witnessed: Vec<Vec<Vec<u64>>>,
+    /// Records of the wait monitors of each process.
+    monitored: Vec<Vec<Vec<u64>>>,
     gathered: Vec<u8>,
 }
 
@@ -140,34 +140,34 @@ pub(super) fn keep(
     checkpoints: &mut dyn Checkpoints,
     simulation: &mut dyn Simulation,
     gathered: &Gathered,
-    witnesses: Option<&Witnesses>,
+    monitors: Option<&WaitMonitors>,
     number: u32,
     earlier: &str,
 ) {
-    let kept = simulation.partitions().try_for_each(|partition| {
+    let saved = simulation.partitions().try_for_each(|partition| {
         let saved = simulation.save(partition);
         checkpoints.keep_partition(partition, &saved)
     });
-    let witnessed = witnesses.map_or(vec![], |witnesses| witnesses.seen(simulation));
+    let monitored = monitors.map_or(vec![], |monitors| monitors.seen(simulation));
     // A checkpoint is complete when the part of every process is.
-    let is_kept = simulation.agree(u64::from(kept.is_ok())) == 1;
-    let kept = kept.and_then(|()| match is_kept {
+    let is_saved = simulation.agree(u64::from(saved.is_ok())) == 1;
+    let saved = saved.and_then(|()| match is_saved {
         true => {
             let mut bytes = Vec::new();
             gathered.save(&mut bytes);
             let shared = Shared {
                 number,
                 earlier: earlier.to_owned(),
-                witnessed,
+                monitored,
                 gathered: bytes,
             };
             checkpoints.complete(&shared.to_bytes())
         }
         false => Ok(()),
     });
-    let is_complete = simulation.agree(u64::from(kept.is_ok())) == 1;
-    if !is_kept || !is_complete {
-        checkpoints.failed(kept.err());
+    let is_complete = simulation.agree(u64::from(saved.is_ok())) == 1;
+    if !is_saved || !is_complete {
+        checkpoints.failed(saved.err());
     }
 }
 
@@ -177,7 +177,7 @@ pub(super) fn go_on(
     shared: &Shared,
     simulation: &mut dyn Simulation,
     gathered: &mut Gathered,
-    witnesses: Option<&Witnesses>,
+    monitors: Option<&WaitMonitors>,
     experiment: &Experiment,
 ) -> Result<(), NotContinued> {
     let mut restore = || -> Result<(), NotContinued> {
@@ -187,9 +187,9 @@ pub(super) fn go_on(
             true => gathered.validate(experiment),
             false => Err(unknown("gathered results")),
         };
-        let seen = gathers.and_then(|()| match witnesses {
-            Some(witnesses) => witnesses.validate(&shared.witnessed),
-            None => ensure_equal("longest waits", 0, shared.witnessed.len()),
+        let seen = gathers.and_then(|()| match monitors {
+            Some(monitors) => monitors.validate(&shared.monitored),
+            None => ensure_equal("longest waits", 0, shared.monitored.len()),
         });
         seen.map_err(|why| invalid(checkpoints, None, why))?;
         for partition in simulation.partitions() {
@@ -216,10 +216,10 @@ pub(super) fn go_on(
     }
     checkpoints.resumed(experiment.timebase.nanos(gathered.at.0 as f64));
     // One process adds the records of all, which does not affect sums and maxima.
-    if let Some(witnesses) = witnesses
+    if let Some(monitors) = monitors
         && simulation.partitions().start == 0
     {
-        shared.witnessed.iter().for_each(|seen| witnesses.add(seen));
+        shared.monitored.iter().for_each(|seen| monitors.add(seen));
     }
     Ok(())
 }

@@ -99,7 +99,7 @@ impl Gathered {
             at_warmup: None,
             punctuality: Recorded::new(experiment),
             stashes: Stashes::default(),
-            next_look: measure.patience,
+            next_look: measure.wait_limit,
             at: Tick::ZERO,
         }
     }

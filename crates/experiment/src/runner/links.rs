@@ -50,8 +50,8 @@ impl<'a> Usage<'a> {
         let switches = wired.map(|(switch, port, peer)| Sender::Switch(switch, port, peer));
         let all = topology.nics().map(Sender::Nic).chain(switches);
         // Of several processes, only the first has the counts.
-        let is_told = !self.end.nic_flits.is_empty();
-        all.filter(move |_| is_told)
+        let is_first_process = !self.end.nic_flits.is_empty();
+        all.filter(move |_| is_first_process)
     }
 
     /// Returns the counts of a port in the interval. The peak is since the start of the run.

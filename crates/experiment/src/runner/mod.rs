@@ -169,7 +169,7 @@ pub fn run_over(
     ranks: Option<&SharedRanks>,
     control: &mut dyn FnMut(&Progress) -> Control,
 ) -> RunResult {
-    let done = run_kept(experiment, options, ranks, None, control);
+    let done = run_with_checkpoints(experiment, options, ranks, None, control);
     done.expect("a run that begins anew")
 }
 
@@ -181,7 +181,7 @@ pub fn run_over(
 ///
 /// # Panics
 /// Panics if the experiment has fewer partitions than there are ranks.
-pub fn run_kept(
+pub fn run_with_checkpoints(
     experiment: &Experiment,
     options: &RunOptions,
     ranks: Option<&SharedRanks>,
@@ -363,15 +363,15 @@ impl OneRun<'_> {
         tables: &mut Tables,
     ) -> Result<Run, NotContinued> {
         let experiment = self.experiment;
-        let witnessed = experiment
+        let monitored = experiment
             .measure
             .waits
-            .then(|| waits::Witnesses::put(&experiment.fabric));
-        let plan = witnessed.as_ref().map(|(plan, _)| plan);
+            .then(|| waits::WaitMonitors::put(&experiment.fabric));
+        let plan = monitored.as_ref().map(|(plan, _)| plan);
         let mut simulation = self.build(plan.unwrap_or(&experiment.fabric));
         let simulation = simulation.as_mut();
         let mut gathered = Gathered::new(experiment);
-        let witnesses = witnessed.as_ref().map(|(_, witnesses)| witnesses);
+        let monitors = monitored.as_ref().map(|(_, monitors)| monitors);
         if let (Some(shared), Some(keeping)) = (&going_on, &mut self.keeping) {
             let checkpoints = &mut *keeping.checkpoints;
             checkpoint::go_on(
@@ -379,12 +379,12 @@ impl OneRun<'_> {
                 shared,
                 simulation,
                 &mut gathered,
-                witnesses,
+                monitors,
                 experiment,
             )?;
         }
         drop(going_on);
-        let end = self.epochs(simulation, &mut gathered, witnesses, control);
+        let end = self.epochs(simulation, &mut gathered, monitors, control);
         let Gathered {
             recording,
             given,
@@ -394,9 +394,9 @@ impl OneRun<'_> {
             ..
         } = gathered;
 
-        if let (Some((_, witnesses)), Some(ranks)) = (&witnessed, self.ranks) {
+        if let (Some((_, monitors)), Some(ranks)) = (&monitored, self.ranks) {
             let own_rank = ranks.lock().rank();
-            witnesses.join(simulation, own_rank);
+            monitors.join(simulation, own_rank);
         }
         let counters = simulation.counters();
         let protocol = stashes.summary(experiment, simulation);
@@ -450,7 +450,7 @@ impl OneRun<'_> {
             links: usage.summary(window),
             jobs,
             connections,
-            waits: witnessed.map(|(_, witnesses)| witnesses.summary(experiment)),
+            waits: monitored.map(|(_, monitors)| monitors.summary(experiment)),
             protocol,
             deadlock,
         })
@@ -460,7 +460,7 @@ impl OneRun<'_> {
         &mut self,
         simulation: &mut dyn Simulation,
         gathered: &mut Gathered,
-        witnesses: Option<&waits::Witnesses>,
+        monitors: Option<&waits::WaitMonitors>,
         control: &mut dyn FnMut(&Progress) -> Control,
     ) -> End {
         let experiment = self.experiment;
@@ -471,7 +471,7 @@ impl OneRun<'_> {
             if gathered.at == gathered.recording.now() {
                 let progress = self.progress(simulation, gathered.at, &pace);
                 let decision = agreed(simulation, control(&progress));
-                self.keep_if_due(simulation, gathered, witnesses, decision);
+                self.keep_if_due(simulation, gathered, monitors, decision);
                 if let Some(end) = self.look(simulation, gathered) {
                     return end;
                 }
@@ -490,7 +490,7 @@ impl OneRun<'_> {
                 if is_time && gathered.at < end {
                     let progress = self.progress(simulation, gathered.at, &pace);
                     let decision = agreed(simulation, control(&progress));
-                    self.keep_if_due(simulation, gathered, witnesses, decision);
+                    self.keep_if_due(simulation, gathered, monitors, decision);
                     if decision == Control::Stop {
                         gathered.recording.end_at(gathered.at);
                         break;
@@ -512,7 +512,7 @@ impl OneRun<'_> {
         &mut self,
         simulation: &mut dyn Simulation,
         gathered: &Gathered,
-        witnesses: Option<&waits::Witnesses>,
+        monitors: Option<&waits::WaitMonitors>,
         decision: Control,
     ) {
         let Some(keeping) = &mut self.keeping else {
@@ -525,7 +525,7 @@ impl OneRun<'_> {
                 keeping.checkpoints,
                 simulation,
                 gathered,
-                witnesses,
+                monitors,
                 self.number,
                 &keeping.earlier,
             );
@@ -551,8 +551,8 @@ impl OneRun<'_> {
         let is_warm = given.is_none_or(|epochs| epochs <= recording.n_epochs());
         let is_last = now >= measure.length || (is_warm && gathered.punctuality.is_enough());
         if now.0 >= gathered.next_look || is_last {
-            gathered.next_look = now.0 + measure.patience;
-            if let Some(cycle) = simulation.deadlock(now, measure.patience) {
+            gathered.next_look = now.0 + measure.wait_limit;
+            if let Some(cycle) = simulation.deadlock(now, measure.wait_limit) {
                 return Some(self.deadlock(simulation, now, cycle));
             }
         }

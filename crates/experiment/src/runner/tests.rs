@@ -455,7 +455,7 @@ fn waits_at_a_contested_output_are_one_packet_of_each() {
 }
 
 #[test]
-fn a_witness_changes_nothing() {
+fn a_wait_monitor_changes_nothing() {
     let tree = |more: &str, waits: bool| {
         let text = text(
             "load = 0.8\n[[traffic]]\nload = 0.1\nsl = 1",

@@ -1,11 +1,11 @@
-//! Measures the longest waits at outputs (`measure.waits`) with witnesses at all arbiters of a
+//! Measures the longest waits at outputs (`measure.waits`) with wait monitors at all arbiters of a
 //! fabric.
 //!
-//! Witnesses wrap the policies of the plan, so a run without them has no overhead.
+//! Wait monitors wrap the policies of the plan, so a run without them has no overhead.
 
 use std::sync::Arc;
 
-use netloom_arbitration::{WaitRecord, WaitsBy, Witnessed};
+use netloom_arbitration::{Monitored, WaitRecord, WaitsBy};
 use netloom_encoding::{Validity, ensure_below, ensure_equal};
 use netloom_fabric::{FabricPlan, Simulation};
 use netloom_results::{ClassWait, PlaceWaits, WaitScope, WaitSummary, Waits};
@@ -15,35 +15,35 @@ use super::gathered::MOST;
 use crate::Experiment;
 
 /// The records at switches and at NICs.
-pub(super) struct Witnesses {
+pub(super) struct WaitMonitors {
     switches: Arc<WaitRecord>,
     nics: Arc<WaitRecord>,
 }
 
-impl Witnesses {
-    /// Returns the plan with witnesses at all its arbiters.
-    pub(super) fn put(plan: &FabricPlan) -> (FabricPlan, Witnesses) {
+impl WaitMonitors {
+    /// Returns the plan with wait monitors at all its arbiters.
+    pub(super) fn put(plan: &FabricPlan) -> (FabricPlan, WaitMonitors) {
         let mut plan = plan.clone();
         // The queues of a switch output are lanes, those of a NIC service levels.
-        let at_switches = Witnessed::new(plan.switch_policy, WaitsBy::Vl);
-        let at_nics = Witnessed::new(plan.nic_policy, WaitsBy::Sl);
-        let witnesses = Witnesses {
+        let at_switches = Monitored::new(plan.switch_policy, WaitsBy::Vl);
+        let at_nics = Monitored::new(plan.nic_policy, WaitsBy::Sl);
+        let monitors = WaitMonitors {
             switches: at_switches.record(),
             nics: at_nics.record(),
         };
         for (output, policy) in &mut plan.own_policies {
             let record = match output {
-                Egress::Nic(_) => &witnesses.nics,
-                Egress::Switch(..) => &witnesses.switches,
+                Egress::Nic(_) => &monitors.nics,
+                Egress::Switch(..) => &monitors.switches,
             };
-            *policy = Arc::new(Witnessed::sharing(policy.clone(), record.clone()));
+            *policy = Arc::new(Monitored::sharing(policy.clone(), record.clone()));
         }
         plan.switch_policy = Arc::new(at_switches);
         plan.nic_policy = Arc::new(at_nics);
-        (plan, witnesses)
+        (plan, monitors)
     }
 
-    /// Returns the records of the witnesses of each process.
+    /// Returns the records of the wait monitors of each process.
     pub(super) fn seen(&self, simulation: &mut dyn Simulation) -> Vec<Vec<Vec<u64>>> {
         let switches = simulation.everyone(self.switches.numbers());
         let nics = simulation.everyone(self.nics.numbers());

@@ -11,10 +11,10 @@ use netloom_units::{NicId, Sl};
 use super::admitted::{CLASS_NAMES, Requests};
 use super::connections::ConnectionsSpec;
 use super::cost;
-use super::desk::Desk;
+use super::diagnostics::Diagnostics;
 use super::link::LinkSpec;
 use super::qos::QosSpec;
-use super::remake::Workloads;
+use super::reseed::Workloads;
 use super::traffic::ClassSpec;
 use crate::check;
 use crate::experiment::ClassInfo;
@@ -60,15 +60,15 @@ impl Classes {
         asked: &Requests,
         input: Option<String>,
         listed: &[ClassSpec],
-        desk: &mut Desk<'_>,
+        diagnostics: &mut Diagnostics<'_>,
     ) {
-        check::connections::names(listed, &asked.sls(), desk);
+        check::connections::names(listed, &asked.sls(), diagnostics);
         let payload = u32::try_from(spec.packet.0).unwrap_or(u32::MAX);
         let levels = asked.sls().into_iter();
         self.levels
             .extend(levels.map(|sl| BTreeMap::from([(sl, payload)])));
         self.inputs.extend(input);
-        check::traffic::rows(&self.levels, desk);
+        check::traffic::rows(&self.levels, diagnostics);
     }
 
     /// Returns the classes of the file, for results and for the fabric.
@@ -97,12 +97,12 @@ impl Classes {
 pub(super) fn segmentation(
     link: &LinkSpec,
     qos: Option<&QosSpec>,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> SlSegmentation {
     let values = qos.and_then(|qos| qos.values.as_ref());
     let own = values.and_then(|values| values.sl_mtu.as_ref());
     let own = own.map_or(&[][..], |mtus| &mtus.0[..]);
-    check::transfer_unit::by_level(link.segmentation, own, desk)
+    check::transfer_unit::by_level(link.segmentation, own, diagnostics)
 }
 
 /// Returns the service levels that carry data, one bit each.
@@ -133,23 +133,23 @@ pub(super) fn build(
     specs: &[ClassSpec],
     mut workloads: Workloads,
     seed: u64,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> Option<Classes> {
-    if !check::traffic::count(specs, desk) {
+    if !check::traffic::count(specs, diagnostics) {
         return None;
     }
-    let holds = check::groups::hold_for_every_seed(specs, &workloads.groups, desk);
+    let holds = check::groups::hold_for_every_seed(specs, &workloads.groups, diagnostics);
     let settled: Vec<_> = (0..specs.len())
-        .map(|at| workloads.settle(at, seed, desk.notes))
+        .map(|at| workloads.settle(at, seed, diagnostics.notes))
         .collect();
-    desk.goes_on()?;
+    diagnostics.goes_on()?;
     let built: Vec<_> = settled
         .iter()
         .enumerate()
         .map(|(at, settled)| {
             workloads.classes[at] = settled.clone()?;
-            desk.goes_on()?;
-            workloads.build(at, seed, desk.notes)
+            diagnostics.goes_on()?;
+            workloads.build(at, seed, diagnostics.notes)
         })
         .collect();
     let sources: Vec<Arc<dyn Source>> = built.into_iter().collect::<Option<_>>()?;
@@ -171,9 +171,9 @@ pub(super) fn build(
             }
         })
         .collect();
-    let is_good = check::traffic::levels(specs, &levels, desk)
-        & check::programs::one_per_nic(specs, &sources, &workloads, desk);
-    let program_packets = check::programs::facts(specs, &sources, &workloads, desk);
+    let is_good = check::traffic::levels(specs, &levels, diagnostics)
+        & check::programs::one_per_nic(specs, &sources, &workloads, diagnostics);
+    let program_packets = check::programs::facts(specs, &sources, &workloads, diagnostics);
     (is_good && holds).then_some(Classes {
         workloads,
         sources,

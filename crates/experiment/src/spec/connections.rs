@@ -19,7 +19,7 @@ use super::admitted::{Admission, Admitted, Requests};
 use super::connection_classes::{self, Classes};
 use super::link::LinkSpec;
 use super::reading::table;
-use super::{Desk, LaneMap};
+use super::{Diagnostics, LaneMap};
 use crate::check;
 use crate::experiment::UntilPackets;
 
@@ -224,7 +224,7 @@ pub(crate) fn requests(
     (spec, classes): (&ConnectionsSpec, &[ConnectionClass]),
     topology: &Topology,
     files: &dyn Files,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> Option<(Requests, Option<String>)> {
     let Some(list) = &spec.list else {
         let (target, draws) = (spec.target?, spec.retries);
@@ -236,17 +236,20 @@ pub(crate) fn requests(
         };
         return Some((drawn, None));
     };
-    let place = desk.places.of("connections.list");
+    let place = diagnostics.places.of("connections.list");
     let text = match files.read_text(Path::new(list), file::MOST_LIST) {
         Ok(text) => text,
         Err(error) => {
-            desk.notes.error("E0802", place, format!("{list}: {error}"));
+            diagnostics
+                .notes
+                .error("E0802", place, format!("{list}: {error}"));
             return None;
         }
     };
     match csv::parse_by(&text, topology, classes) {
         Ok(listed) if listed.is_empty() => {
-            desk.notes
+            diagnostics
+                .notes
                 .error("E0802", place, format!("{list} lists no connection"))
                 .help("add lines such as 0,7,64 Mbps, below the header");
             None
@@ -258,12 +261,13 @@ pub(crate) fn requests(
         Err(mistakes) => {
             for mistake in mistakes.iter().take(MOST_MISTAKES) {
                 let (line, message) = (mistake.line, &mistake.message);
-                desk.notes
+                diagnostics
+                    .notes
                     .error("E0802", place, format!("{list}:{line}: {message}"));
             }
             if let Some(more) = mistakes.len().checked_sub(MOST_MISTAKES + 1) {
                 let message = format!("{list}: and {} more errors", more + 1);
-                desk.notes.error("E0802", place, message);
+                diagnostics.notes.error("E0802", place, message);
             }
             None
         }
@@ -273,7 +277,7 @@ pub(crate) fn requests(
 /// The input of admission in addition to the section itself.
 pub(crate) struct Surroundings<'a> {
     pub(crate) topology: &'a Arc<Topology>,
-    pub(crate) way: &'a Forwarding,
+    pub(crate) forwarding: &'a Forwarding,
     pub(crate) link: &'a LinkSpec,
     pub(crate) lanes: &'a LaneMap,
     pub(crate) cutting: &'a SlSegmentation,
@@ -305,15 +309,15 @@ pub(crate) fn admit(
     spec: &ConnectionsSpec,
     requests: Requests,
     around: &Surroundings<'_>,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> Option<(Admission, Admitted)> {
     let sls = requests.sls();
-    let fits = check::connections::packet(spec, around.cutting, &sls, desk);
-    let has_one_rate = check::connections::rates(around.link, around.topology, desk);
-    let lanes = check::connections::lanes(spec, around.lanes, &sls, desk)?;
+    let fits = check::connections::packet(spec, around.cutting, &sls, diagnostics);
+    let has_one_rate = check::connections::rates(around.link, around.topology, diagnostics);
+    let lanes = check::connections::lanes(spec, around.lanes, &sls, diagnostics)?;
     let (at_switches, at_nics) = around.at;
     if at_switches {
-        check::connections::served(&lanes, &sls, around.lanes, desk);
+        check::connections::served(&lanes, &sls, around.lanes, diagnostics);
     }
     if !(fits && has_one_rate) {
         return None;
@@ -336,14 +340,14 @@ pub(crate) fn admit(
         at_switches,
         at_nics,
     };
-    match admission.make(around.topology, around.way, around.seed) {
+    match admission.make(around.topology, around.forwarding, around.seed) {
         Ok(admitted) => {
-            check::connections::refusals(spec, &admitted, desk);
-            check::connections::facts(&admission.requests, &admitted, desk);
+            check::connections::refusals(spec, &admitted, diagnostics);
+            check::connections::facts(&admission.requests, &admitted, diagnostics);
             Some((admission, admitted))
         }
         Err(obstacle) => {
-            check::connections::obstacle(obstacle, desk);
+            check::connections::obstacle(obstacle, diagnostics);
             None
         }
     }

@@ -8,11 +8,11 @@ use netloom_topology::Topology;
 use netloom_traffic::{Class, GroupMembers, Per, Workload};
 use netloom_units::NicId;
 
-use super::desk::{Desk, grouped};
+use super::diagnostics::{Diagnostics, grouped};
 use super::lanes::LaneMap;
 use super::machine::Machine;
 use super::memory::{Holdings, whole_bytes};
-use super::remake::Workloads;
+use super::reseed::Workloads;
 use super::timing::Timing;
 use crate::Measure;
 
@@ -64,11 +64,11 @@ pub(crate) fn state_bytes(
     });
     let classes = n_classes as u64;
     let nic = 180 + classes * 60 + vls * 36;
-    let admittance = match machine.endpoints.queues {
+    let voqs = match machine.endpoints.queues {
         NicQueues::PerChannel | NicQueues::SendQueues => 0,
         NicQueues::PerDestination => classes * (n_nics + u64::from(map.per_lane)) * QUEUE,
     };
-    n_ports * port + central + n_nics * (nic + admittance)
+    n_ports * port + central + n_nics * (nic + voqs)
 }
 
 /// Returns the queues of an input of a crossbar switch.
@@ -276,18 +276,18 @@ const NANOS_PER_HOP: &[(u64, f64)] = &[(4 << 20, 220.0), (64 << 20, 300.0), (u64
 /// States the cost.
 pub(crate) fn fact(
     topology: &Topology,
-    way: &Forwarding,
+    forwarding: &Forwarding,
     offered: &Offered,
     timing: &Timing,
     measure: &Measure,
     holdings: Holdings,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> Cost {
     let state = holdings.state;
     let cycles = measure.length.0 as f64 / timing.cycle as f64;
     let packets = offered.packets * cycles + offered.packets_at_all as f64;
     let load = offered.load;
-    let hops = packets * mean_hops(topology, way);
+    let hops = packets * mean_hops(topology, forwarding);
     let runs = match measure.repeat {
         1 => String::new(),
         n => format!(" in each of {n} runs"),
@@ -301,7 +301,7 @@ pub(crate) fn fact(
         "{classes}, {load:.3} of a NIC's link on average, for {:.3} us",
         nanos / 1e3
     );
-    desk.fact("traffic", sentence);
+    diagnostics.fact("traffic", sentence);
     let cost = Cost {
         packet_hops: hops,
         state_bytes: state,
@@ -310,7 +310,7 @@ pub(crate) fn fact(
         weight: offered.weight,
     };
     let seconds = cost.cpu_seconds() * f64::from(measure.repeat);
-    desk.fact(
+    diagnostics.fact(
         "cost",
         format!(
             "about {} packet-hops{runs}, {} on one core, {} of memory",
@@ -351,19 +351,25 @@ fn round_to_two_digits(x: f64) -> u64 {
 }
 
 /// Returns the mean number of switches on the path between two NICs, from a sample of pairs.
-fn mean_hops(topology: &Topology, way: &Forwarding) -> f64 {
+fn mean_hops(topology: &Topology, forwarding: &Forwarding) -> f64 {
     let n = u64::from(topology.n_nics());
     let all = n * (n - 1);
     let step = all.div_ceil(PAIRS) | 1;
     let mut sum = 0;
     let mut count = 0;
     let mut add = |from: u64, to: u64| {
-        if let Ok(path) = paths::path(topology, way, NicId(from as u32), NicId(to as u32), 0) {
+        if let Ok(path) = paths::path(
+            topology,
+            forwarding,
+            NicId(from as u32),
+            NicId(to as u32),
+            0,
+        ) {
             sum += path.len();
             count += 1;
         }
     };
-    if way.is_slow_to_turn() {
+    if forwarding.is_slow_to_turn() {
         let some = |of: u64| (0..of).map(move |i| i * n / of);
         for to in some(FEW) {
             some(PAIRS / FEW)

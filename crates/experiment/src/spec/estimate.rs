@@ -7,7 +7,7 @@ use super::Request;
 use super::admitted::{Admission, Admitted};
 use super::classes::Classes;
 use super::cost::{self, Cost};
-use super::desk::Desk;
+use super::diagnostics::Diagnostics;
 use super::lanes::LaneMap;
 use super::machine::Machine;
 use super::memory::Holdings;
@@ -17,7 +17,7 @@ use crate::Measure;
 /// The input of the cost estimate of a run.
 pub(super) struct Estimate<'a> {
     pub(super) topology: &'a Topology,
-    pub(super) way: &'a Forwarding,
+    pub(super) forwarding: &'a Forwarding,
     pub(super) machine: &'a Machine,
     pub(super) lanes: &'a LaneMap,
     pub(super) classes: &'a Classes,
@@ -34,7 +34,7 @@ impl Estimate<'_> {
         own_loads: &[f64],
         request: &Request<'_>,
         seed: u64,
-        desk: &mut Desk<'_>,
+        diagnostics: &mut Diagnostics<'_>,
     ) -> Option<(Cost, usize)> {
         let (topology, classes) = (self.topology, self.classes);
         let state = cost::state_bytes(topology, self.machine, self.lanes, classes.levels.len());
@@ -61,9 +61,16 @@ impl Estimate<'_> {
             ports: topology.n_ports_in_all() as u64,
         };
         let cost = cost::fact(
-            topology, self.way, &offered, timing, measure, holdings, desk,
+            topology,
+            self.forwarding,
+            &offered,
+            timing,
+            measure,
+            holdings,
+            diagnostics,
         );
-        desk.memory_for_run(&holdings)
+        diagnostics
+            .memory_for_run(&holdings)
             .then_some((cost, n_partitions))
     }
 }

@@ -6,7 +6,7 @@ use netloom_fabric::LARGEST_RADIX;
 use netloom_topology::{Structure, Topology, measures};
 use netloom_units::Rate;
 
-use super::desk::{Desk, counted};
+use super::diagnostics::{Diagnostics, counted};
 use super::failures::{self, Numbered};
 use super::link::LinkSpec;
 use super::topology::TopologySpec;
@@ -16,30 +16,32 @@ pub(super) fn build(
     spec: &TopologySpec,
     failures: &[Numbered],
     seed: u64,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> Option<Arc<Topology>> {
-    if !desk.memory_for_ports(&*spec.blueprint) {
+    if !diagnostics.memory_for_ports(&*spec.blueprint) {
         return None;
     }
-    desk.work.begins("building the fabric");
-    let place = desk.places.of("topology.kind");
+    diagnostics.work.begins("building the fabric");
+    let place = diagnostics.places.of("topology.kind");
     let topology = match spec.blueprint.build(seed) {
         Ok(topology) => topology,
         Err(problem) => {
-            desk.notes.error("E0201", place, problem);
+            diagnostics.notes.error("E0201", place, problem);
             return None;
         }
     };
-    desk.goes_on()?;
+    diagnostics.goes_on()?;
     let radix = topology.radix();
     if radix > LARGEST_RADIX {
-        desk.notes
+        diagnostics
+            .notes
             .error("E0202", place, format!("the switches have {radix} ports"))
             .help(format!("use at most {LARGEST_RADIX} ports per switch"));
         return None;
     }
     if topology.n_nics() < 2 {
-        desk.notes
+        diagnostics
+            .notes
             .error(
                 "E0203",
                 place,
@@ -48,17 +50,17 @@ pub(super) fn build(
             .help("add hosts: traffic goes from one NIC to another");
         return None;
     }
-    let (topology, lost) = failures::apply(failures, topology, seed, desk)?;
+    let (topology, lost) = failures::apply(failures, topology, seed, diagnostics)?;
     let lost = lost.or_else(|| failures::lost_of_tree(&topology));
-    desk.goes_on()?;
-    desk.work.begins("measuring the fabric");
+    diagnostics.goes_on()?;
+    diagnostics.work.begins("measuring the fabric");
     let measures = measures(&topology);
     let structure = match topology.structure() {
         tree @ Structure::Tree(own) if own.is_k_ary_n_tree() && own.levels() > 1 => tree.words(),
         Structure::Plain | Structure::Tree(_) if spec.kind != "pgft" => spec.kind.clone(),
         regular => regular.words(),
     };
-    desk.fact(
+    diagnostics.fact(
         "fabric",
         format!(
             "{structure}, {}, {} of up to {}, {}, diameter {}",
@@ -70,17 +72,17 @@ pub(super) fn build(
         ),
     );
     if let Some(lost) = lost {
-        desk.fact("failures", lost);
+        diagnostics.fact("failures", lost);
     }
     Some(Arc::new(topology))
 }
 
 /// States the capacity of the cables, by level and between halves.
-pub(super) fn carries(link: &LinkSpec, topology: &Topology, desk: &mut Desk<'_>) {
+pub(super) fn carries(link: &LinkSpec, topology: &Topology, diagnostics: &mut Diagnostics<'_>) {
     let rates = link.of_classes(topology).into_iter();
     let rates: Vec<Rate> = rates.map(|(rate, _)| rate).collect();
     let capacity = netloom_topology::capacity(topology, &rates);
     for (word, sentence) in capacity.iter().flat_map(|capacity| capacity.facts()) {
-        desk.fact(word, sentence);
+        diagnostics.fact(word, sentence);
     }
 }

@@ -13,7 +13,7 @@ use netloom_infiniband::Site;
 use netloom_topology::{Blueprint, Peer, Pgft, Structure, Topology};
 use netloom_units::{NicId, Port, SwitchId};
 
-use super::desk::{Desk, grouped};
+use super::diagnostics::{Diagnostics, grouped};
 
 /// A missing part of the fabric.
 #[derive(Clone, Debug)]
@@ -315,27 +315,27 @@ pub(crate) fn apply(
     failures: &[Numbered],
     whole: Topology,
     seed: u64,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> Option<(Topology, Option<String>)> {
     if failures.is_empty() {
         return Some((whole, None));
     }
-    let place = desk.places.of("failure");
+    let place = diagnostics.places.of("failure");
     if Site::of(&whole).is_some() {
         let message = "failures cannot be added to a real site";
-        let note = desk.notes.error("E0204", place, message);
+        let note = diagnostics.notes.error("E0204", place, message);
         note.help("remove the cable from the files of the site");
         return None;
     }
     let (cables, mistakes) = missing(failures, &whole, seed);
     for mistake in mistakes {
-        let place = desk.places.of(&mistake.path);
-        let note = desk.notes.error("E0204", place, mistake.message);
+        let place = diagnostics.places.of(&mistake.path);
+        let note = diagnostics.notes.error("E0204", place, mistake.message);
         note.help(mistake.help);
     }
     let left = whole.without(&cables);
     if let Some(message) = separation(&left) {
-        let note = desk.notes.error("E0205", place, message);
+        let note = diagnostics.notes.error("E0205", place, message);
         note.help(match has_draws(failures) {
             true => "remove some failures, or set another measure.seed",
             false => "remove some failures",

@@ -17,7 +17,7 @@ use netloom_traffic::MANAGEMENT;
 use netloom_units::{Port, Sc, Sl, SwitchId};
 
 use super::classes::Classes;
-use super::desk::Desk;
+use super::diagnostics::Diagnostics;
 use super::mapping::{ChannelSets, MANAGEMENT_SC};
 use super::qos::{BY_LEVEL, CHANGES, OwnRow, QosSpec, QosValues};
 use super::reading::resolve_default;
@@ -52,13 +52,13 @@ pub(crate) struct LaneMap {
 pub(crate) fn lanes(
     qos: &QosSpec,
     classes: &Classes,
-    way: &Forwarding,
+    forwarding: &Forwarding,
     topology: &Topology,
     resolved: &mut Resolved,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> Option<LaneMap> {
     let map = Map::of(qos, topology)?;
-    if map.has_channels && !check::channels::one_map(desk) {
+    if map.has_channels && !check::channels::one_map(diagnostics) {
         return None;
     }
     let mut messages: BTreeMap<Sl, u32> = BTreeMap::new();
@@ -69,14 +69,16 @@ pub(crate) fn lanes(
     let management = classes.largest_of_management();
     let segmentation = &classes.workloads.segmentation;
     if map.values.sl_mtu.is_some() {
-        check::transfer_unit::fact(segmentation, messages.keys().copied(), desk);
+        check::transfer_unit::fact(segmentation, messages.keys().copied(), diagnostics);
     }
-    let mut channels = map.channels_of_levels(&messages, desk)?;
-    if management.is_some() && !check::management::lane(&messages, &channels, way, desk) {
+    let mut channels = map.channels_of_levels(&messages, diagnostics)?;
+    if management.is_some()
+        && !check::management::lane(&messages, &channels, forwarding, diagnostics)
+    {
         return None;
     }
     let began = channels.of_levels(messages.keys().copied());
-    let used = check::channels::onward(&began, &changes(map.values, map.exceptions), desk);
+    let used = check::channels::onward(&began, &changes(map.values, map.exceptions), diagnostics);
     // A pair of ports without a row counts as VL0, as in `show routing`.
     let own = map
         .site
@@ -86,30 +88,30 @@ pub(crate) fn lanes(
     let highest = passed
         .as_ref()
         .and_then(|rows| site::highest_lane(rows, used_mask));
-    let per_routing = way.lanes().max(1);
+    let per_routing = forwarding.lanes().max(1);
     let vls = map.vls(highest, &used, per_routing);
     resolve_default(resolved, &["qos"], 0, "vls", vls.write());
-    if !check::lanes::count(vls, per_routing, desk) {
+    if !check::lanes::count(vls, per_routing, diagnostics) {
         return None;
     }
     if let Some(highest) = highest.filter(|highest| *highest >= vls) {
-        check::site::too_few_lanes(vls, highest, desk);
+        check::site::too_few_lanes(vls, highest, diagnostics);
         return None;
     }
-    map.rows(vls, &mut channels, (&began, &used), resolved, desk);
-    let own_rows = own_rows(qos, map.values, channels.sc2vl, vls, topology, desk)?;
+    map.rows(vls, &mut channels, (&began, &used), resolved, diagnostics);
+    let own_rows = own_rows(qos, map.values, channels.sc2vl, vls, topology, diagnostics)?;
     if let Some(site) = map
         .site
         .filter(|_| own.is_some() || channels.paths.is_some())
     {
-        check::site::routes(site, used_mask, desk);
+        check::site::routes(site, used_mask, diagnostics);
     }
     if let Some(rows) = passed {
-        check::site::fact(&rows, &used, desk);
+        check::site::fact(&rows, &used, diagnostics);
     }
     // If the rows of a site apply, the file has none.
     channels.own = own.or(own_rows).map(Arc::new);
-    check::deadlock::own_rows(way, desk);
+    check::deadlock::own_rows(forwarding, diagnostics);
     let mut lanes = LaneMap::new(vls, per_routing, channels);
     let rows = lanes.channels.rows(topology);
     for (sc, sl) in used {
@@ -118,7 +120,7 @@ pub(crate) fn lanes(
         let of_channel = at_nics.chain(&rows.at_switches).map(|row| row[sc.index()]);
         lanes.add(of_channel, sl, messages[&sl], segmentation, vls);
     }
-    check::lanes::of_routing(&lanes, desk);
+    check::lanes::of_routing(&lanes, diagnostics);
     if let Some(bytes) = management {
         lanes.add_management(segmentation.of(MANAGEMENT).cut(bytes));
     }
@@ -165,23 +167,23 @@ impl<'a> Map<'a> {
     fn channels_of_levels(
         &self,
         messages: &BTreeMap<Sl, u32>,
-        desk: &mut Desk<'_>,
+        diagnostics: &mut Diagnostics<'_>,
     ) -> Option<Channels> {
         let mut channels = Channels::identity(1);
         if let Some(sets) = &self.values.sl2sc {
-            channels.sl2sc = check::channels::sets(&sets.0, desk)?;
+            channels.sl2sc = check::channels::sets(&sets.0, diagnostics)?;
         } else if self.has_channels {
             channels.sl2sc[usize::from(LEVELS_WITH_A_CHANNEL)..].fill(0);
         }
         if let Some(paths) = self.site.and_then(site::path_channels) {
-            if !check::site::path_levels(messages.keys(), desk) {
+            if !check::site::path_levels(messages.keys(), diagnostics) {
                 return None;
             }
             channels.sl2sc = [0; 16];
             channels.sl2sc[0] = paths.used();
             channels.paths = Some(Arc::new(paths));
         }
-        check::channels::all_levels(&channels, messages.keys(), desk).then_some(channels)
+        check::channels::all_levels(&channels, messages.keys(), diagnostics).then_some(channels)
     }
 
     /// Returns the number of lanes: that of the file, of the site, or as many as the rows name.
@@ -211,20 +213,20 @@ impl<'a> Map<'a> {
         channels: &mut Channels,
         (began, used): (&BTreeMap<Sc, Sl>, &BTreeMap<Sc, Sl>),
         resolved: &mut Resolved,
-        desk: &mut Desk<'_>,
+        diagnostics: &mut Diagnostics<'_>,
     ) {
         let (row, path, from) = self.row;
         channels.sc2vl = beginning_with(row, Channels::identity(vls).sc2vl, vls);
-        check::lanes::row(row, path, from, vls, desk);
+        check::lanes::row(row, path, from, vls, diagnostics);
         let lane_of = |sc: &Sc| (sc.0, channels.sc2vl[sc.index()]);
-        check::lanes::left_out(row, path, from, used.keys().map(lane_of), desk);
+        check::lanes::left_out(row, path, from, used.keys().map(lane_of), diagnostics);
         if self.has_channels {
             let mut levels = channels.of_levels((0..16).map(Sl));
             levels.extend(used);
             write_channels(channels, &levels, resolved);
             let sc2sl = self.values.sc2sl.as_ref().map_or(&[][..], |row| &row.0[..]);
-            check::channels::inverse(sc2sl, &levels, desk);
-            check::channels::fact(began, used, channels, desk);
+            check::channels::inverse(sc2sl, &levels, diagnostics);
+            check::channels::fact(began, used, channels, diagnostics);
         } else {
             let row = channels.sc2vl[..16].to_vec();
             resolve_default(resolved, &["qos"], 1, "sl2vl", row.write());
@@ -249,7 +251,7 @@ fn own_rows(
     sc2vl: [u8; N_SCS],
     vls: u8,
     topology: &Topology,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> Option<Option<LaneRows>> {
     let changed = values.sc2sc.as_ref().map_or(&[][..], |row| &row.0[..]);
     let onward = beginning_with(changed, SAME_CHANNELS, N_SCS as u8);
@@ -259,9 +261,9 @@ fn own_rows(
         let is_change = exception.map == CHANGES;
         if !is_change {
             let path = format!("{}.row", exception.path());
-            check::lanes::row(&exception.row, &path, exception.map.from, vls, desk);
+            check::lanes::row(&exception.row, &path, exception.map.from, vls, diagnostics);
         }
-        if !check::lanes::exception(exception, topology, desk) {
+        if !check::lanes::exception(exception, topology, diagnostics) {
             continue;
         }
         type Set = fn(&mut LaneRows, SwitchId, Port, Port, [u8; N_SCS]);

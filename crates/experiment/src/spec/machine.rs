@@ -11,7 +11,7 @@ use netloom_routing::Forwarding;
 use netloom_topology::Topology;
 
 use super::buffers::{BufferAt, sizes};
-use super::desk::Desk;
+use super::diagnostics::Diagnostics;
 use super::flow_control::FlowControlSpec;
 use super::lanes::LaneMap;
 use super::link::LinkSpec;
@@ -34,7 +34,7 @@ pub(crate) struct Machine {
 /// The known properties of the fabric when its machines are planned.
 pub(crate) struct Around<'a> {
     pub(crate) topology: &'a Topology,
-    pub(crate) way: Option<&'a Forwarding>,
+    pub(crate) forwarding: Option<&'a Forwarding>,
     pub(crate) timing: &'a Timing,
     pub(crate) lanes: &'a LaneMap,
     pub(crate) seed: u64,
@@ -51,14 +51,15 @@ pub(crate) fn machine(
     nic: &NicSpec,
     around: &Around<'_>,
     resolved: &mut Resolved,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> Option<Machine> {
-    if around.lanes.has_management() && !check::management::machine(switch, link.flow_control, desk)
+    if around.lanes.has_management()
+        && !check::management::machine(switch, link.flow_control, diagnostics)
     {
         return None;
     }
     if let ArchitectureSpec::Tiled(spec) = &switch.architecture {
-        return super::tiled::machine(switch, spec, (link, nic), around, resolved, desk);
+        return super::tiled::machine(switch, spec, (link, nic), around, resolved, diagnostics);
     }
     let (timing, lanes, topology) = (around.timing, around.lanes, around.topology);
     let flit = link.segmentation.flit.0;
@@ -73,27 +74,28 @@ pub(crate) fn machine(
         flit: timing.links[0].flit,
         largest,
     };
-    let mut is_good = check::queues::count(switch.queues, &map, around, desk);
-    is_good &= check::queues::one_queue(switch, link.flow_control, around, desk);
-    is_good &= check::flow_control::fits(switch, link.flow_control, around.way, desk);
-    is_good &= check::input_ports::fit(switch, link.flow_control, around, desk);
-    is_good &= check::nic::per_destination(nic.queues, around.way, desk);
-    is_good &= check::nic::answered(nic, desk);
-    is_good &= check::nic::one_kind_of_queues(nic, desk);
-    is_good &= check::nic::control(nic, host, desk);
-    let plan = crossbar(switch, link, &map, around, &mut is_good, desk)?;
-    check::queues::fact(switch.queues, &plan, (&map, flit), around, desk);
+    let mut is_good = check::queues::count(switch.queues, &map, around, diagnostics);
+    is_good &= check::queues::one_queue(switch, link.flow_control, around, diagnostics);
+    is_good &= check::flow_control::fits(switch, link.flow_control, around.forwarding, diagnostics);
+    is_good &= check::input_ports::fit(switch, link.flow_control, around, diagnostics);
+    is_good &= check::nic::per_destination(nic.queues, around.forwarding, diagnostics);
+    is_good &= check::nic::answered(nic, diagnostics);
+    is_good &= check::nic::one_kind_of_queues(nic, diagnostics);
+    is_good &= check::nic::control(nic, host, diagnostics);
+    let plan = crossbar(switch, link, &map, around, &mut is_good, diagnostics)?;
+    check::queues::fact(switch.queues, &plan, (&map, flit), around, diagnostics);
     let needs_parts = link.flow_control == FlowControlSpec::QueueCredits
         || nic.queues == NicQueues::PerDestination;
     if needs_parts {
-        is_good &= check::queues::one_packet(&plan, &map, link.flow_control, lanes, flit, desk);
+        is_good &=
+            check::queues::one_packet(&plan, &map, link.flow_control, lanes, flit, diagnostics);
     }
-    let flow_control = flow_control(link, &plan, &map, is_good, around, desk);
-    if let Some(way) = around.way.filter(|_| !switch.is_input_queued()) {
-        check::deadlock::bubble(way, &plan, lanes, flit, desk);
+    let flow_control = flow_control(link, &plan, &map, is_good, around, diagnostics);
+    if let Some(forwarding) = around.forwarding.filter(|_| !switch.is_input_queued()) {
+        check::deadlock::bubble(forwarding, &plan, lanes, flit, diagnostics);
     }
     let flow_control = flow_control?;
-    let nic_buffer = check::nic::buffer(nic, nic.queues, lanes, flit, desk)?;
+    let nic_buffer = check::nic::buffer(nic, nic.queues, lanes, flit, diagnostics)?;
     let buffer = f64::from(plan.input_buffer.total());
     let marks_above = nic.marking().map(|marking| (marking.above * buffer) as u32);
     let marks_above = vec![marks_above; timing.links.len()];
@@ -116,7 +118,7 @@ fn crossbar(
     map: &QueueMap,
     around: &Around<'_>,
     is_good: &mut bool,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> Option<CrossbarPlan> {
     let (timing, lanes) = (around.timing, around.lanes);
     let flit = link.segmentation.flit.0;
@@ -127,10 +129,10 @@ fn crossbar(
         per_lane: Some(map.per_lane),
         counts_lanes: link.flow_control != FlowControlSpec::QueueCredits,
     };
-    let input = sizes(&input, flit, lanes, desk);
+    let input = sizes(&input, flit, lanes, diagnostics);
     let output = match &switch.architecture {
         ArchitectureSpec::InputQueued => {
-            *is_good &= check::input_queued::fits(switch, around, desk);
+            *is_good &= check::input_queued::fits(switch, around, diagnostics);
             Some(Sizes::Static(vec![0; lanes.largest.len()].into()))
         }
         _ => {
@@ -141,17 +143,17 @@ fn crossbar(
                 per_lane: None,
                 counts_lanes: true,
             };
-            sizes(&output, flit, lanes, desk)
+            sizes(&output, flit, lanes, diagnostics)
         }
     };
-    let architecture = architecture(switch, flit, around, is_good, desk);
-    if let Some(way) = around.way {
-        *is_good &= check::adaptive::fits(link.flow_control, map, way, desk);
+    let architecture = architecture(switch, flit, around, is_good, diagnostics);
+    if let Some(forwarding) = around.forwarding {
+        *is_good &= check::adaptive::fits(link.flow_control, map, forwarding, diagnostics);
     }
     let speedup = match switch.is_input_queued() {
-        true => check::input_queued::pace(timing, desk),
+        true => check::input_queued::pace(timing, diagnostics),
         false => {
-            check::speedup::effect(switch.speedup, lanes, timing, desk);
+            check::speedup::effect(switch.speedup, lanes, timing, diagnostics);
             Some(switch.speedup)
         }
     };
@@ -181,7 +183,7 @@ fn architecture(
     flit: u64,
     around: &Around<'_>,
     is_good: &mut bool,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> Option<Architecture> {
     let spec = match &switch.architecture {
         ArchitectureSpec::Cioq => return Some(Architecture::Cioq),
@@ -189,7 +191,7 @@ fn architecture(
         ArchitectureSpec::Tiled(_) => unreachable!("planned by tiled.rs"),
         ArchitectureSpec::Hierarchical(spec) => spec,
     };
-    *is_good &= check::hierarchical::stages(switch, desk);
+    *is_good &= check::hierarchical::stages(switch, diagnostics);
     let central = BufferAt {
         buffer: &spec.central_buffer,
         path: "switch.central-buffer",
@@ -197,12 +199,12 @@ fn architecture(
         per_lane: None,
         counts_lanes: true,
     };
-    check::hierarchical::fact(spec, around.topology, desk);
+    check::hierarchical::fact(spec, around.topology, diagnostics);
     Some(Architecture::Hierarchical(Hierarchy {
         centre: spec.centre,
         mport_speedup: spec.mport_speedup,
         central_speedup: spec.central_speedup,
-        central_buffer: sizes(&central, flit, around.lanes, desk)?,
+        central_buffer: sizes(&central, flit, around.lanes, diagnostics)?,
         start: spec.start,
     }))
 }
@@ -214,27 +216,27 @@ fn flow_control(
     map: &QueueMap,
     is_good: bool,
     around: &Around<'_>,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> Option<FlowControl> {
     let (timing, lanes) = (around.timing, around.lanes);
     let flit = link.segmentation.flit.0;
     match link.flow_control {
         FlowControlSpec::Credits => {
-            check::buffers::round_trip(plan, None, timing, lanes, flit, desk);
+            check::buffers::round_trip(plan, None, timing, lanes, flit, diagnostics);
             Some(FlowControl::Credits)
         }
         FlowControlSpec::QueueCredits => {
             if is_good {
-                check::buffers::round_trip(plan, Some(map), timing, lanes, flit, desk);
+                check::buffers::round_trip(plan, Some(map), timing, lanes, flit, diagnostics);
             }
             Some(FlowControl::QueueCredits)
         }
         FlowControlSpec::Pfc { xoff, xon } => {
-            check::pfc::thresholds((xoff, xon), plan, timing, lanes, flit, desk)
+            check::pfc::thresholds((xoff, xon), plan, timing, lanes, flit, diagnostics)
                 .map(FlowControl::Pfc)
         }
         FlowControlSpec::Pause { xoff, xon } => {
-            check::pause::thresholds((xoff, xon), plan, timing, lanes, flit, desk)
+            check::pause::thresholds((xoff, xon), plan, timing, lanes, flit, diagnostics)
                 .map(FlowControl::Pause)
         }
     }

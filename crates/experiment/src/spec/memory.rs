@@ -4,7 +4,7 @@ use netloom_topology::Blueprint;
 
 use super::Request;
 use super::cost::bytes_in_words;
-use super::desk::{Desk, grouped};
+use super::diagnostics::{Diagnostics, grouped};
 use crate::available_memory;
 
 /// Bytes of a process that simulates almost nothing.
@@ -100,7 +100,7 @@ pub(super) fn whole_bytes(all: u64, divided: u64, ranks: usize) -> u64 {
     all - divided + mpi
 }
 
-impl Desk<'_> {
+impl Diagnostics<'_> {
     /// Returns whether a fabric fits into memory, judged by its number of ports alone.
     pub(crate) fn memory_for_ports(&mut self, blueprint: &dyn Blueprint) -> bool {
         let Some(n_ports) = blueprint.n_ports() else {
@@ -119,21 +119,21 @@ impl Desk<'_> {
     pub(crate) fn memory_for_run(&mut self, holdings: &Holdings) -> bool {
         let ranks = self.memory.ranks;
         let (needed, path) = (holdings.bytes_of_a_rank(ranks), holdings.path());
-        let is_grave = self.memory.will_run;
+        let is_error = self.memory.will_run;
         let what = match ranks {
             1 => "the experiment",
             _ => "a rank of the experiment",
         };
-        self.fits(needed, what, "about", path, is_grave)
+        self.fits(needed, what, "about", path, is_error)
     }
 
-    fn fits(&mut self, needed: u64, what: &str, how: &str, path: &str, is_grave: bool) -> bool {
+    fn fits(&mut self, needed: u64, what: &str, how: &str, path: &str, is_error: bool) -> bool {
         let Some(available) = self.memory.available.filter(|there| needed > *there) else {
             return true;
         };
         let message = format!("{what} needs {how} {} of memory", bytes_in_words(needed));
         let place = self.places.of(path);
-        let is_refused = is_grave && !self.is_forced;
+        let is_refused = is_error && !self.is_forced;
         let note = match is_refused {
             true => self.notes.error("E0704", place, message),
             false => self.notes.warning("W0705", place, message),

@@ -21,14 +21,14 @@ use super::admitted::{Admission, Admitted, Requests};
 use super::classes::{self, Classes};
 use super::connection_classes;
 use super::connections::{ConnectionsSpec, Surroundings};
-use super::desk::Desk;
+use super::diagnostics::Diagnostics;
 use super::effort::Effort;
 use super::estimate::Estimate;
 use super::failures::WithFailures;
 use super::lanes::{LaneMap, lanes};
 use super::machine::{Around, Machine, machine};
 use super::reading::{Places, forget};
-use super::remake::{Remake, Workloads};
+use super::reseed::{Reseed, Workloads};
 use super::switch::SwitchSpec;
 use super::timing::{self, Timing};
 use super::{Cost, Request, Sections, connections, fabric, planned, routing, site};
@@ -47,28 +47,28 @@ pub(crate) fn build(
     let places = Places {
         root: &document.root,
     };
-    let desk = &mut Desk::new(places, request, notes, facts, control);
-    let mut stages = Stages::begin(sections, request, &mut resolved, desk)?;
-    desk.goes_on()?;
-    stages.way = stages.routing(desk);
-    desk.goes_on()?;
-    stages.timing = stages.timing(&mut resolved, desk);
-    desk.work.begins("building the traffic");
-    stages.classes = stages.classes(desk);
-    desk.goes_on()?;
-    stages.requests = stages.requests(desk);
-    stages.lanes = stages.lanes(&mut resolved, desk);
-    stages.planned_lanes(desk);
-    desk.goes_on()?;
-    stages.machine = stages.machine(&mut resolved, desk);
-    stages.arbiters(desk);
-    desk.goes_on()?;
-    stages.admitted = stages.admission(desk);
-    desk.goes_on()?;
+    let diagnostics = &mut Diagnostics::new(places, request, notes, facts, control);
+    let mut stages = Stages::begin(sections, request, &mut resolved, diagnostics)?;
+    diagnostics.goes_on()?;
+    stages.forwarding = stages.routing(diagnostics);
+    diagnostics.goes_on()?;
+    stages.timing = stages.timing(&mut resolved, diagnostics);
+    diagnostics.work.begins("building the traffic");
+    stages.classes = stages.classes(diagnostics);
+    diagnostics.goes_on()?;
+    stages.requests = stages.requests(diagnostics);
+    stages.lanes = stages.lanes(&mut resolved, diagnostics);
+    stages.planned_lanes(diagnostics);
+    diagnostics.goes_on()?;
+    stages.machine = stages.machine(&mut resolved, diagnostics);
+    stages.arbiters(diagnostics);
+    diagnostics.goes_on()?;
+    stages.admitted = stages.admission(diagnostics);
+    diagnostics.goes_on()?;
     if let (Some(traffic), Some(classes)) = (&stages.sections.traffic, &stages.classes) {
-        check::traffic::loads(traffic, &classes.workloads, desk);
+        check::traffic::loads(traffic, &classes.workloads, diagnostics);
     }
-    stages.finish(resolved, desk)
+    stages.finish(resolved, diagnostics)
 }
 
 /// The sections, and what the stages have made of them so far. `None` is the result of a stage that
@@ -84,7 +84,7 @@ struct Stages<'a> {
     brings_tables: (bool, bool),
     blueprint: Arc<dyn Blueprint>,
     topology: Arc<Topology>,
-    way: Option<Forwarding>,
+    forwarding: Option<Forwarding>,
     timing: Option<Timing>,
     classes: Option<Classes>,
     requests: Option<Requests>,
@@ -99,21 +99,21 @@ impl<'a> Stages<'a> {
         mut sections: Sections,
         request: &'a Request<'a>,
         resolved: &mut Resolved,
-        desk: &mut Desk<'_>,
+        diagnostics: &mut Diagnostics<'_>,
     ) -> Option<Stages<'a>> {
         let plan = sections.planned.take();
-        let plan = plan.and_then(|plan| planned::judged(plan, desk));
+        let plan = plan.and_then(|plan| planned::judged(plan, diagnostics));
         if let Some(classes) = &sections.traffic {
-            check::traffic::names(classes, desk);
+            check::traffic::names(classes, diagnostics);
         }
-        let brings_tables = brought_arbiters(sections.connections.is_some(), resolved, desk);
+        let brings_tables = brought_arbiters(sections.connections.is_some(), resolved, diagnostics);
         let (connections, connection_classes) = match &mut sections.connections {
             Some(connections) => connections.take().unzip(),
             None => (None, None),
         };
         let seed = sections.measure.as_ref().map_or(1, |measure| measure.seed);
         let spec = sections.topology.as_ref()?;
-        let topology = fabric::build(spec, &sections.failures, seed, desk)?;
+        let topology = fabric::build(spec, &sections.failures, seed, diagnostics)?;
         let blueprint: Arc<dyn Blueprint> = match sections.failures.is_empty() {
             true => spec.blueprint.clone(),
             false => Arc::new(WithFailures {
@@ -122,7 +122,7 @@ impl<'a> Stages<'a> {
             }),
         };
         if let Some(link) = &sections.link {
-            fabric::carries(link, &topology, desk);
+            fabric::carries(link, &topology, diagnostics);
         }
         Some(Stages {
             sections,
@@ -134,7 +134,7 @@ impl<'a> Stages<'a> {
             brings_tables,
             blueprint,
             topology,
-            way: None,
+            forwarding: None,
             timing: None,
             classes: None,
             requests: None,
@@ -144,31 +144,33 @@ impl<'a> Stages<'a> {
         })
     }
 
-    fn routing(&self, desk: &mut Desk<'_>) -> Option<Forwarding> {
+    fn routing(&self, diagnostics: &mut Diagnostics<'_>) -> Option<Forwarding> {
         let radix = self.topology.radix();
         let switch = self.sections.switch.as_ref();
         let centre = switch.and_then(|switch| switch.centre(radix));
         // Admission asks for the routes of all connections.
-        let needs_tables = self.sections.connections.is_some() || desk.work.effort != Effort::Check;
+        let needs_tables =
+            self.sections.connections.is_some() || diagnostics.work.effort != Effort::Check;
         let spec = self.sections.routing.as_ref()?;
         routing::compile(
             spec,
             &self.topology,
             centre,
             (self.seed, needs_tables),
-            desk,
+            diagnostics,
         )
     }
 
-    fn timing(&self, resolved: &mut Resolved, desk: &mut Desk<'_>) -> Option<Timing> {
+    fn timing(&self, resolved: &mut Resolved, diagnostics: &mut Diagnostics<'_>) -> Option<Timing> {
         let (link, switch) = (self.sections.link.as_ref()?, self.sections.switch.as_ref()?);
-        timing::timing(link, switch, &self.topology, resolved, desk)
+        timing::timing(link, switch, &self.topology, resolved, diagnostics)
     }
 
-    fn classes(&mut self, desk: &mut Desk<'_>) -> Option<Classes> {
+    fn classes(&mut self, diagnostics: &mut Diagnostics<'_>) -> Option<Classes> {
         let n_nics = self.topology.n_nics();
         let groups = self.sections.groups.take();
-        let groups = groups.filter(|groups| check::groups::fit(groups, n_nics, self.seed, desk));
+        let groups =
+            groups.filter(|groups| check::groups::fit(groups, n_nics, self.seed, diagnostics));
         let (traffic, link) = (
             self.sections.traffic.as_ref()?,
             self.sections.link.as_ref()?,
@@ -176,90 +178,94 @@ impl<'a> Stages<'a> {
         let (timing, groups) = (self.timing.as_ref()?, groups?);
         let workloads = Workloads {
             classes: traffic.iter().map(|spec| spec.class.clone()).collect(),
-            segmentation: classes::segmentation(link, self.sections.qos.as_ref(), desk),
+            segmentation: classes::segmentation(link, self.sections.qos.as_ref(), diagnostics),
             timebase: timing.timebase,
             cycle: timing.cycle,
             n_nics,
             groups,
             files: self.request.files.clone(),
         };
-        classes::build(traffic, workloads, self.seed, desk)
+        classes::build(traffic, workloads, self.seed, diagnostics)
     }
 
     /// Reads the requests for connections, and adds their classes to the others.
-    fn requests(&mut self, desk: &mut Desk<'_>) -> Option<Requests> {
+    fn requests(&mut self, diagnostics: &mut Diagnostics<'_>) -> Option<Requests> {
         let spec = self.connections.as_ref()?;
         let asked = (spec, self.connection_classes.as_deref()?);
         let files = &*self.request.files;
-        let (asked, input) = connections::requests(asked, &self.topology, files, desk)?;
+        let (asked, input) = connections::requests(asked, &self.topology, files, diagnostics)?;
         let listed = self.sections.traffic.as_deref().unwrap_or_default();
         let classes = self.classes.as_mut()?;
-        classes.add_connections(spec, &asked, input, listed, desk);
+        classes.add_connections(spec, &asked, input, listed, diagnostics);
         Some(asked)
     }
 
-    fn lanes(&self, resolved: &mut Resolved, desk: &mut Desk<'_>) -> Option<LaneMap> {
+    fn lanes(&self, resolved: &mut Resolved, diagnostics: &mut Diagnostics<'_>) -> Option<LaneMap> {
         let (qos, classes) = (self.sections.qos.as_ref()?, self.classes.as_ref()?);
         lanes(
             qos,
             classes,
-            self.way.as_ref()?,
+            self.forwarding.as_ref()?,
             &self.topology,
             resolved,
-            desk,
+            diagnostics,
         )
     }
 
     /// Checks that the plan of the file fits the lanes.
-    fn planned_lanes(&self, desk: &mut Desk<'_>) {
+    fn planned_lanes(&self, diagnostics: &mut Diagnostics<'_>) {
         if let (Some(plan), Some(lanes)) = (&self.plan, &self.lanes) {
-            planned::packets(plan, lanes, desk);
-            planned::levels(plan, lanes, desk);
+            planned::packets(plan, lanes, diagnostics);
+            planned::levels(plan, lanes, diagnostics);
         }
     }
 
-    fn machine(&self, resolved: &mut Resolved, desk: &mut Desk<'_>) -> Option<Machine> {
+    fn machine(
+        &self,
+        resolved: &mut Resolved,
+        diagnostics: &mut Diagnostics<'_>,
+    ) -> Option<Machine> {
         let sections = &self.sections;
         let (switch, link) = (sections.switch.as_ref()?, sections.link.as_ref()?);
         let nic = sections.nic.as_ref()?;
         let policy = sections.qos.as_ref().and_then(|qos| qos.arbiter.as_deref());
         let around = Around {
             topology: &self.topology,
-            way: self.way.as_ref(),
+            forwarding: self.forwarding.as_ref(),
             timing: self.timing.as_ref()?,
             lanes: self.lanes.as_ref()?,
             seed: self.seed,
             // A resolved file has round-robin by default.
-            has_nic_arbiter: desk.places.written("qos.nic-arbiter").is_some()
-                && desk.places.kind("qos.nic-arbiter") != Some("round-robin"),
+            has_nic_arbiter: diagnostics.places.written("qos.nic-arbiter").is_some()
+                && diagnostics.places.kind("qos.nic-arbiter") != Some("round-robin"),
             policy: policy.filter(|_| !self.brings_tables.0),
         };
-        machine(switch, link, nic, &around, resolved, desk)
+        machine(switch, link, nic, &around, resolved, diagnostics)
     }
 
     /// Checks that the arbiters can serve the lanes.
-    fn arbiters(&self, desk: &mut Desk<'_>) {
+    fn arbiters(&self, diagnostics: &mut Diagnostics<'_>) {
         let (Some(qos), Some(lanes)) = (&self.sections.qos, &self.lanes) else {
             return;
         };
         let used_sls = classes::used_levels(self.classes.as_ref());
-        check::lanes::arbiters(qos, self.brings_tables.0, lanes, used_sls, desk);
+        check::lanes::arbiters(qos, self.brings_tables.0, lanes, used_sls, diagnostics);
         // Without output buffers, an arbiter chooses among inputs as well.
         let switch = self.sections.switch.as_ref();
         let has_buffers = switch.is_some_and(SwitchSpec::has_output_buffers);
         // A NIC has a queue per level, even if levels share lanes.
         if has_buffers && self.plan.is_none() && used_sls.count_ones() == 1 {
-            check::lanes::choice(lanes, desk);
+            check::lanes::choice(lanes, diagnostics);
         }
     }
 
-    fn admission(&mut self, desk: &mut Desk<'_>) -> Option<(Admission, Admitted)> {
+    fn admission(&mut self, diagnostics: &mut Diagnostics<'_>) -> Option<(Admission, Admitted)> {
         let requests = self.requests.take()?;
         let (spec, link) = (self.connections.as_ref()?, self.sections.link.as_ref()?);
         let classes = self.classes.as_ref()?;
         let around = Surroundings {
             topology: &self.topology,
-            way: self.way.as_ref()?,
+            forwarding: self.forwarding.as_ref()?,
             link,
             lanes: self.lanes.as_ref()?,
             cutting: &classes.workloads.segmentation,
@@ -270,22 +276,26 @@ impl<'a> Stages<'a> {
         };
         let measure = self.sections.measure.as_ref();
         let repeat = measure.map_or(1, |measure| measure.repeat);
-        check::connections::repeats(spec, self.blueprint.is_random(), repeat, desk);
-        let admitted = connections::admit(spec, requests, &around, desk)?;
+        check::connections::repeats(spec, self.blueprint.is_random(), repeat, diagnostics);
+        let admitted = connections::admit(spec, requests, &around, diagnostics)?;
         let switch = self.sections.switch.as_ref();
         let bottleneck = switch.and_then(|switch| site::bottleneck(switch, Some(link)));
         if let Some(why) = bottleneck.filter(|_| self.brings_tables.0) {
-            let place = desk.places.of("switch.speedup");
-            let note = desk.notes.warning("W0907", place, why);
+            let place = diagnostics.places.of("switch.speedup");
+            let note = diagnostics.notes.warning("W0907", place, why);
             note.help("admitted connections can be late; set switch.speedup = 2");
         }
         Some(admitted)
     }
 
     /// Puts the experiment together, if no stage failed.
-    fn finish(self, resolved: Resolved, desk: &mut Desk<'_>) -> Option<(Experiment, Cost)> {
+    fn finish(
+        self,
+        resolved: Resolved,
+        diagnostics: &mut Diagnostics<'_>,
+    ) -> Option<(Experiment, Cost)> {
         let (sections, topology, seed) = (self.sections, self.topology, self.seed);
-        let (routing, way, timing) = (sections.routing?, self.way?, self.timing?);
+        let (routing, forwarding, timing) = (sections.routing?, self.forwarding?, self.timing?);
         let (classes, lanes, machine) = (self.classes?, self.lanes?, self.machine?);
         let measure = timing::ticks(&sections.measure?, &timing, self.plan.is_some());
         let qos = sections.qos?;
@@ -300,22 +310,27 @@ impl<'a> Stages<'a> {
         });
         let estimate = Estimate {
             topology: &topology,
-            way: &way,
+            forwarding: &forwarding,
             machine: &machine,
             lanes: &lanes,
             classes: &classes,
             timing: &timing,
             measure: &measure,
         };
-        desk.work.begins("estimating the cost of a run");
-        let (cost, n_partitions) =
-            estimate.cost(admitted.as_ref(), &own_loads, self.request, seed, desk)?;
+        diagnostics.work.begins("estimating the cost of a run");
+        let (cost, n_partitions) = estimate.cost(
+            admitted.as_ref(),
+            &own_loads,
+            self.request,
+            seed,
+            diagnostics,
+        )?;
         let (mut infos, plans) = classes.described(topology.n_nics(), seed);
         let mut channels = lanes.channels;
         channels.reseed(seed);
         let mut fabric = FabricPlan {
             partitions: topology.partitions(n_partitions),
-            count_reordering: !way.keeps_order() && topology.n_nics() <= 2048,
+            count_reordering: !forwarding.keeps_order() && topology.n_nics() <= 2048,
             segmentation,
             links: timing.links,
             switch: machine.switch,
@@ -330,7 +345,7 @@ impl<'a> Stages<'a> {
             own_policies: BTreeMap::new(),
             connections: [].into(),
             classes: plans,
-            forwarding: Arc::new(way),
+            forwarding: Arc::new(forwarding),
             topology,
         };
         let topology = &fabric.topology;
@@ -338,10 +353,10 @@ impl<'a> Stages<'a> {
         let site = Site::of(topology);
         inputs.extend(site.map_or(vec![], site::inputs));
         if let Some(site) = site
-            && desk.places.written("qos.arbiter").is_none()
+            && diagnostics.places.written("qos.arbiter").is_none()
         {
             fabric.own_policies = site::policies(site, topology);
-            check::site::arbiters(&fabric.own_policies, topology, lanes.used, desk);
+            check::site::arbiters(&fabric.own_policies, topology, lanes.used, diagnostics);
         }
         let connected = admitted.map(|(admission, admitted)| {
             let until = self.connections.as_ref().and_then(ConnectionsSpec::until);
@@ -353,7 +368,7 @@ impl<'a> Stages<'a> {
             connections.add(admission, admitted, &mut fabric, &mut infos)
         });
         let (admission, connections) = connected.unzip();
-        let remake = Remake {
+        let reseed = Reseed {
             is_random_wiring: self.blueprint.is_random(),
             blueprint: self.blueprint,
             routing: routing.routing,
@@ -371,7 +386,7 @@ impl<'a> Stages<'a> {
             inputs,
             resolved,
             plan: self.plan.map(Arc::new),
-            remake: Some(Arc::new(remake)),
+            reseed: Some(Arc::new(reseed)),
         };
         Some((experiment, cost))
     }
@@ -423,10 +438,10 @@ impl Connected {
 fn brought_arbiters(
     has_connections: bool,
     resolved: &mut Resolved,
-    desk: &Desk<'_>,
+    diagnostics: &Diagnostics<'_>,
 ) -> (bool, bool) {
-    let at_switches = has_connections && desk.places.written("qos.arbiter").is_none();
-    let at_nics = at_switches && desk.places.written("qos.nic-arbiter").is_none();
+    let at_switches = has_connections && diagnostics.places.written("qos.arbiter").is_none();
+    let at_nics = at_switches && diagnostics.places.written("qos.nic-arbiter").is_none();
     for (key, is_brought) in [("arbiter", at_switches), ("nic-arbiter", at_nics)] {
         if is_brought {
             forget(resolved, &["qos"], key);

@@ -11,7 +11,7 @@ use netloom_traffic::MANAGEMENT;
 use netloom_units::{Bytes, Rate};
 
 use super::LaneMap;
-use super::desk::Desk;
+use super::diagnostics::Diagnostics;
 
 /// The result of planning.
 pub(super) type Outcome = Result<Plan, PlanError>;
@@ -130,14 +130,14 @@ pub(super) fn in_force(planned: Option<Planned>, root: &Value) -> Option<Plan> {
 }
 
 /// Returns the plan, if the file's arbiter is the planned one. Notes what cannot be met.
-pub(super) fn judged(planned: Planned, desk: &mut Desk<'_>) -> Option<Plan> {
+pub(super) fn judged(planned: Planned, diagnostics: &mut Diagnostics<'_>) -> Option<Plan> {
     let Planned { outcome, slowest } = planned;
-    let place = desk.places.of("plan");
+    let place = diagnostics.places.of("plan");
     let plan = match outcome {
         Ok(plan) => plan,
         Err(refusal) => {
             // The file has its own tables.
-            if desk.places.written("qos.arbiter").is_some() {
+            if diagnostics.places.written("qos.arbiter").is_some() {
                 return None;
             }
             let conflict = refusal.conflict();
@@ -146,44 +146,44 @@ pub(super) fn judged(planned: Planned, desk: &mut Desk<'_>) -> Option<Plan> {
                 false => "found no tables for these classes, and no proof that there are none",
             };
             let message = format!("{cannot}: {}", conflict.names.join(", "));
-            let note = desk.notes.error("E0903", place, message);
+            let note = diagnostics.notes.error("E0903", place, message);
             for class in &conflict.classes {
-                note.also(desk.places.of(&format!("plan.class.{class}")), "");
+                note.also(diagnostics.places.of(&format!("plan.class.{class}")), "");
             }
             note.help(conflict.reasons.join("; "));
             return None;
         }
     };
-    if !is_in_force(&plan, desk.places.root) {
+    if !is_in_force(&plan, diagnostics.places.root) {
         let sentence = "not used: the file sets its own qos.arbiter";
-        desk.fact("plan", sentence.to_owned());
+        diagnostics.fact("plan", sentence.to_owned());
         return None;
     }
     for (class, words) in plan.shortfalls() {
-        let place = desk.places.of(&format!("plan.class.{class}"));
-        desk.notes.warning("W0904", place, words);
+        let place = diagnostics.places.of(&format!("plan.class.{class}"));
+        diagnostics.notes.warning("W0904", place, words);
     }
-    let is_followed = desk.places.written("plan.rate").is_none();
+    let is_followed = diagnostics.places.written("plan.rate").is_none();
     if let Some((rate, cable)) = slowest.filter(|_| is_followed) {
-        desk.fact("plan rate", format!("{rate}, the slowest cable: {cable}"));
+        diagnostics.fact("plan rate", format!("{rate}, the slowest cable: {cable}"));
     }
     let cautions = &plan.request.cautions;
     if let Some(why) = &cautions.bottleneck {
-        let place = desk.places.of("switch.speedup");
-        desk.notes.warning("W0907", place, why);
+        let place = diagnostics.places.of("switch.speedup");
+        diagnostics.notes.warning("W0907", place, why);
     }
     if let Some(slower) = &cautions.slower {
-        desk.notes.warning("W0908", place, slower);
+        diagnostics.notes.warning("W0908", place, slower);
     }
-    if desk.places.written("plan.hops").is_none() && plan.request.ports.hops > 1 {
+    if diagnostics.places.written("plan.hops").is_none() && plan.request.ports.hops > 1 {
         let hops = plan.request.ports.hops;
-        desk.fact(
+        diagnostics.fact(
             "plan hops",
             format!("{hops}, the outputs of switches on the longest path"),
         );
     }
     for fitted in &plan.fitted {
-        desk.fact("plan for", fitted.words());
+        diagnostics.fact("plan for", fitted.words());
     }
     let classes = plan.classes.iter().map(|class| {
         let wait = class
@@ -206,29 +206,32 @@ pub(super) fn judged(planned: Planned, desk: &mut Desk<'_>) -> Option<Plan> {
         )
     });
     let classes: Vec<String> = classes.collect();
-    desk.fact("plan", classes.join(", "));
+    diagnostics.fact("plan", classes.join(", "));
     Some(plan)
 }
 
 /// Warns of traffic with larger packets than planned for, which invalidate all bounds.
-pub(super) fn packets(plan: &Plan, lanes: &LaneMap, desk: &mut Desk<'_>) {
+pub(super) fn packets(plan: &Plan, lanes: &LaneMap, diagnostics: &mut Diagnostics<'_>) {
     for (at, class) in plan.request.classes.iter().enumerate() {
         let planned = class.sizes.largest();
         let sent = lanes.largest_of_sl[class.sl.index() & 15].map(|bytes| Bytes(bytes.into()));
         if let Some(sent) = sent.filter(|sent| *sent > planned) {
-            let place = desk.places.of(&format!("plan.class.{at}"));
+            let place = diagnostics.places.of(&format!("plan.class.{at}"));
             let name = &class.name;
             let message = format!("{name} sends packets of {sent}, but is planned for {planned}");
-            desk.notes.warning("W0906", place, message).help(format!(
-                "set packet = \"{sent}\", or remove it to use link.mtu and link.header"
-            ));
+            diagnostics
+                .notes
+                .warning("W0906", place, message)
+                .help(format!(
+                    "set packet = \"{sent}\", or remove it to use link.mtu and link.header"
+                ));
         }
     }
 }
 
 /// Warns of service levels with traffic and without a class. The plan puts them on the least
 /// harmful lane and guarantees nothing.
-pub(super) fn levels(plan: &Plan, lanes: &LaneMap, desk: &mut Desk<'_>) {
+pub(super) fn levels(plan: &Plan, lanes: &LaneMap, diagnostics: &mut Diagnostics<'_>) {
     let is_planned = |sl: usize| plan.classes.iter().any(|class| class.sl.index() == sl);
     let is_management = |sl: usize| lanes.has_management() && sl == MANAGEMENT.index();
     let sent = lanes.largest_of_sl.iter().enumerate();
@@ -236,7 +239,9 @@ pub(super) fn levels(plan: &Plan, lanes: &LaneMap, desk: &mut Desk<'_>) {
     for (sl, _) in unplanned.filter(|(sl, _)| !is_management(*sl)) {
         let vl = lanes.channels.sc2vl[sl];
         let message = format!("SL{sl} has traffic but no class in the plan; it uses VL{vl}");
-        let note = desk.notes.warning("W0416", desk.places.of("plan"), message);
+        let note = diagnostics
+            .notes
+            .warning("W0416", diagnostics.places.of("plan"), message);
         note.help(format!(
             "add a [[plan.class]] with sl = {sl} if it needs a share"
         ));

@@ -7,7 +7,7 @@ use netloom_routing::deadlock::Centre;
 use netloom_routing::{Forwarding, Routing};
 use netloom_topology::Topology;
 
-use super::desk::Desk;
+use super::diagnostics::Diagnostics;
 use super::reading::kind_table;
 use super::topology::kind_name;
 use crate::check;
@@ -48,36 +48,36 @@ pub(super) fn compile(
     topology: &Arc<Topology>,
     centre: Option<Centre>,
     (seed, needs_tables): (u64, bool),
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> Option<Forwarding> {
-    desk.work.begins("compiling the routing");
+    diagnostics.work.begins("compiling the routing");
     let compiled = match needs_tables {
         true => spec.routing.compile(topology, seed),
         false => spec.routing.compile_for_check(topology, seed),
     };
-    desk.goes_on()?;
+    diagnostics.goes_on()?;
     match compiled {
-        Ok(way) => {
-            let way = match centre {
-                Some(_) => way.for_shared_buffers(),
-                None => way,
+        Ok(forwarding) => {
+            let forwarding = match centre {
+                Some(_) => forwarding.for_shared_buffers(),
+                None => forwarding,
             };
-            desk.work.begins("proving freedom from deadlock");
-            check::deadlock::routing(&spec.kind, topology, &way, centre, desk);
-            Some(way)
+            diagnostics.work.begins("proving freedom from deadlock");
+            check::deadlock::routing(&spec.kind, topology, &forwarding, centre, diagnostics);
+            Some(forwarding)
         }
         Err(problem) => {
-            let place = desk
+            let place = diagnostics
                 .places
                 .written("routing.kind")
-                .unwrap_or(desk.places.of("routing"));
-            let note = desk.notes.error("E0500", place, problem);
+                .unwrap_or(diagnostics.places.of("routing"));
+            let note = diagnostics.notes.error("E0500", place, problem);
             let fitting = netloom_routing::fitting(topology.structure());
             note.help(format!("use one of: {}", fitting.join(", ")));
-            if let Some(failures) = desk.places.written("failure") {
+            if let Some(failures) = diagnostics.places.written("failure") {
                 note.also(failures, "the missing cables");
             }
-            if let Some(topology) = desk.places.written("topology.kind") {
+            if let Some(topology) = diagnostics.places.written("topology.kind") {
                 note.also(topology, "the fabric");
             }
             None

@@ -7,7 +7,7 @@ use netloom_fabric::{
 };
 use netloom_units::{Bytes, Ratio, Time};
 
-use super::desk::Desk;
+use super::diagnostics::Diagnostics;
 use super::link::LinkSpec;
 use super::machine::{Around, Machine};
 use super::nic::NicSpec;
@@ -90,7 +90,7 @@ pub(crate) fn machine(
     (link, nic): (&LinkSpec, &NicSpec),
     around: &Around<'_>,
     resolved: &mut Resolved,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> Option<Machine> {
     let (timing, lanes, topology) = (around.timing, around.lanes, around.topology);
     let flit = link.segmentation.flit.0;
@@ -99,19 +99,19 @@ pub(crate) fn machine(
     let acknowledges = nic.acknowledge.unwrap_or(true);
     // Acknowledgements have their own channel on the links of endpoints.
     let n_vls = lanes.n_vls.max(1 + u8::from(acknowledges));
-    let mut is_good = check::tiled::shape(spec, n_ports, topology.radix(), n_vls, desk);
-    is_good &= check::tiled::lanes(around, desk);
-    is_good &= check::tiled::core(timing, desk);
-    is_good &= check::flow_control::fits(switch, link.flow_control, around.way, desk);
-    is_good &= check::tiled::meaningless(desk);
-    is_good &= check::tiled::protocol(spec, nic, desk);
-    is_good &= check::nic::answered(nic, desk);
-    is_good &= check::nic::arbitrated(nic, around.has_nic_arbiter, desk);
+    let mut is_good = check::tiled::shape(spec, n_ports, topology.radix(), n_vls, diagnostics);
+    is_good &= check::tiled::lanes(around, diagnostics);
+    is_good &= check::tiled::core(timing, diagnostics);
+    is_good &= check::flow_control::fits(switch, link.flow_control, around.forwarding, diagnostics);
+    is_good &= check::tiled::meaningless(diagnostics);
+    is_good &= check::tiled::protocol(spec, nic, diagnostics);
+    is_good &= check::nic::answered(nic, diagnostics);
+    is_good &= check::nic::arbitrated(nic, around.has_nic_arbiter, diagnostics);
     let host = Link {
         flit: timing.links[0].flit,
         largest,
     };
-    is_good &= check::nic::control(nic, host, desk);
+    is_good &= check::nic::control(nic, host, diagnostics);
     let needs = |class: usize| {
         let lanes = lanes_on(&timing.names[class], around);
         Needs::new(lanes.count_ones(), timing.links[class], largest)
@@ -127,20 +127,21 @@ pub(crate) fn machine(
     let of_class = |(name, &(needs, share)): (&String, &(Needs, f64))| {
         let parts = Parts::new(share, buffer);
         let reserve = reserve(spec, name, (largest, n_vls, acknowledges), around);
-        is_good &= check::tiled::buffer(name, parts.normal, reserve.iter().sum(), flit, desk);
+        is_good &=
+            check::tiled::buffer(name, parts.normal, reserve.iter().sum(), flit, diagnostics);
         (parts.port(spec, needs, reserve), parts.marks_above(nic))
     };
     let (ports, marks_above): (Vec<_>, Vec<_>) =
         timing.names.iter().zip(&classes).map(of_class).unzip();
     let stash = stash(spec, timing);
-    is_good &= check::tiled::stash(stash, &ports, largest, desk);
+    is_good &= check::tiled::stash(stash, &ports, largest, diagnostics);
     if !is_good {
         return None;
     }
-    check::tiled::shared(&ports, timing, (largest, usual), desk);
-    check::tiled::idle_fact(buffer, around, desk);
+    check::tiled::shared(&ports, timing, (largest, usual), diagnostics);
+    check::tiled::idle_fact(buffer, around, diagnostics);
     if stash.is_some() {
-        check::tiled::stash_fact(&ports, around, flit, desk);
+        check::tiled::stash_fact(&ports, around, flit, diagnostics);
     }
     // NICs with their own arbiter have a queue (or a ring of flows) per level to choose from.
     let queues = match around.has_nic_arbiter {
@@ -172,7 +173,7 @@ pub(crate) fn machine(
         switch: SwitchPlan::Tiled(Box::new(tiled)),
         flow_control: FlowControl::Credits,
         endpoints: EndpointPlan {
-            buffer: check::nic::buffer(nic, queues, lanes, flit, desk)?,
+            buffer: check::nic::buffer(nic, queues, lanes, flit, diagnostics)?,
             ..nic.endpoints(queues, acknowledges, host)
         },
         marks_above,
@@ -234,7 +235,9 @@ fn share_of(spec: &TiledSpec, class: &str) -> f64 {
 
 /// Returns the data channels of a class of links, one bit each.
 fn lanes_on(class: &str, around: &Around<'_>) -> u32 {
-    around.way.map_or(0, |way| way.lanes_on(class))
+    around
+        .forwarding
+        .map_or(0, |forwarding| forwarding.lanes_on(class))
 }
 
 /// Returns the reserved flits of each channel: some packets for each one that this class of links

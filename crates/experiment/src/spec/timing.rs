@@ -5,7 +5,7 @@ use netloom_fabric::LinkTiming;
 use netloom_topology::Topology;
 use netloom_units::{NicId, Ratio, Time, Timebase};
 
-use super::desk::Desk;
+use super::diagnostics::Diagnostics;
 use super::link::LinkSpec;
 use super::measure::{MeasureSpec, Warmup};
 use super::reading::resolve_default;
@@ -32,16 +32,16 @@ pub(crate) struct Timing {
 pub(super) fn knows_link_classes(
     link: &LinkSpec,
     topology: &Topology,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> bool {
     let names = topology.link_classes();
     let known = || names.iter().map(String::as_str);
     let mut is_good = true;
     for (name, _) in &link.classes {
         if !known().any(|class| class == name) {
-            let place = desk.places.of(&format!("link.class.{name}"));
+            let place = diagnostics.places.of(&format!("link.class.{name}"));
             let message = format!("this fabric has no links of class `{name}`");
-            let note = desk.notes.error("E0301", place, message);
+            let note = diagnostics.notes.error("E0301", place, message);
             match nearest(name, known()) {
                 Some(near) => note.help(format!("did you mean `{near}`?")),
                 None => note.help(format!("use one of: {}", names.join(", "))),
@@ -58,10 +58,10 @@ pub(super) fn timing(
     switch: &SwitchSpec,
     topology: &Topology,
     resolved: &mut Resolved,
-    desk: &mut Desk<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> Option<Timing> {
     let names = topology.link_classes();
-    let is_good = knows_link_classes(link, topology, desk);
+    let is_good = knows_link_classes(link, topology, diagnostics);
     let flit = link.segmentation.flit;
     let classes = link.of_classes(topology);
     // The default clock keeps up with the fastest link, if links have their own rates.
@@ -106,10 +106,10 @@ pub(super) fn timing(
         .iter()
         .map(|&time| timebase.error(time))
         .fold(0.0, f64::max);
-    check::time::tick(timebase, worst, desk);
+    check::time::tick(timebase, worst, diagnostics);
     let (first, port) = topology.attachment(NicId(0));
     let cycle = links[usize::from(topology.link_class(first, port))].flit;
-    check::time::nic_cycles(topology, &links, cycle, desk);
+    check::time::nic_cycles(topology, &links, cycle, diagnostics);
     let mut joins_switches = vec![false; names.len()];
     for switch in topology.switches() {
         for (port, _, _) in topology.neighbours(switch) {
@@ -180,7 +180,7 @@ pub(super) fn ticks(spec: &MeasureSpec, timing: &Timing, is_planned: bool) -> Me
         },
         length,
         epoch: length.0.div_ceil(u64::from(spec.epochs)).max(1),
-        patience: at(spec.patience).0.max(1),
+        wait_limit: at(spec.patience).0.max(1),
         interval: spec.interval,
         waits: spec.waits.unwrap_or(is_planned),
     }

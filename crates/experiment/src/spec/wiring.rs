@@ -11,7 +11,7 @@ use netloom_routing::Forwarding;
 use netloom_topology::Topology;
 use netloom_units::Rate;
 
-use super::desk::Desk;
+use super::diagnostics::Diagnostics;
 use super::memory::Memory;
 use super::reading::Places;
 use super::{
@@ -98,10 +98,10 @@ fn wire(
     // The facts of `check` are discarded here.
     let facts = &mut vec![];
     let control = &mut || Control::Continue;
-    let desk = &mut Desk::new(places, request, notes, facts, control);
-    desk.memory = Memory::without_run(request);
+    let diagnostics = &mut Diagnostics::new(places, request, notes, facts, control);
+    diagnostics.memory = Memory::without_run(request);
     let seed = sections.measure.as_ref().map_or(1, |measure| measure.seed);
-    let topology = fabric::build(&sections.topology?, &sections.failures, seed, desk)?;
+    let topology = fabric::build(&sections.topology?, &sections.failures, seed, diagnostics)?;
     let radix = topology.radix();
     let centre = sections
         .switch
@@ -112,13 +112,13 @@ fn wire(
         .as_ref()
         .filter(|_| site::is_simulated(document))
         .and_then(|switch| site::bottleneck(switch, sections.link.as_ref()));
-    let way = sections
-        .routing
-        .and_then(|routing| routing::compile(&routing, &topology, centre, (seed, true), desk));
+    let forwarding = sections.routing.and_then(|routing| {
+        routing::compile(&routing, &topology, centre, (seed, true), diagnostics)
+    });
     let link = sections
         .link
-        .filter(|link| timing::knows_link_classes(link, &topology, desk));
-    let (forwarding, link) = (way?, link?);
+        .filter(|link| timing::knows_link_classes(link, &topology, diagnostics));
+    let (forwarding, link) = (forwarding?, link?);
     let rates = link.of_classes(&topology).into_iter();
     let rates = rates.map(|(rate, _)| rate).collect();
     let qos = sections.qos?;

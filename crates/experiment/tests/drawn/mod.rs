@@ -253,8 +253,8 @@ fn machine(tape: &mut Tape<'_>, wiring: &Wiring) -> Machine {
             writeln!(text, "column-packets = {}", tape.between(1, 4)).unwrap();
             let space = tape.of(&["shared", "per-output"]);
             writeln!(text, "row-space = \"{space}\"").unwrap();
-            let kept = tape.of(&["packet", "per-flit"]);
-            writeln!(text, "retransmission = \"{kept}\"").unwrap();
+            let retransmission = tape.of(&["packet", "per-flit"]);
+            writeln!(text, "retransmission = \"{retransmission}\"").unwrap();
             let priority = tape.of(&["equal", "equal", "transit-first"]);
             writeln!(text, "priority = \"{priority}\"").unwrap();
             writeln!(text, "lane-most = {}", tape.of(&["1.0", "0.5", "0.2"])).unwrap();

@@ -115,8 +115,8 @@ fn run_of(figure: &Figure, seed: u64) -> (Run, String) {
         seed: Some(seed),
         ..Request::new("machine.toml", MACHINE)
     });
-    let said = render(&loaded.document, &loaded.notes, false);
-    let experiment = loaded.experiment.unwrap_or_else(|| panic!("{said}"));
+    let messages = render(&loaded.document, &loaded.notes, false);
+    let experiment = loaded.experiment.unwrap_or_else(|| panic!("{messages}"));
     let options = RunOptions {
         tables: false,
         ..RunOptions::default()

@@ -37,8 +37,8 @@ pub(crate) fn runs(more: &str, seeds: u32, length: &str) -> Vec<Run> {
         "{MACHINE}{more}[measure]\nrepeat = {seeds}\nwarmup = \"20 us\"\nlength = \"{length}\"\n"
     );
     let loaded = load(&Request::new("theory.toml", &text));
-    let said = render(&loaded.document, &loaded.notes, false);
-    let experiment = loaded.experiment.unwrap_or_else(|| panic!("{said}"));
+    let messages = render(&loaded.document, &loaded.notes, false);
+    let experiment = loaded.experiment.unwrap_or_else(|| panic!("{messages}"));
     let options = RunOptions {
         tables: false,
         ..RunOptions::default()

@@ -9,7 +9,7 @@ use netloom_units::{NicId, Sc, Sl, Tick};
 use rustc_hash::FxHashMap;
 
 use crate::endpoint::connections::Meters;
-use crate::endpoint::{Admittance, Buffers, Endpoints, Flows, Nic, NicQueue, Programs, Receiver};
+use crate::endpoint::{Buffers, Endpoints, Flows, Nic, NicQueue, Programs, Receiver, Voqs};
 use crate::plan::tiles::Tiled;
 use crate::plan::{FabricPlan, FlowControl, NicQueues, ReceiveOrder};
 use crate::port_arbiter::PortArbiter;
@@ -94,8 +94,8 @@ impl<C: Send + State> Endpoints<C> {
         // A strict receiver counts overtaken packets itself.
         let looks_at_order =
             !is_strict && (plan.count_reordering || (keeps_order && cfg!(debug_assertions)));
-        let admittance = (plan.endpoints.queues == NicQueues::PerDestination).then(|| {
-            Admittance::new(
+        let voqs = (plan.endpoints.queues == NicQueues::PerDestination).then(|| {
+            Voqs::new(
                 n_nics * n_slots,
                 topology.n_nics(),
                 plan.queue_map(),
@@ -137,7 +137,7 @@ impl<C: Send + State> Endpoints<C> {
             buffers,
             sent: is_strict.then(FxHashMap::default),
             meters: Meters::new(plan, partition),
-            admittance,
+            voqs,
             has_duties: in_order || programs.is_some() || acknowledges,
             created: in_order.then(|| vec![Vec::new(); n_nics].into()),
             flows,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  workload, program ─► flow (window) ─► queue of a channel ─► arbiter ─► link      answers go first
-//!  source.rs program.rs   flows.rs         send.rs admittance.rs          send.rs    answers.rs
+//!  source.rs program.rs   flows.rs         send.rs voqs.rs                send.rs    answers.rs
 //!
 //!  link ─► reception ─► order ─► message complete ─► answer, program continues
 //!          receive.rs   order.rs   receiver.rs
@@ -14,7 +14,6 @@
 //! counts from the creation of a message (`buffer.rs` decides which part of them is in a bounded
 //! NIC). The clock of a NIC has one cycle per flit of its link.
 
-mod admittance;
 mod answers;
 mod buffer;
 mod build;
@@ -28,6 +27,7 @@ mod receiver;
 mod send;
 mod source;
 mod validate;
+mod voqs;
 
 use netloom_arbitration::Head;
 use netloom_encoding::{Encoded, State};
@@ -44,11 +44,11 @@ use crate::rows::Rows;
 use crate::slab::Slab;
 use crate::switch::{Candidate, Switches};
 
-pub(crate) use admittance::Admittance;
 pub(crate) use buffer::Buffers;
 pub(crate) use flows::Flows;
 pub(crate) use program::Programs;
 pub(crate) use receiver::Receiver;
+pub(crate) use voqs::Voqs;
 
 /// A message from a workload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -177,8 +177,8 @@ impl<S: Switches> Fabric<S> {
 
     /// Whether there are queues per destination in front of the NICs' own.
     #[inline(always)]
-    fn has_admittance(&self) -> bool {
-        !S::HAS_PLAIN_ENDPOINTS && self.endpoints.admittance.is_some()
+    fn has_voqs(&self) -> bool {
+        !S::HAS_PLAIN_ENDPOINTS && self.endpoints.voqs.is_some()
     }
 }
 
@@ -221,7 +221,7 @@ pub(crate) struct Endpoints<C> {
     pub(crate) meters: Option<Meters>,
     /// Queues per destination in front of the NICs' own, if any.
     #[state(part)]
-    pub(crate) admittance: Option<Admittance>,
+    pub(crate) voqs: Option<Voqs>,
     /// Whether there is work before a NIC sends: ordering of new messages, flows or programs.
     #[state(constant)]
     has_duties: bool,

@@ -192,11 +192,11 @@ mod tests {
                 prop_assert_eq!(reordering.arrive(arrived), overtaken_by);
                 // The remembered arrivals give a part of the distance, and all of it at the
                 // beginning.
-                let told = recent.arrive(number);
-                prop_assert_eq!(told > 0, overtaken_by > 0);
-                prop_assert!(told <= overtaken_by);
+                let reported = recent.arrive(number);
+                prop_assert_eq!(reported > 0, overtaken_by > 0);
+                prop_assert!(reported <= overtaken_by);
                 if at <= REMEMBERED {
-                    prop_assert_eq!(told, overtaken_by);
+                    prop_assert_eq!(reported, overtaken_by);
                 }
                 while let Some(next) = reordering.next(&arrived) {
                     handed.push(next.sequence);

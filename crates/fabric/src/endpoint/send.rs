@@ -98,7 +98,7 @@ impl<S: Switches> Fabric<S> {
         if state.present == 0 || state.link_until > now {
             return;
         }
-        if self.has_admittance() {
+        if self.has_voqs() {
             self.decide_admitted(nic, now, out);
             return;
         }

@@ -105,7 +105,7 @@ impl<S: Switches> Fabric<S> {
             destination,
             bytes,
         } = created;
-        let has_admittance = self.has_admittance();
+        let has_voqs = self.has_voqs();
         let endpoints = &mut self.endpoints;
         let row = endpoints.row_of[usize::from(class)][usize::from(sl & 15)];
         let recorded = &mut self.shared.rows[usize::from(row)];
@@ -146,7 +146,7 @@ impl<S: Switches> Fabric<S> {
             self.join_flow(now, nic, slot, id);
             return;
         }
-        if has_admittance {
+        if has_voqs {
             self.admit(nic, slot, destination, id);
             return;
         }

@@ -7,14 +7,14 @@ use crate::endpoint::{Created, Endpoints, Message, Nic};
 use crate::shared::Shared;
 use crate::slab::Claims;
 use crate::switch::NIL;
-use crate::validation::{Bounds, Ways};
+use crate::validation::{Bounds, RemainingRoutes};
 
 impl<C> Endpoints<C> {
     /// Validates a message that a workload is about to create.
     pub(crate) fn validate_created(
         &self,
         bounds: &Bounds<'_>,
-        ways: &mut Ways<'_>,
+        routes: &mut RemainingRoutes<'_>,
         nic: u32,
         created: &Created,
     ) -> Validity {
@@ -29,7 +29,7 @@ impl<C> Endpoints<C> {
         let row = self.row_of[class][usize::from(created.sl & 15)];
         self.validate_message(
             bounds,
-            ways,
+            routes,
             nic,
             &Message {
                 generation: bounds.now,
@@ -62,7 +62,7 @@ impl<C> Endpoints<C> {
     fn validate_message(
         &self,
         bounds: &Bounds<'_>,
-        ways: &mut Ways<'_>,
+        routes: &mut RemainingRoutes<'_>,
         nic: u32,
         message: &Message,
     ) -> Validity {
@@ -87,7 +87,7 @@ impl<C> Endpoints<C> {
         )?;
         ensure_below("packets of a message", message.index, 1u64 << 31)?;
         let vl = (bounds.lanes.data)(bounds.plan.channels.at_nic(source, sc));
-        ways.leave_nic(source, vl, sc, destination)
+        routes.leave_nic(source, vl, sc, destination)
     }
 
     /// Validates the state of all endpoints.
@@ -95,7 +95,7 @@ impl<C> Endpoints<C> {
         &self,
         shared: &Shared,
         bounds: &Bounds<'_>,
-        ways: &mut Ways<'_>,
+        routes: &mut RemainingRoutes<'_>,
     ) -> Validity {
         let n_slots = self.n_slots;
         let mut sent = 0u64;
@@ -116,12 +116,12 @@ impl<C> Endpoints<C> {
         if let Some(meters) = &self.meters {
             meters.validate(bounds.now)?;
         }
-        self.validate_queues(shared, bounds, ways)?;
+        self.validate_queues(shared, bounds, routes)?;
         for (nic, answers) in self.nics.iter().zip(&self.answers) {
             for answer in answers {
                 let (sc, destination) = answer.validate(bounds, nic.id)?;
                 let data = bounds.plan.channels.at_nic(nic.id, sc);
-                ways.leave_nic(nic.id, (bounds.lanes.answer)(data), sc, destination)?;
+                routes.leave_nic(nic.id, (bounds.lanes.answer)(data), sc, destination)?;
             }
         }
         self.receiver.validate(bounds)?;
@@ -137,19 +137,19 @@ impl<C> Endpoints<C> {
         &self,
         shared: &Shared,
         bounds: &Bounds<'_>,
-        ways: &mut Ways<'_>,
+        routes: &mut RemainingRoutes<'_>,
     ) -> Validity {
         let n_slots = self.n_slots;
         let mut messages = Claims::new(&self.messages, "message");
         let mut own = |nic: u32, slot: usize, message: &Message| {
-            self.validate_message(bounds, ways, nic, message)?;
+            self.validate_message(bounds, routes, nic, message)?;
             let sc = usize::from(message.sc) % self.slot_of.len();
             ensure_equal("queue of a message", usize::from(self.slot_of[sc]), slot)
         };
         let present = |nic: u32, slot: usize| self.nics[nic].present >> slot & 1 == 1;
         for (at, queue) in self.queues.iter().enumerate() {
             let (nic, slot) = ((at / n_slots) as u32, at % n_slots);
-            if self.flows.is_some() || self.admittance.is_some() {
+            if self.flows.is_some() || self.voqs.is_some() {
                 ensure_equal(
                     "queue of a NIC with queues per destination",
                     NIL,
@@ -175,7 +175,7 @@ impl<C> Endpoints<C> {
         if let Some(flows) = &self.flows {
             flows.validate(bounds, n_slots, &mut messages, &mut own)?;
         }
-        if let Some(admittance) = &self.admittance {
+        if let Some(voqs) = &self.voqs {
             let own_cut = |nic: u32, slot: usize, (row, flow, destination): (u8, u8, NicId)| {
                 let source = self.nics[nic].id;
                 let queue = &self.queues[nic * n_slots as u32 + slot as u32];
@@ -190,7 +190,7 @@ impl<C> Endpoints<C> {
                     destination,
                 )
             };
-            admittance.validate(bounds, n_slots, &mut messages, &mut own, own_cut, present)?;
+            voqs.validate(bounds, n_slots, &mut messages, &mut own, own_cut, present)?;
         }
         messages.finish()?;
         let Some(buffers) = &self.buffers else {

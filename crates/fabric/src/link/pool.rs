@@ -47,7 +47,7 @@ impl Shares {
 pub(crate) struct Pool {
     used: [u16; MOST_LANES],
     /// Flits in use or reserved: the sum over channels of the larger of the two.
-    kept: u32,
+    allocated: u32,
     total: u32,
 }
 
@@ -55,7 +55,7 @@ impl Pool {
     pub(crate) fn new(shares: &Shares) -> Self {
         Pool {
             used: [0; MOST_LANES],
-            kept: shares.reserve.iter().map(|&flits| u32::from(flits)).sum(),
+            allocated: shares.reserve.iter().map(|&flits| u32::from(flits)).sum(),
             total: 0,
         }
     }
@@ -69,16 +69,16 @@ impl Pool {
             || Invalid::new("buffer", format_args!("{n_lanes} channels"), "more"),
         )?;
         let pairs = || self.used.iter().zip(&shares.reserve);
-        let kept = pairs().map(|(used, reserve)| u32::from(*used.max(reserve)));
-        ensure_equal("flits kept in a buffer", kept.sum(), self.kept)?;
+        let allocated = pairs().map(|(used, reserve)| u32::from(*used.max(reserve)));
+        ensure_equal("flits kept in a buffer", allocated.sum(), self.allocated)?;
         ensure_equal(
             "flits in a buffer",
             pairs().map(|(used, _)| u32::from(*used)).sum(),
             self.total,
         )?;
-        ensure(self.kept <= shares.capacity, || {
+        ensure(self.allocated <= shares.capacity, || {
             let expected = format!("at most {} flits in a buffer", shares.capacity);
-            Invalid::new("buffer", expected, self.kept)
+            Invalid::new("buffer", expected, self.allocated)
         })
     }
 
@@ -88,9 +88,9 @@ impl Pool {
     }
 
     #[inline]
-    fn kept_with(&self, lane: usize, used: u16, shares: &Shares) -> u32 {
+    fn allocated_with(&self, lane: usize, used: u16, shares: &Shares) -> u32 {
         let reserve = shares.reserve[lane];
-        self.kept - u32::from(self.used[lane].max(reserve)) + u32::from(used.max(reserve))
+        self.allocated - u32::from(self.used[lane].max(reserve)) + u32::from(used.max(reserve))
     }
 
     /// Whether a packet fits: its channel stays within its limit, and no other one loses its
@@ -99,7 +99,7 @@ impl Pool {
     pub(crate) fn fits(&self, lane: u8, flits: u16, shares: &Shares) -> bool {
         let lane = usize::from(lane) % MOST_LANES;
         let used = self.used[lane] + flits;
-        used <= shares.most[lane] && self.kept_with(lane, used, shares) <= shares.capacity
+        used <= shares.most[lane] && self.allocated_with(lane, used, shares) <= shares.capacity
     }
 
     /// Returns what a channel uses, and its maximum.
@@ -116,11 +116,11 @@ impl Pool {
     pub(crate) fn take(&mut self, lane: u8, flits: u16, shares: &Shares) {
         let lane = usize::from(lane) % MOST_LANES;
         let used = self.used[lane] + flits;
-        self.kept = self.kept_with(lane, used, shares);
+        self.allocated = self.allocated_with(lane, used, shares);
         self.used[lane] = used;
         self.total += u32::from(flits);
         debug_assert!(
-            self.kept <= shares.capacity,
+            self.allocated <= shares.capacity,
             "a buffer never overflows and no channel loses its reserve"
         );
     }
@@ -131,7 +131,7 @@ impl Pool {
         let lane = usize::from(lane) % MOST_LANES;
         debug_assert!(self.used[lane] >= flits, "space is freed once");
         let used = self.used[lane] - flits;
-        self.kept = self.kept_with(lane, used, shares);
+        self.allocated = self.allocated_with(lane, used, shares);
         self.used[lane] = used;
         self.total -= u32::from(flits);
     }
@@ -181,7 +181,7 @@ mod tests {
     proptest! {
         /// The running sum equals the definition after any sequence of changes.
         #[test]
-        fn kept_is_the_sum_over_channels(steps in proptest::collection::vec((0u8..3, 1u16..30, any::<bool>()), 1..60)) {
+        fn allocated_flits_are_the_sum_over_channels(steps in proptest::collection::vec((0u8..3, 1u16..30, any::<bool>()), 1..60)) {
             let shares = shares();
             let mut pool = Pool::new(&shares);
             for (lane, flits, gives) in steps {
@@ -192,7 +192,7 @@ mod tests {
                     pool.take(lane, flits, &shares);
                 }
                 let sum: u32 = (0..3).map(|l| u32::from(pool.used[l].max(shares.reserve[l]))).sum();
-                prop_assert_eq!(pool.kept, sum);
+                prop_assert_eq!(pool.allocated, sum);
                 prop_assert!(sum <= shares.capacity);
                 prop_assert_eq!(pool.total, pool.used.iter().map(|&u| u32::from(u)).sum::<u32>());
             }

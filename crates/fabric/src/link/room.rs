@@ -121,19 +121,19 @@ impl Limits {
         if !self.is_pool {
             return self.min[lane] - mine;
         }
-        let mut kept = mine;
+        let mut allocated = mine;
         for other in (0..self.n_vls).filter(|other| *other != lane) {
-            kept += used(other).max(self.min[other]);
+            allocated += used(other).max(self.min[other]);
         }
-        (self.capacity - kept).min(self.max[lane].saturating_sub(mine))
+        (self.capacity - allocated).min(self.max[lane].saturating_sub(mine))
     }
 
     /// Whether classes may use this much at the same time.
     pub(crate) fn allow(&self, used: &[u32]) -> bool {
         if self.is_pool {
             let lanes = used.iter().take(self.n_vls).zip(&self.min);
-            let kept: u64 = lanes.map(|(&used, &min)| u64::from(used.max(min))).sum();
-            return kept <= u64::from(self.capacity);
+            let allocated: u64 = lanes.map(|(&used, &min)| u64::from(used.max(min))).sum();
+            return allocated <= u64::from(self.capacity);
         }
         let lane = |class: usize| class / self.per_lane.max(1) as usize % MOST_LANES;
         used.iter()
@@ -146,8 +146,8 @@ impl Limits {
         if !self.is_pool {
             return self.min[lane] * self.per_lane;
         }
-        let kept: u32 = self.min.iter().sum();
-        self.max[lane].min(self.capacity - (kept - self.min[lane]))
+        let allocated: u32 = self.min.iter().sum();
+        self.max[lane].min(self.capacity - (allocated - self.min[lane]))
     }
 
     /// Returns the limits of `per_lane` queues per lane; `flits` is the size of a queue, by lane.
@@ -555,7 +555,7 @@ mod tests {
             match sizes {
                 Sizes::Static(sizes) => sizes[vl] - self.used(vl, now),
                 Sizes::Pool { capacity, min, max } => {
-                    let kept: u32 = (0..min.len())
+                    let allocated: u32 = (0..min.len())
                         .map(|lane| {
                             if lane == vl {
                                 self.used(lane, now)
@@ -564,7 +564,7 @@ mod tests {
                             }
                         })
                         .sum();
-                    (capacity - kept).min(max[vl].saturating_sub(self.used(vl, now)))
+                    (capacity - allocated).min(max[vl].saturating_sub(self.used(vl, now)))
                 }
             }
         }

@@ -11,7 +11,7 @@ use crate::endpoint::control::Control;
 pub enum NicQueues {
     /// One unbounded queue per service channel.
     PerChannel,
-    /// One unbounded admittance queue per service channel and destination, followed by injection
+    /// One unbounded VOQ per service channel and destination, followed by injection
     /// queues like those of a switch input.
     PerDestination,
     /// One unbounded send queue per destination, regardless of the channel. They take turns packet

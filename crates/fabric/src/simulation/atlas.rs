@@ -1,10 +1,10 @@
 //! The partition and index of every part of a fabric.
 
-use netloom_topology::{Peer as Wired, Topology};
-use netloom_units::{NicId, Port as PortNumber, SwitchId};
+use netloom_topology::{Peer, Topology};
+use netloom_units::{NicId, Port, SwitchId};
 
 use crate::plan::FabricPlan;
-use crate::switch::Peer;
+use crate::switch::PeerRecord;
 
 /// Partition and index of switches, ports and NICs.
 pub(crate) struct Atlas {
@@ -50,7 +50,7 @@ impl Atlas {
     }
 
     /// Returns the partition and index of a port.
-    pub(crate) fn port(&self, switch: SwitchId, port: PortNumber) -> (u16, u32) {
+    pub(crate) fn port(&self, switch: SwitchId, port: Port) -> (u16, u32) {
         let (partition, first) = self.first_port[switch.index()];
         (partition, first + u32::from(port.0))
     }
@@ -69,23 +69,23 @@ impl Atlas {
         topology: &Topology,
         partition: u16,
         switch: SwitchId,
-        port: PortNumber,
-    ) -> Peer {
+        port: Port,
+    ) -> PeerRecord {
         match topology.peer(switch, port) {
-            Wired::Unused => Peer::Nobody,
-            Wired::Nic(nic) => Peer::Nic(self.nic_index[nic.index()]),
-            Wired::Switch(other, there) => match self.port(other, there) {
-                (at, port) if at == partition => Peer::Port(port),
-                (at, port) => Peer::Remote(at, port),
+            Peer::Unused => PeerRecord::Nobody,
+            Peer::Nic(nic) => PeerRecord::Nic(self.nic_index[nic.index()]),
+            Peer::Switch(other, there) => match self.port(other, there) {
+                (at, port) if at == partition => PeerRecord::Port(port),
+                (at, port) => PeerRecord::Remote(at, port),
             },
         }
     }
 
     /// Returns the switch and port number of a port of a partition.
-    pub(crate) fn name_of_port(&self, partition: u16, port: u32) -> (SwitchId, PortNumber) {
+    pub(crate) fn name_of_port(&self, partition: u16, port: u32) -> (SwitchId, Port) {
         let here = self.switches(partition);
         let at = here.partition_point(|s| self.first_port[s.index()].1 <= port) - 1;
         let first = self.first_port[here[at].index()].1;
-        (here[at], PortNumber((port - first) as u16))
+        (here[at], Port((port - first) as u16))
     }
 }

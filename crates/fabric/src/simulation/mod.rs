@@ -90,8 +90,8 @@ pub trait Simulation {
     /// Returns the steps of the followed packets, in order of time.
     fn steps(&mut self) -> Vec<Step>;
     /// Returns a cycle of waits, if there is one and if some packet has waited at an input for more
-    /// than `patience` ticks.
-    fn deadlock(&mut self, now: Tick, patience: u64) -> Option<Vec<Waiting>>;
+    /// than `wait_limit` ticks.
+    fn deadlock(&mut self, now: Tick, wait_limit: u64) -> Option<Vec<Waiting>>;
     /// Checks the invariants that hold between ticks; panics with the name of a violated one.
     fn check_laws(&mut self);
     /// Checks that the packets in transit are those sent that have not arrived.

@@ -33,11 +33,11 @@ pub(crate) trait Part {
     fn port_uses(&self, now: Tick) -> Vec<(SwitchId, Port, PortUse)>;
     fn nic_flits(&self) -> Vec<(NicId, Vec<u64>)>;
     fn stash_flits(&self) -> Vec<(SwitchId, u32)>;
-    /// Adds all waits; returns whether some packet has waited for longer than `patience`.
+    /// Adds all waits; returns whether some packet has waited for longer than `wait_limit`.
     fn waits(
         &self,
         now: Tick,
-        patience: u64,
+        wait_limit: u64,
         edges: &mut Vec<(u64, u64)>,
         named: Named<'_>,
     ) -> bool;
@@ -60,7 +60,7 @@ impl<S: Switches> Part for Fabric<S> {
 
     fn packets(&self) -> u64 {
         let reordering = self.endpoints.receiver.reordering.as_ref();
-        S::packets_under_way(self) + reordering.map_or(0, |all| all.held())
+        S::packets_in_flight(self) + reordering.map_or(0, |all| all.held())
     }
 
     fn waiting_messages(&self) -> u64 {
@@ -93,11 +93,11 @@ impl<S: Switches> Part for Fabric<S> {
     fn waits(
         &self,
         now: Tick,
-        patience: u64,
+        wait_limit: u64,
         edges: &mut Vec<(u64, u64)>,
         named: Named<'_>,
     ) -> bool {
-        S::waits(self, now, patience, edges, named)
+        S::waits(self, now, wait_limit, edges, named)
     }
 
     fn check_laws(&self) {

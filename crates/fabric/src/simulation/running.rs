@@ -24,7 +24,7 @@ pub(crate) struct Setting<'a> {
 }
 
 /// Called once per window: one instance of a fabric serves one process and several.
-type Way = Box<dyn Transport>;
+type BoxedTransport = Box<dyn Transport>;
 
 /// Builds the partitions of this process and schedules the first messages of every NIC. `partition`
 /// builds one part of the fabric.
@@ -35,11 +35,11 @@ pub(crate) fn start<S: Switches + 'static>(
     partition: impl Fn(&Atlas, u16) -> Fabric<S>,
 ) -> Box<dyn Simulation> {
     let n = plan.n_partitions();
-    let way: Way = match setting.ranks {
+    let transport: BoxedTransport = match setting.ranks {
         Some(ranks) => Box::new(OverRanks::new(ranks.clone(), n, plan.cabled_partitions())),
         None => Box::new(Local { n_partitions: n }),
     };
-    let here = way.placement().here;
+    let here = transport.placement().here;
     let partitions = here
         .clone()
         .map(|number| partition(&atlas, number as u16))
@@ -48,8 +48,8 @@ pub(crate) fn start<S: Switches + 'static>(
         1 => u64::MAX,
         _ => lookahead(plan),
     };
-    let mut engine: Engine<Fabric<S>, Way> =
-        Engine::with_transport(partitions, lookahead, setting.options.threads, way);
+    let mut engine: Engine<Fabric<S>, BoxedTransport> =
+        Engine::with_transport(partitions, lookahead, setting.options.threads, transport);
     for (local, partition) in here.enumerate() {
         // One partition at a time: its first events are moved into its queue before the next one.
         let mut first = Vec::new();
@@ -250,13 +250,13 @@ impl Simulation for Running {
         all
     }
 
-    fn deadlock(&mut self, now: Tick, patience: u64) -> Option<Vec<Waiting>> {
+    fn deadlock(&mut self, now: Tick, wait_limit: u64) -> Option<Vec<Waiting>> {
         let mut edges = Vec::new();
         let mut is_stalled = false;
         let Running { engine, atlas, .. } = self;
         let named = |partition, port| atlas.name_of_port(partition, port);
         for i in 0..engine.here().len() {
-            is_stalled |= engine.part(i).waits(now, patience, &mut edges, &named);
+            is_stalled |= engine.part(i).waits(now, wait_limit, &mut edges, &named);
         }
         if self.agree(u64::from(!is_stalled)) == 1 {
             return None;

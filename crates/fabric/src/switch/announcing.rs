@@ -9,13 +9,13 @@
 
 use netloom_encoding::{Invalid, State, Validity, ensure, ensure_below};
 use netloom_engine::Outbox;
-use netloom_units::{Port as PortNumber, SwitchId, Tick};
+use netloom_units::{Port, SwitchId, Tick};
 
 use crate::fabric::Fabric;
 use crate::parcel::Parcel;
 use crate::plan::FabricPlan;
 use crate::rows::Rows;
-use crate::switch::{Events, Peer, Switches};
+use crate::switch::{Events, PeerRecord, Switches};
 
 /// The announcements sent and received by the switches of a partition.
 #[derive(Clone, Debug, State)]
@@ -27,7 +27,7 @@ pub(crate) struct Announcing {
     tellers: Rows<Teller>,
     /// By port: the last announcement of it as an output.
     #[state(records)]
-    told: Rows<u32>,
+    announced: Rows<u32>,
     /// By port and output of the switch at the other end: the last announcement received.
     #[state(records)]
     heard: Rows<u32>,
@@ -59,12 +59,16 @@ impl Announcing {
     ) -> Option<Self> {
         let every = plan.forwarding.announced_every()?;
         let teller = |id: SwitchId| {
-            let told = plan.forwarding.announcements(id)?;
+            let announcements = plan.forwarding.announcements(id)?;
             let first = records(id).0;
-            let record = |port: &PortNumber| first + u32::from(port.0);
+            let record = |port: &Port| first + u32::from(port.0);
             Some(Teller {
-                outputs: told.outputs.iter().map(|p| (p.0, record(p))).collect(),
-                cables: told.cables.iter().map(record).collect(),
+                outputs: announcements
+                    .outputs
+                    .iter()
+                    .map(|p| (p.0, record(p)))
+                    .collect(),
+                cables: announcements.cables.iter().map(record).collect(),
                 ..Teller::default()
             })
         };
@@ -74,7 +78,7 @@ impl Announcing {
         Some(Announcing {
             period: u64::from(every.get()) * plan.switch.period(),
             tellers: tellers.collect::<Vec<_>>().into(),
-            told: vec![0; n as usize].into(),
+            announced: vec![0; n as usize].into(),
             heard: vec![0; (n * radix) as usize].into(),
             radix,
         })
@@ -86,7 +90,7 @@ impl Announcing {
         ensure(self.tellers.iter().all(|teller| !teller.is_due), || {
             Invalid::new("announcements", "none due", "one")
         })?;
-        for &flits in self.told.iter().chain(&self.heard) {
+        for &flits in self.announced.iter().chain(&self.heard) {
             ensure_below("flits announced", flits, 1u64 << 28)?;
         }
         Ok(())
@@ -94,7 +98,7 @@ impl Announcing {
 
     /// Returns the last announcement of an output over a cable.
     #[inline]
-    pub(crate) fn heard(&self, cable: u32, output: PortNumber) -> u32 {
+    pub(crate) fn heard(&self, cable: u32, output: Port) -> u32 {
         self.heard[cable * self.radix + u32::from(output.0)]
     }
 }
@@ -137,19 +141,19 @@ impl<S: Switches> Fabric<S> {
             let Some(announcing) = self.switches.announcing_mut() else {
                 return;
             };
-            if std::mem::replace(&mut announcing.told[record], flits) == flits {
+            if std::mem::replace(&mut announcing.announced[record], flits) == flits {
                 continue;
             }
             for &cable in &teller.cables {
                 let (peer, delay) = self.switches.cable(cable);
                 let event = |port| S::Event::announced(port, output, flits);
                 match peer {
-                    Peer::Port(port) => out.at(now + delay, event(port)),
-                    Peer::Remote(partition, port) => {
+                    PeerRecord::Port(port) => out.at(now + delay, event(port)),
+                    PeerRecord::Remote(partition, port) => {
                         out.send(partition, now + delay, event(port), Parcel::default());
                     }
                     // tidy: allow the name of a variant
-                    Peer::Nic(_) | Peer::Nobody => unreachable!("a cable to a switch"),
+                    PeerRecord::Nic(_) | PeerRecord::Nobody => unreachable!("a cable to a switch"),
                 }
             }
         }

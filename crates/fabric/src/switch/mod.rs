@@ -21,7 +21,7 @@ use crate::parcel::Parcel;
 use crate::recorder::PortUse;
 use crate::shared::Shared;
 use crate::switch::announcing::Announcing;
-use crate::validation::{Bounds, Ways};
+use crate::validation::{Bounds, RemainingRoutes};
 
 pub(crate) use header::{Exit, Header};
 
@@ -30,7 +30,7 @@ pub(crate) const NIL: u32 = u32::MAX;
 
 /// The other end of a port's link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Peer {
+pub(crate) enum PeerRecord {
     /// The port has no link.
     Nobody,
     /// A port of a switch in this partition.
@@ -163,7 +163,7 @@ pub(crate) trait Switches: Sized + Send + State {
 
     /// Prefetches what is found through that state.
     #[inline(always)]
-    fn prefetch_behind(fabric: &Fabric<Self>, switch: u32) {
+    fn prefetch_indirect(fabric: &Fabric<Self>, switch: u32) {
         let _ = (fabric, switch);
     }
 
@@ -251,7 +251,7 @@ pub(crate) trait Switches: Sized + Send + State {
     fn announcing_mut(&mut self) -> Option<&mut Announcing>;
 
     /// Returns the other end of a port, and the delay of announcements to it.
-    fn cable(&self, port: u32) -> (Peer, u64);
+    fn cable(&self, port: u32) -> (PeerRecord, u64);
 
     /// Makes a switch decide in this tick and check its announcements.
     fn wake(fabric: &mut Fabric<Self>, switch: u32, out: &mut Outbox<Fabric<Self>>);
@@ -260,15 +260,15 @@ pub(crate) trait Switches: Sized + Send + State {
     fn port_uses(&self, now: Tick) -> Vec<(SwitchId, Port, PortUse)>;
 
     /// Returns the packets in the buffers and on the links of this partition, each once.
-    fn packets_under_way(fabric: &Fabric<Self>) -> u64;
+    fn packets_in_flight(fabric: &Fabric<Self>) -> u64;
 
-    /// Adds all waits of this partition as pairs of keys ([`Waiting`](crate::Waiting)). `patience`
-    /// is how long a packet must have waited at an input before the search starts; returns `false`
-    /// if none has.
+    /// Adds all waits of this partition as pairs of keys ([`Waiting`](crate::Waiting)).
+    /// `wait_limit` is how long a packet must have waited at an input before the search starts;
+    /// returns `false` if none has.
     fn waits(
         fabric: &Fabric<Self>,
         now: Tick,
-        patience: u64,
+        wait_limit: u64,
         edges: &mut Vec<(u64, u64)>,
         remote: &dyn Fn(u16, u32) -> (SwitchId, Port),
     ) -> bool;
@@ -280,7 +280,7 @@ pub(crate) trait Switches: Sized + Send + State {
     fn validate(
         fabric: &Fabric<Self>,
         bounds: &Bounds<'_>,
-        ways: &mut Ways<'_>,
+        routes: &mut RemainingRoutes<'_>,
         pending: &[(Tick, Self::Event)],
     ) -> Validity;
 

@@ -69,7 +69,7 @@ impl Case {
         }
     }
 
-    /// Uses admittance queues per destination, and injection queues of `queue_flits` flits.
+    /// Uses VOQs per destination, and injection queues of `queue_flits` flits.
     pub(crate) fn per_destination(self, queue_flits: u32) -> Case {
         Case {
             queue_flits,
@@ -140,11 +140,11 @@ impl Case {
         let headroom = |class: usize, vl: usize| {
             let link = plan.links[class];
             let largest = u64::from(plan.largest[vl]);
-            let said = (2 * link.delay).div_ceil(link.flit) + 2 * largest;
+            let usual = (2 * link.delay).div_ceil(link.flit) + 2 * largest;
             // With every stage and every rounding to a clock edge.
             let stages = ahead + cycles.credit * period + 2 * period.max(link.flit) + link.flit;
             let needed = (2 * link.delay + stages).div_ceil(link.flit) + largest;
-            u32::try_from(said.max(needed)).unwrap()
+            u32::try_from(usual.max(needed)).unwrap()
         };
         let lanes = 0..plan.largest.len();
         let classes = 0..plan.links.len();

@@ -42,8 +42,8 @@ impl Twin<'_> {
     fn separable(&mut self, s: usize) {
         let n = self.ports[s].len();
         let mut requests: Vec<Vec<(usize, usize)>> = vec![vec![]; n];
-        for (number, p, way) in self.free_ways(s) {
-            let mut queues = self.queues_in_turn(s, p, way).into_iter();
+        for (number, p, crossbar_input) in self.free_crossbar_inputs(s) {
+            let mut queues = self.queues_in_turn(s, p, crossbar_input).into_iter();
             let asked = queues.find_map(|q| self.may_cross(s, p, q).map(|output| (q, output)));
             if let Some((q, output)) = asked {
                 requests[output].push((number, q));
@@ -54,17 +54,17 @@ impl Twin<'_> {
             let winner = asking.into_iter().min_by_key(|(n, _)| turn(*n, first));
             if let Some((number, q)) = winner {
                 self.ports[s][output].next_input = number + 1;
-                self.cross(s, number / self.n_ways(), q, output);
+                self.cross(s, number / self.n_crossbar_inputs(), q, output);
             }
         }
     }
 
     fn islip(&mut self, s: usize, iterations: u8) {
-        let (n, n_ways) = (self.ports[s].len(), self.n_ways());
-        let n_inputs = n * n_ways;
+        let (n, n_crossbar_inputs) = (self.ports[s].len(), self.n_crossbar_inputs());
+        let n_inputs = n * n_crossbar_inputs;
         let mut wants: Vec<Vec<usize>> = vec![vec![]; n_inputs];
-        for (number, p, way) in self.free_ways(s) {
-            let queues = self.queues_in_turn(s, p, way).into_iter();
+        for (number, p, crossbar_input) in self.free_crossbar_inputs(s) {
+            let queues = self.queues_in_turn(s, p, crossbar_input).into_iter();
             wants[number] = queues.filter_map(|q| self.may_cross(s, p, q)).collect();
         }
         let mut input_of = vec![None; n];
@@ -81,13 +81,13 @@ impl Twin<'_> {
                 }
             }
             for p in 0..n_inputs {
-                let (input, way) = (p / n_ways, p % n_ways);
-                let first = self.ports[s][input].ways[way].next_output;
+                let (input, crossbar_input) = (p / n_crossbar_inputs, p % n_crossbar_inputs);
+                let first = self.ports[s][input].crossbar_inputs[crossbar_input].next_output;
                 if let Some(&o) = grants[p].iter().min_by_key(|&&o| turn(o, first)) {
                     input_of[o] = Some(p);
                     output_of[p] = Some(o);
                     if round == 0 {
-                        self.ports[s][input].ways[way].next_output = o + 1;
+                        self.ports[s][input].crossbar_inputs[crossbar_input].next_output = o + 1;
                         self.ports[s][o].next_input = p + 1;
                     }
                 }
@@ -95,8 +95,8 @@ impl Twin<'_> {
         }
         for number in 0..n_inputs {
             if let Some(o) = output_of[number] {
-                let (p, way) = (number / n_ways, number % n_ways);
-                let mut queues = self.queues_in_turn(s, p, way).into_iter();
+                let (p, crossbar_input) = (number / n_crossbar_inputs, number % n_crossbar_inputs);
+                let mut queues = self.queues_in_turn(s, p, crossbar_input).into_iter();
                 let q = queues.find(|&q| self.may_cross(s, p, q) == Some(o));
                 self.cross(s, p, q.expect("a queue"), o);
             }

@@ -46,7 +46,7 @@ impl Twin<'_> {
     }
 
     /// Returns the crossbar output that a packet at a port needs.
-    fn way(&self, p: usize, output: usize) -> To {
+    fn crossbar_output(&self, p: usize, output: usize) -> To {
         let h = self.hierarchy();
         let (ports, links) = (
             usize::from(h.centre.ports_per_mport),
@@ -90,7 +90,7 @@ impl Twin<'_> {
         let (id, to) = match from {
             From::Port(p) => {
                 let id = self.joined(s, p, queue)?;
-                (id, self.way(p, self.packets[id].output))
+                (id, self.crossbar_output(p, self.packets[id].output))
             }
             From::Link(link) => {
                 let id = *self.links[s][link].queues[queue].front()?;
@@ -105,17 +105,23 @@ impl Twin<'_> {
     }
 
     /// Returns the request of an input connection: its first queue that could cross.
-    fn asks(&self, s: usize, from: From, way: usize) -> Option<(To, usize, usize)> {
-        let (ways, n) = match from {
-            From::Port(p) => (&self.ports[s][p].ways, self.ports[s][p].queues.len()),
-            From::Link(link) => (&self.links[s][link].ways, self.links[s][link].queues.len()),
+    fn asks(&self, s: usize, from: From, crossbar_input: usize) -> Option<(To, usize, usize)> {
+        let (crossbar_inputs, n) = match from {
+            From::Port(p) => (
+                &self.ports[s][p].crossbar_inputs,
+                self.ports[s][p].queues.len(),
+            ),
+            From::Link(link) => (
+                &self.links[s][link].crossbar_inputs,
+                self.links[s][link].queues.len(),
+            ),
         };
-        if ways[way].until > self.now {
+        if crossbar_inputs[crossbar_input].until > self.now {
             return None;
         }
         (0..n)
-            .map(|k| (ways[way].next_queue + k) % n)
-            .filter(|&queue| self.way_of(queue) == way)
+            .map(|k| (crossbar_inputs[crossbar_input].next_queue + k) % n)
+            .filter(|&queue| self.crossbar_input_of(queue) == crossbar_input)
             .find_map(|queue| self.request(s, from, queue).map(|(to, id)| (to, queue, id)))
     }
 
@@ -123,11 +129,11 @@ impl Twin<'_> {
         let ports = (0..self.ports[s].len()).map(From::Port);
         let links = (0..self.links[s].len()).map(From::Link);
         let mut requests = vec![];
-        let n_ways = self.n_ways();
+        let n_crossbar_inputs = self.n_crossbar_inputs();
         for from in ports.chain(links) {
-            for way in 0..n_ways {
-                if let Some((to, queue, id)) = self.asks(s, from, way) {
-                    requests.push((to, (from, way), queue, id));
+            for crossbar_input in 0..n_crossbar_inputs {
+                if let Some((to, queue, id)) = self.asks(s, from, crossbar_input) {
+                    requests.push((to, (from, crossbar_input), queue, id));
                 }
             }
         }
@@ -140,9 +146,9 @@ impl Twin<'_> {
                 To::Link(link) => self.links[s][link].next_input,
                 To::Central(o) => self.ports[s][o].next_link,
             };
-            let number = |(from, way): (From, usize)| match from {
-                From::Port(p) => p * n_ways + way,
-                From::Link(link) => link * n_ways + way,
+            let number = |(from, crossbar_input): (From, usize)| match from {
+                From::Port(p) => p * n_crossbar_inputs + crossbar_input,
+                From::Link(link) => link * n_crossbar_inputs + crossbar_input,
             };
             let own = requests.iter().filter(|r| r.0 == to);
             let winner = own.min_by_key(|r| turn(number(r.1), first));
@@ -245,11 +251,11 @@ impl Twin<'_> {
         let packet = self.packets[id];
         let passes = self.passes(pace, id, self.passed[&id].clone());
         let until = self.held_until(pace, &passes);
-        let way = self.way_of(queue);
+        let crossbar_input = self.crossbar_input_of(queue);
         let state = &mut self.links[s][link];
         state.queues[queue].pop_front();
-        state.ways[way].until = until;
-        state.ways[way].next_queue = (queue + 1) % state.queues.len();
+        state.crossbar_inputs[crossbar_input].until = until;
+        state.crossbar_inputs[crossbar_input].next_queue = (queue + 1) % state.queues.len();
         self.ports[s][output].central_until = until;
         if !self.is_slotted(s, output, true) {
             self.take_output(s, id);

@@ -5,7 +5,7 @@ use netloom_routing::{Lookup, Occasion};
 use netloom_units::{NicId, Port, SwitchId};
 
 use super::Twin;
-use super::sight::Sight;
+use super::adaptive_view::AdaptiveView;
 use super::state::{Class, Occurrence, Packet, Sender};
 
 impl Twin<'_> {
@@ -53,7 +53,7 @@ impl Twin<'_> {
         };
         let mut word = packet.word;
         let sc = packet.sc;
-        let view = Sight {
+        let view = AdaptiveView {
             twin: self,
             s,
             from,
@@ -162,31 +162,34 @@ impl Twin<'_> {
     }
 
     /// Returns the queues of an input connection in the order of its pointer.
-    pub(super) fn queues_in_turn(&self, s: usize, p: usize, way: usize) -> Vec<usize> {
+    pub(super) fn queues_in_turn(&self, s: usize, p: usize, crossbar_input: usize) -> Vec<usize> {
         let n = self.ports[s][p].queues.len();
-        let first = self.ports[s][p].ways[way].next_queue;
+        let first = self.ports[s][p].crossbar_inputs[crossbar_input].next_queue;
         (0..n)
             .map(|k| (first + k) % n)
-            .filter(|&queue| self.way_of(queue) == way)
+            .filter(|&queue| self.crossbar_input_of(queue) == crossbar_input)
             .collect()
     }
 
     /// Returns the free input connections of all inputs: each with its number, its input and its
     /// own number there.
-    pub(super) fn free_ways(&self, s: usize) -> Vec<(usize, usize, usize)> {
-        let n_ways = self.n_ways();
-        let all = (0..self.ports[s].len() * n_ways).map(|n| (n, n / n_ways, n % n_ways));
-        all.filter(|&(_, p, way)| self.ports[s][p].ways[way].until <= self.now)
-            .collect()
+    pub(super) fn free_crossbar_inputs(&self, s: usize) -> Vec<(usize, usize, usize)> {
+        let n_crossbar_inputs = self.n_crossbar_inputs();
+        let all = (0..self.ports[s].len() * n_crossbar_inputs)
+            .map(|n| (n, n / n_crossbar_inputs, n % n_crossbar_inputs));
+        all.filter(|&(_, p, crossbar_input)| {
+            self.ports[s][p].crossbar_inputs[crossbar_input].until <= self.now
+        })
+        .collect()
     }
 
     /// Takes a granted packet from its queue; its input is occupied.
     pub(super) fn dequeue(&mut self, s: usize, p: usize, q: usize, until: u64) -> usize {
-        let way = self.way_of(q);
+        let crossbar_input = self.crossbar_input_of(q);
         let state = &mut self.ports[s][p];
         let id = state.queues[q].pop_front().expect("a packet");
-        state.ways[way].until = until;
-        state.ways[way].next_queue = (q + 1) % state.queues.len();
+        state.crossbar_inputs[crossbar_input].until = until;
+        state.crossbar_inputs[crossbar_input].next_queue = (q + 1) % state.queues.len();
         self.mark(s, p, id);
         id
     }

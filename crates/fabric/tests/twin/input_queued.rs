@@ -36,7 +36,7 @@ impl Twin<'_> {
         // All that could cross, each input's in the order of its pointer.
         let mut asking: Vec<Vec<Asking>> = (0..self.ports[s].len())
             .map(|p| {
-                if self.ports[s][p].ways[0].until > self.now {
+                if self.ports[s][p].crossbar_inputs[0].until > self.now {
                     return vec![];
                 }
                 let queues = self.queues_in_turn(s, p, 0).into_iter();
@@ -107,7 +107,7 @@ impl Twin<'_> {
                 }
             }
             for p in 0..n {
-                let first = self.ports[s][p].ways[0].next_output;
+                let first = self.ports[s][p].crossbar_inputs[0].next_output;
                 let accepted = grants[p].iter().min_by_key(|(o, ..)| turn(*o, first));
                 let Some(&(o, asked, grant)) = accepted else {
                     continue;
@@ -117,7 +117,7 @@ impl Twin<'_> {
                 self.arbiters[s][o].commit(grant);
                 matched.push((p, asked));
                 if round == 0 {
-                    self.ports[s][p].ways[0].next_output = o + 1;
+                    self.ports[s][p].crossbar_inputs[0].next_output = o + 1;
                     self.ports[s][o].next_input = p + 1;
                 }
             }

@@ -8,10 +8,10 @@
 //! - `link`: a packet on a link, and the sender's view of the other end
 //! - `pause`: priority flow control
 //! - `input`: a header is received, routed and queued
-//! - `sight`: the view of adaptive routings, and marking at inputs
+//! - `adaptive_view`: the view of adaptive routings, and marking at inputs
 //! - `cioq`, `input_queued`, `hierarchical`: allocation
 //! - `output`: scheduling of links after output buffers
-//! - `nic`: arrivals, admittance and injection
+//! - `nic`: arrivals, VOQs and injection
 //! - `flows`: flows that take turns within their windows
 //! - `answers`: acknowledgements
 //! - `program`: ranks that send and receive
@@ -19,6 +19,7 @@
 #![allow(clippy::needless_range_loop)] // Ports are numbers here, as in the papers.
 #![allow(dead_code)] // Each test file uses its part.
 
+mod adaptive_view;
 mod answers;
 mod cioq;
 mod flows;
@@ -30,7 +31,6 @@ mod nic;
 mod output;
 mod pause;
 mod program;
-mod sight;
 mod state;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -43,7 +43,9 @@ use netloom_topology::{Egress, Peer};
 use netloom_units::{NicId, Port, Sc, Sl, SwitchId, Tick, Vl};
 
 use flows::Flows;
-use state::{CentralLink, Far, Injection, NicState, Occurrence, Packet, PortState, Sender, Way};
+use state::{
+    CentralLink, CrossbarInput, Far, Injection, NicState, Occurrence, Packet, PortState, Sender,
+};
 
 /// Counts of events so far, other than packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -145,10 +147,10 @@ impl<'a> Twin<'a> {
             passed: BTreeMap::new(),
             deliveries: vec![],
         };
-        let (n_queues, n_ways) = (twin.n_queues(), twin.n_ways());
+        let (n_queues, n_crossbar_inputs) = (twin.n_queues(), twin.n_crossbar_inputs());
         let port = || PortState {
             queues: vec![VecDeque::new(); n_queues],
-            ways: vec![Way::default(); n_ways],
+            crossbar_inputs: vec![CrossbarInput::default(); n_crossbar_inputs],
             whole: vec![0; vls],
             space_used: vec![0; vls],
             in_output: vec![0; vls],
@@ -157,7 +159,7 @@ impl<'a> Twin<'a> {
             ..PortState::default()
         };
         let link = || CentralLink {
-            ways: vec![Way::default(); n_ways],
+            crossbar_inputs: vec![CrossbarInput::default(); n_crossbar_inputs],
             queues: vec![VecDeque::new(); vls],
             space_used: vec![0; vls],
             in_buffer: vec![0; vls],
@@ -179,7 +181,7 @@ impl<'a> Twin<'a> {
             let injection = || (0..n_queues).map(|_| Injection::default()).collect();
             twin.nics.push(NicState {
                 queues: vec![VecDeque::new(); slots.len()],
-                admittance: vec![BTreeMap::new(); slots.len()],
+                voqs: vec![BTreeMap::new(); slots.len()],
                 injection: slots.iter().map(|_| injection()).collect(),
                 next_injection: vec![0; slots.len()],
                 answers: VecDeque::new(),
@@ -259,7 +261,7 @@ impl<'a> Twin<'a> {
         let link = |l: &CentralLink| empty(&l.queues) && none(&l.space_used) && none(&l.in_buffer);
         let nic = |n: &NicState| {
             n.queues.iter().all(VecDeque::is_empty)
-                && n.admittance
+                && n.voqs
                     .iter()
                     .flat_map(BTreeMap::values)
                     .all(VecDeque::is_empty)
@@ -361,7 +363,7 @@ impl<'a> Twin<'a> {
     }
 
     /// Returns the connections of an input to its crossbar.
-    fn n_ways(&self) -> usize {
+    fn n_crossbar_inputs(&self) -> usize {
         match self.plan.switch.crossbar().input_ports {
             InputPorts::One => 1,
             InputPorts::PerLane => usize::from(self.plan.n_vls),
@@ -369,9 +371,9 @@ impl<'a> Twin<'a> {
     }
 
     /// Returns the connection of a queue.
-    fn way_of(&self, queue: usize) -> usize {
+    fn crossbar_input_of(&self, queue: usize) -> usize {
         let (per_vl, _) = self.scheme();
-        queue / per_vl % self.n_ways()
+        queue / per_vl % self.n_crossbar_inputs()
     }
 
     fn n_queues(&self) -> usize {

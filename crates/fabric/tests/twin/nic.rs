@@ -93,9 +93,8 @@ impl Twin<'_> {
         }
         let queue = self.first_queue(nic, self.slots[slot].0, message.destination);
         let state = &mut self.nics[nic];
-        let waiting: &mut VecDeque<Message> = state.admittance[slot]
-            .entry(message.destination)
-            .or_default();
+        let waiting: &mut VecDeque<Message> =
+            state.voqs[slot].entry(message.destination).or_default();
         if waiting.is_empty() {
             let active = &mut state.injection[slot][queue].active;
             active.push_back(message.destination);
@@ -123,7 +122,7 @@ impl Twin<'_> {
         )
     }
 
-    /// Fills injection queues from admittance queues, destination after destination.
+    /// Fills injection queues from VOQs, destination after destination.
     fn refill(&mut self, nic: usize) {
         let plan = self.plan;
         for (slot, &(sc, _)) in self.slots.iter().enumerate() {
@@ -132,7 +131,7 @@ impl Twin<'_> {
             let state = &mut self.nics[nic];
             for injection in &mut state.injection[slot] {
                 while let Some(&destination) = injection.active.front() {
-                    let waiting = state.admittance[slot].get_mut(&destination);
+                    let waiting = state.voqs[slot].get_mut(&destination);
                     let waiting = waiting.expect("an active destination");
                     let message = waiting.front_mut().expect("an active destination");
                     let mut rest = *message;

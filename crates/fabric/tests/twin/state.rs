@@ -146,7 +146,7 @@ pub(super) struct PortState {
     /// granted.
     pub(super) occupancy: u32,
     /// The connections to the crossbar: one, or one for each lane.
-    pub(super) ways: Vec<Way>,
+    pub(super) crossbar_inputs: Vec<CrossbarInput>,
     pub(super) in_buffer: Counts,
     /// Flits of packets whose header has come and whose tail has not left, by lane.
     pub(super) whole: Vec<u32>,
@@ -161,14 +161,14 @@ pub(super) struct PortState {
     /// Flits routed to this output and not granted the path into its buffer.
     pub(super) committed: u32,
     /// The last announcement of this output, and announcements of outputs at the other end.
-    pub(super) told: u32,
+    pub(super) announced: u32,
     pub(super) heard: BTreeMap<usize, u32>,
     pub(super) far: Far,
 }
 
 /// A connection from an input to a crossbar.
 #[derive(Clone, Default)]
-pub(super) struct Way {
+pub(super) struct CrossbarInput {
     pub(super) until: u64,
     pub(super) next_queue: usize,
     pub(super) next_output: usize,
@@ -181,7 +181,7 @@ pub(super) struct CentralLink {
     pub(super) until: u64,
     pub(super) next_input: usize,
     /// As an input of the central crossbar.
-    pub(super) ways: Vec<Way>,
+    pub(super) crossbar_inputs: Vec<CrossbarInput>,
     pub(super) queues: Vec<VecDeque<usize>>,
     pub(super) space_used: Vec<u32>,
     pub(super) in_buffer: Vec<u32>,
@@ -261,7 +261,7 @@ pub(super) struct NicState {
     /// By channel.
     pub(super) queues: Vec<VecDeque<Message>>,
     /// By channel and destination, by channel and queue of the first switch.
-    pub(super) admittance: Vec<BTreeMap<u32, VecDeque<Message>>>,
+    pub(super) voqs: Vec<BTreeMap<u32, VecDeque<Message>>>,
     pub(super) injection: Vec<Vec<Injection>>,
     pub(super) next_injection: Vec<usize>,
     pub(super) answers: VecDeque<Answer>,
@@ -287,7 +287,7 @@ pub(super) fn room(sizes: &Sizes, used: &[u32], vl: usize) -> u32 {
     match sizes {
         Sizes::Static(sizes) => sizes[vl].checked_sub(used[vl]).expect("no overflow"),
         Sizes::Pool { capacity, min, max } => {
-            let kept: u32 = (0..used.len())
+            let allocated: u32 = (0..used.len())
                 .map(|l| {
                     if l == vl {
                         used[l]
@@ -296,7 +296,8 @@ pub(super) fn room(sizes: &Sizes, used: &[u32], vl: usize) -> u32 {
                     }
                 })
                 .sum();
-            (capacity.checked_sub(kept).expect("no overflow")).min(max[vl].saturating_sub(used[vl]))
+            (capacity.checked_sub(allocated).expect("no overflow"))
+                .min(max[vl].saturating_sub(used[vl]))
         }
     }
 }

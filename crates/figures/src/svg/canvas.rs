@@ -263,8 +263,8 @@ pub(super) fn cut_text(text: &str, at_most: usize) -> String {
     if text.chars().count() <= at_most {
         return text.to_owned();
     }
-    let kept: String = text.chars().take(at_most - 1).collect();
-    format!("{}…", kept.trim_end())
+    let shortened: String = text.chars().take(at_most - 1).collect();
+    format!("{}…", shortened.trim_end())
 }
 
 /// Wraps a text to a width, after commas if possible, otherwise at spaces; a longer word is

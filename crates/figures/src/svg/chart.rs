@@ -155,12 +155,12 @@ fn markers(
 }
 
 fn boxes_of(canvas: &mut Canvas, boxes: &[BoxPlot], frame: &Frame<'_>) {
-    let beside = |category: usize| boxes.iter().filter(|b| b.category == category).count();
+    let n_in_category = |category: usize| boxes.iter().filter(|b| b.category == category).count();
     let mut seen = std::collections::BTreeMap::new();
     let slot = frame.px(1.0) - frame.px(0.0);
     for b in boxes {
         let nth: &mut usize = seen.entry(b.category).or_default();
-        let n = beside(b.category) as f64;
+        let n = n_in_category(b.category) as f64;
         let width = (slot * 0.6 / n).min(16.0);
         let x = frame.px(b.category as f64) + (*nth as f64 + 0.5 - n / 2.0) * (slot * 0.8 / n);
         *nth += 1;

@@ -63,7 +63,7 @@ const WIDEST_CELL: f64 = 60.0;
 const NAME: [usize; 4] = [22, 30, 40, 60];
 
 /// Returns the number of letters to keep of the names of an axis.
-fn kept_letters(axis: &Axis) -> usize {
+fn shown_letters(axis: &Axis) -> usize {
     let names = axis.categories();
     let are_distinct = |letters: &&usize| {
         let cut = names.iter().map(|name| cut_text(name, **letters));
@@ -258,7 +258,7 @@ impl<'f> Sheet<'f> {
                 canvas.stroke_line((x, below), (x, below + 2.5), "#444", 0.5);
             }
             let text = match is_name {
-                true => cut_text(&text, kept_letters(&self.figure.x)),
+                true => cut_text(&text, shown_letters(&self.figure.x)),
                 false => text,
             };
             if self.x_names.turned {
@@ -299,7 +299,7 @@ impl<'f> Sheet<'f> {
             let text = if names.is_empty() {
                 text
             } else {
-                cut_text(&text, kept_letters(&self.figure.y))
+                cut_text(&text, shown_letters(&self.figure.y))
             };
             canvas.text(
                 frame.left - 4.0,
@@ -346,7 +346,7 @@ fn left_margin(y: &Axis, font: f64, small: f64) -> f64 {
     let widest = match &y.scale {
         Scale::Category(names) => names
             .iter()
-            .map(|name| text_width(&cut_text(name, kept_letters(y)), small))
+            .map(|name| text_width(&cut_text(name, shown_letters(y)), small))
             .fold(0.0, f64::max),
         _ => {
             // The widest of all ticks that may be drawn.
@@ -384,7 +384,7 @@ fn x_names(x: &Axis, small: f64, panel_width: f64) -> Names {
     let slot = panel_width / names.len().max(1) as f64;
     let widest = names
         .iter()
-        .map(|name| text_width(&cut_text(name, kept_letters(x)), small))
+        .map(|name| text_width(&cut_text(name, shown_letters(x)), small))
         .fold(0.0, f64::max);
     if widest <= slot - 2.0 {
         return plain;

@@ -64,7 +64,7 @@ impl Device {
         let is_switch = node.kind.is_switch();
         let speeds = || node.ports.iter().filter_map(|p| p.cable?.speed);
         let has_extended_speeds = speeds().any(|s| SpeedCode::of(Some(s)).extended != 0);
-        let port = |(number, port): (usize, &crate::Port)| {
+        let port = |(number, port): (usize, &crate::SubnetPort)| {
             let is_own_port = is_switch && number == 0;
             let start = port_info::Start {
                 number: number as u8,

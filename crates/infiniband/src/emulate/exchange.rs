@@ -169,8 +169,8 @@ impl Exchange {
         };
         if length == 0 {
             let description = &self.fabric.device(at).description;
-            let kept = name.len() - 1;
-            name[..kept].copy_from_slice(&description[..kept]);
+            let copied = name.len() - 1;
+            name[..copied].copy_from_slice(&description[..copied]);
         }
         let id = self.free_id()?;
         let client = Client {

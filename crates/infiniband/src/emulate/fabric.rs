@@ -207,7 +207,7 @@ fn check(subnet: &Subnet, profiles: &Profiles) -> Result<(), String> {
 }
 
 fn port_beyond_lids(node: &crate::Node) -> bool {
-    let beyond = |port: &crate::Port| {
+    let beyond = |port: &crate::SubnetPort| {
         let is_unicast = port.lid.is_none_or(crate::Lid::is_unicast);
         !is_unicast || port.lmc > 7
     };

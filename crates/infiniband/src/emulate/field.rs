@@ -59,9 +59,9 @@ impl Field {
     /// the last byte.
     #[inline]
     const fn place(self) -> (usize, usize, usize) {
-        let behind = self.first + self.bits;
-        let end = behind.div_ceil(8);
-        (self.first / 8, end, end * 8 - behind)
+        let end_bit = self.first + self.bits;
+        let end = end_bit.div_ceil(8);
+        (self.first / 8, end, end * 8 - end_bit)
     }
 }
 
@@ -88,21 +88,21 @@ pub(super) use layout;
 /// change other bits.
 #[cfg(test)]
 pub(super) fn check_layout(fields: &[(&str, Field)], n_bytes: usize) {
-    let mut behind = 0;
+    let mut end = 0;
     for (name, field) in fields {
-        assert!(field.first >= behind, "{name} overlaps the field before it");
-        behind = field.first + field.bits;
-        assert!(behind <= n_bytes * 8, "{name} is behind the end");
+        assert!(field.first >= end, "{name} overlaps the field before it");
+        end = field.first + field.bits;
+        assert!(end <= n_bytes * 8, "{name} is behind the end");
         for value in [0, 1, field.largest() / 3, field.largest()] {
             for background in [0x00, 0xff, 0xa5] {
                 let mut data = vec![background; n_bytes];
                 field.set(&mut data, value);
                 assert_eq!(field.get(&data), value, "{name}");
                 for bit in 0..n_bytes * 8 {
-                    let is_inside = bit >= field.first && bit < behind;
+                    let is_inside = bit >= field.first && bit < end;
                     let of = |byte: u8| byte >> (7 - bit % 8) & 1;
-                    let is_kept = of(data[bit / 8]) == of(background);
-                    assert!(is_inside || is_kept, "{name} changes bit {bit}");
+                    let is_unchanged = of(data[bit / 8]) == of(background);
+                    assert!(is_inside || is_unchanged, "{name} changes bit {bit}");
                 }
             }
         }

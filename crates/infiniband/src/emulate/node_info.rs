@@ -89,7 +89,7 @@ pub(super) fn guids(device: &mut Device, asked: &Asked, data: &mut Attribute64) 
 mod tests {
     use super::super::field::check_layout;
     use super::*;
-    use crate::{Guid, Port};
+    use crate::{Guid, SubnetPort};
 
     #[test]
     fn node_info_is_where_the_standard_has_it() {
@@ -105,7 +105,7 @@ mod tests {
                 device: 0xd2f0,
             }),
             description: String::new(),
-            ports: vec![Port::default(); 41],
+            ports: vec![SubnetPort::default(); 41],
         };
         let info = initial(&node);
         assert_eq!(info[..4], [1, 1, 2, 40]);

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
 
-use crate::{Cable, Guid, Node, NodeId, NodeKind, Port, Subnet};
+use crate::{Cable, Guid, Node, NodeId, NodeKind, Subnet, SubnetPort};
 
 use super::datagram::{
     CONTROL_BYTES, CONTROL_DATA, DATA_BYTES, MAGIC, control, data, set_word, word, word_of,
@@ -33,7 +33,7 @@ fn subnet() -> Subnet {
         system_guid: None,
         device: None,
         description: format!("node {guid}"),
-        ports: vec![Port::default(); n_ports + 1],
+        ports: vec![SubnetPort::default(); n_ports + 1],
     };
     let switch = |enhanced_port_0| NodeKind::Switch { enhanced_port_0 };
     let mut nodes: Vec<Node> = (0..4)
@@ -227,11 +227,11 @@ fn check_laws(exchange: &Exchange) -> Result<(), TestCaseError> {
 /// Processes a control and a data datagram.
 fn one(
     exchange: &mut Exchange,
-    said: &mut [u8],
+    control: &mut [u8],
     from: u16,
     sent: &mut [u8],
 ) -> Result<(), TestCaseError> {
-    exchange.control(said);
+    exchange.control(control);
     // Few clients, so that most packets have a sender.
     while exchange.n_clients() > 4 {
         let known = exchange.known_client(from);
@@ -262,20 +262,20 @@ fn nonsense_breaks_nothing() {
     let at_work = RefCell::new((Exchange::new(fabric()), 0_u32));
     let outcome = TestRunner::new(config).run(
         &(control_datagram(), data_datagram()),
-        |(mut said, (from, mut sent))| {
+        |(mut control, (from, mut sent))| {
             let (exchange, count) = &mut *at_work.borrow_mut();
             *count += 1;
             if count.is_multiple_of(ONE_LIFE) {
                 programmed::programmed(&exchange.fabric);
                 exchange.fabric = fabric();
             }
-            if said.len() >= CONTROL_DATA.start && word(&said, control::CLIENT) < 4 {
-                let some = word(&said, control::CLIENT) as u16;
+            if control.len() >= CONTROL_DATA.start && word(&control, control::CLIENT) < 4 {
+                let some = word(&control, control::CLIENT) as u16;
                 let known = exchange.known_client(some);
-                set_word(&mut said, control::CLIENT, known.into());
+                set_word(&mut control, control::CLIENT, known.into());
             }
             let known = exchange.known_client(from);
-            one(exchange, &mut said, known, &mut sent)
+            one(exchange, &mut control, known, &mut sent)
         },
     );
     if let Err(failure) = outcome {

@@ -346,8 +346,8 @@ mod tests {
         assert_eq!(VL_HIGH_LIMIT.get(&info), 200);
         assert_eq!(OPERATIONAL_VLS.get(&info), 4);
         assert_eq!(STATE.get(&info), state::ARMED);
-        for kept in [VL_CAP, GUID_CAP, NEIGHBOR_MTU, WIDTH_ENABLED, CAPABILITIES] {
-            assert_eq!(kept.get(&info), kept.get(&before));
+        for field in [VL_CAP, GUID_CAP, NEIGHBOR_MTU, WIDTH_ENABLED, CAPABILITIES] {
+            assert_eq!(field.get(&info), field.get(&before));
         }
     }
 

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_maps_levels_modulo_its_lanes_until_told() {
+    fn a_port_maps_levels_modulo_its_lanes_until_set() {
         assert_eq!(initial_lanes(1), [0; 8]);
         assert_eq!(initial_lanes(8)[..4], [0x01, 0x23, 0x45, 0x67]);
         assert_eq!(initial_lanes(15)[7], 0xe0);

@@ -16,7 +16,7 @@ use super::exchange::{ClientId, Controlled, Exchange};
 /// How often a silent client is checked.
 const LOOK_AFTER: Duration = Duration::from_millis(500);
 /// How long a datagram waits for a client that does not read, before it is dropped.
-const PATIENCE: Duration = Duration::from_millis(200);
+const WRITE_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// The state shared by all threads.
 pub(super) struct Server {
@@ -42,7 +42,7 @@ impl Server {
     /// Binds the control socket to the name, and starts listening.
     pub(super) fn start(name: &str, exchange: Exchange) -> io::Result<Arc<Server>> {
         let control = UnixDatagram::bind_addr(&address(name, "ctl", None)?)?;
-        control.set_write_timeout(Some(PATIENCE))?;
+        control.set_write_timeout(Some(WRITE_TIMEOUT))?;
         let server = Arc::new(Server {
             name: name.to_owned(),
             exchange: Mutex::new(exchange),
@@ -124,7 +124,7 @@ impl Server {
         let socket = UnixDatagram::bind_addr(&address(&self.name, "out", Some(id.into()))?)?;
         socket.connect_addr(&client)?;
         socket.set_read_timeout(Some(LOOK_AFTER))?;
-        socket.set_write_timeout(Some(PATIENCE))?;
+        socket.set_write_timeout(Some(WRITE_TIMEOUT))?;
         let socket = Arc::new(socket);
         self.forget_twin(id);
         lock(&self.sockets).insert(id, Arc::clone(&socket));

@@ -13,7 +13,7 @@ use crate::SlToVl;
 use super::strtoul::strtoul;
 
 /// Maximum number of entries that OpenSM keeps of a list.
-pub(super) const KEPT_ENTRIES: usize = 64;
+pub(super) const MOST_ENTRIES: usize = 64;
 
 /// Number of service levels in a list.
 pub(super) const N_LEVELS: usize = 16;
@@ -22,7 +22,7 @@ pub(super) const N_LEVELS: usize = 16;
 pub(super) fn read_entries(text: &str) -> Vec<Entry> {
     let mut rest = text.as_bytes();
     let mut entries = vec![];
-    while !rest.is_empty() && entries.len() < KEPT_ENTRIES {
+    while !rest.is_empty() && entries.len() < MOST_ENTRIES {
         let vl = next_number(&mut rest);
         let weight = next_number(&mut rest);
         entries.push(entry(vl, weight));

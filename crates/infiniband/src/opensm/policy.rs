@@ -186,15 +186,15 @@ impl MatchRule {
 /// Removes quotes, and spaces outside quotes, from a name, as OpenSM does.
 pub(super) fn without_spaces(name: &str) -> String {
     let mut is_quoted = false;
-    let mut kept = String::new();
+    let mut stripped = String::new();
     for letter in name.chars() {
         match letter {
             '"' => is_quoted = !is_quoted,
             ' ' | '\t' if !is_quoted => {}
-            letter => kept.push(letter),
+            letter => stripped.push(letter),
         }
     }
-    kept
+    stripped
 }
 
 /// Parses the numbers and ranges of a list such as `0x10-0x20,7`.
@@ -520,7 +520,7 @@ mod tests {
     }
 
     #[test]
-    fn what_opensm_refuses_is_told() {
+    fn what_opensm_refuses_is_reported() {
         let rule = |lines: &str| {
             format!(
                 "{LEVELS}qos-match-rules\nqos-match-rule\n{lines}end-qos-match-rule\n\

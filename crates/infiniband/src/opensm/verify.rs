@@ -261,7 +261,7 @@ mod tests {
     use netloom_units::Vl;
 
     use super::*;
-    use crate::{Cable, Guid, Node, NodeId, NodeKind, Port, PortLanes, VlArbitration};
+    use crate::{Cable, Guid, Node, NodeId, NodeKind, PortLanes, SubnetPort, VlArbitration};
 
     fn entry(vl: u8, weight: u8) -> Entry {
         Entry { vl: Vl(vl), weight }
@@ -286,14 +286,14 @@ mod tests {
 
     /// One host at a switch of two ports with a base port 0.
     fn subnet() -> Subnet {
-        let port = |node: Option<u32>| Port {
+        let port = |node: Option<u32>| SubnetPort {
             cable: node.map(|node| Cable {
                 node: NodeId(node),
                 port: 1,
                 width: None,
                 speed: None,
             }),
-            ..Port::default()
+            ..SubnetPort::default()
         };
         let node = |kind, guid, ports| Node {
             kind,

@@ -10,7 +10,7 @@ use std::ops::Range;
 use netloom_catalog::visible_name;
 
 use super::mistakes::{Mistakes, Span};
-use crate::{Cable, Guid, Lid, Node, NodeId, NodeKind, Port, Speed, Subnet, Width};
+use crate::{Cable, Guid, Lid, Node, NodeId, NodeKind, Speed, Subnet, SubnetPort, Width};
 
 /// Maximum number of ports of one node: port numbers have 8 bits, and 255 means none.
 pub const MOST_PORTS: u64 = 254;
@@ -122,7 +122,7 @@ impl<'a> Assembly<'a> {
             device: None,
             // The owner of the machine chooses it.
             description: visible_name(node.description).into_owned(),
-            ports: vec![Port::default(); node.n_ports as usize + 1],
+            ports: vec![SubnetPort::default(); node.n_ports as usize + 1],
         });
         Some(id)
     }
@@ -322,13 +322,13 @@ impl<'a> Assembly<'a> {
             };
             let port = &mut peer.ports[usize::from(at)];
             port.guid = port.guid.or(end.peer_guid);
-            let (Some(said), known) = (end.peer_lid, port.lid) else {
+            let (Some(stated), known) = (end.peer_lid, port.lid) else {
                 continue;
             };
             match known {
-                None => self.claim((cable.node, at), said, 0, wide(&end.peer_at), mistakes),
-                Some(lid) if u64::from(lid.0) != said && said != 0 => {
-                    let message = format!("LID {said} here, but {lid} at the port itself");
+                None => self.claim((cable.node, at), stated, 0, wide(&end.peer_at), mistakes),
+                Some(lid) if u64::from(lid.0) != stated && stated != 0 => {
+                    let message = format!("LID {stated} here, but {lid} at the port itself");
                     let note = mistakes.warning("E1111", wide(&end.line), message);
                     note.map(|note| {
                         note.help("list the subnet again; it changed while it was listed")

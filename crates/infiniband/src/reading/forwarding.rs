@@ -31,7 +31,7 @@ pub fn read_forwarding(
         block: Block::None,
         top: 0,
         is_diags: false,
-        told_multicast: false,
+        has_reported_multicast: false,
     };
     for line in lines(text) {
         reader.line(line.trimmed(), &mut mistakes);
@@ -57,7 +57,7 @@ struct Reader<'a> {
     top: u64,
     /// Whether `ibroute` wrote the table, with hexadecimal numbers in its headings.
     is_diags: bool,
-    told_multicast: bool,
+    has_reported_multicast: bool,
 }
 
 /// Lines without data.
@@ -94,7 +94,7 @@ impl<'a> Reader<'a> {
         } else if cursor.eat("Multicast mlids ") {
             self.close(mistakes);
             self.block = Block::Multicast;
-            if !std::mem::replace(&mut self.told_multicast, true) {
+            if !std::mem::replace(&mut self.has_reported_multicast, true) {
                 let message = "multicast tables are ignored";
                 let note = mistakes.warning("E1124", line.span(), message);
                 note.map(|note| note.help("use dump_fts without -M to read unicast routes"));

@@ -14,8 +14,8 @@ pub(super) type Span = Range<usize>;
 pub(super) struct Mistakes<'n> {
     notes: &'n mut Notes,
     source: u16,
-    told: usize,
-    untold: usize,
+    reported: usize,
+    unreported: usize,
     last: Span,
 }
 
@@ -25,15 +25,15 @@ impl<'n> Mistakes<'n> {
         Mistakes {
             notes,
             source,
-            told: 0,
-            untold: 0,
+            reported: 0,
+            unreported: 0,
             last: 0..0,
         }
     }
 
     /// Returns whether anything was reported.
     pub(super) fn any(&self) -> bool {
-        self.told > 0
+        self.reported > 0
     }
 
     /// Reports an error. Returns `None` if the maximum is reached.
@@ -69,20 +69,20 @@ impl<'n> Mistakes<'n> {
     }
 
     fn next(&mut self, span: &Span) -> Option<Place> {
-        if self.told == MOST_MISTAKES {
-            self.untold += 1;
+        if self.reported == MOST_MISTAKES {
+            self.unreported += 1;
             self.last = span.clone();
             return None;
         }
-        self.told += 1;
+        self.reported += 1;
         Some(self.place(span))
     }
 
     /// Reports the number of errors beyond the maximum.
     pub(super) fn finish(self) {
-        if self.untold > 0 {
+        if self.unreported > 0 {
             let place = self.place(&self.last);
-            let message = format!("{} more errors and warnings are not shown", self.untold);
+            let message = format!("{} more errors and warnings are not shown", self.unreported);
             self.notes
                 .error("E1139", place, message)
                 .help("fix the first errors and read the file again");

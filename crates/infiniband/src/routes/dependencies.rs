@@ -7,7 +7,7 @@ use super::fabric::{Fabric, Peer};
 
 /// A lane of a link between switches: the sending port (among those of all switches) and the lane.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) struct Node {
+pub(super) struct LaneOfLink {
     pub port: u32,
     pub vl: u8,
 }
@@ -30,12 +30,12 @@ impl Dependencies {
         }
     }
 
-    fn number(&self, node: Node) -> usize {
+    fn number(&self, node: LaneOfLink) -> usize {
         node.port as usize * self.n_vls + usize::from(node.vl)
     }
 
-    fn node(&self, number: usize) -> Node {
-        Node {
+    fn node(&self, number: usize) -> LaneOfLink {
+        LaneOfLink {
             port: (number / self.n_vls) as u32,
             vl: (number % self.n_vls) as u8,
         }
@@ -50,7 +50,7 @@ impl Dependencies {
     }
 
     /// Adds a dependency of one lane on another.
-    pub(super) fn insert(&mut self, fabric: &Fabric<'_>, from: Node, to: Node) {
+    pub(super) fn insert(&mut self, fabric: &Fabric<'_>, from: LaneOfLink, to: LaneOfLink) {
         let Some(switch) = Self::leads_to(fabric, from.port) else {
             return;
         };
@@ -87,7 +87,7 @@ impl Dependencies {
     }
 
     /// Returns the number of groups of lanes that wait for each other, and one short cycle of each.
-    pub(super) fn cycles(&self, fabric: &Fabric<'_>) -> (usize, Vec<Vec<Node>>) {
+    pub(super) fn cycles(&self, fabric: &Fabric<'_>) -> (usize, Vec<Vec<LaneOfLink>>) {
         let knots = self.knots(fabric);
         let mut first: Vec<Option<usize>> = vec![];
         for (number, knot) in knots.iter().enumerate() {
@@ -130,8 +130,8 @@ impl Dependencies {
                     open.push(at);
                     is_open[at] = true;
                 }
-                if let Some((next, behind)) = self.next(fabric, at, *bit) {
-                    *bit = behind;
+                if let Some((next, next_bit)) = self.next(fabric, at, *bit) {
+                    *bit = next_bit;
                     if seen[next] == UNSEEN {
                         path.push((next, 0));
                     } else if is_open[next] {
@@ -165,13 +165,13 @@ impl Dependencies {
         fabric: &Fabric<'_>,
         start: usize,
         knots: &[Option<u32>],
-    ) -> Option<Vec<Node>> {
+    ) -> Option<Vec<LaneOfLink>> {
         let mut before = std::collections::HashMap::new();
         let mut queue = std::collections::VecDeque::from([start]);
         while let Some(at) = queue.pop_front() {
             let mut bit = 0;
-            while let Some((next, behind)) = self.next(fabric, at, bit) {
-                bit = behind;
+            while let Some((next, next_bit)) = self.next(fabric, at, bit) {
+                bit = next_bit;
                 if next == start {
                     let mut cycle = vec![self.node(at)];
                     let mut at = at;

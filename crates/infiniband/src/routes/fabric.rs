@@ -2,7 +2,7 @@
 
 use netloom_units::Vl;
 
-use super::dependencies::Node as LaneOfLink;
+use super::dependencies::LaneOfLink;
 use super::found::Channel;
 use super::lanes::Lanes;
 use crate::{ForwardingTable, Lid, Node, NodeId, PortName, Programmed, Subnet, SubnetIndex};

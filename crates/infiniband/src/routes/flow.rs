@@ -1,6 +1,6 @@
 //! Follows the packets of all hosts to one address along its tree.
 
-use super::dependencies::Node;
+use super::dependencies::LaneOfLink;
 use super::fabric::{Attached, Destination, Fabric, Peer};
 use super::found::{Failure, Why};
 use super::tree::{End, Step, Tree};
@@ -9,7 +9,11 @@ use crate::{DROPPED, Lid};
 /// An event while packets are followed.
 pub(super) enum Seen<'d> {
     /// Packets of this host occupy buffers of one lane while they wait for the next lane.
-    Dependency { from: Node, to: Node, source: usize },
+    Dependency {
+        from: LaneOfLink,
+        to: LaneOfLink,
+        source: usize,
+    },
     /// The number of routes that leave by a port towards another switch.
     Load { port: usize, routes: u32 },
     /// Routes have this service level, and use these lanes of links between switches.
@@ -197,11 +201,11 @@ impl Flow {
             };
             if let Some(next) = next {
                 see(Seen::Dependency {
-                    from: Node {
+                    from: LaneOfLink {
                         port: fabric.port(before as usize, by) as u32,
                         vl: inflow.vl,
                     },
-                    to: Node {
+                    to: LaneOfLink {
                         port: next as u32,
                         vl,
                     },

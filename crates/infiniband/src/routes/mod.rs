@@ -103,7 +103,7 @@ fn check(fabric: &Fabric<'_>) -> RouteCheck {
     for (number, destination) in fabric.destinations.iter().enumerate() {
         tree.grow(fabric, destination);
         distances.to(fabric, destination.host);
-        count_ways(fabric, &tree, &distances, number, &mut check);
+        count_routes(fabric, &tree, &distances, number, &mut check);
         flow.follow(fabric, &tree, number, &mut |seen| match seen {
             Seen::Dependency { from, to, .. } => dependencies.insert(fabric, from, to),
             Seen::Load { port, routes } => loads.add(port, routes, number),
@@ -125,7 +125,7 @@ fn check(fabric: &Fabric<'_>) -> RouteCheck {
 }
 
 /// Counts routes by their hops, and reports those that do not arrive. Lanes are ignored here.
-fn count_ways(
+fn count_routes(
     fabric: &Fabric<'_>,
     tree: &Tree,
     distances: &Distances,
@@ -186,23 +186,23 @@ fn credit_loops(
 ) -> CreditLoops {
     let (n_knots, mut cycles) = dependencies.cycles(fabric);
     cycles.truncate(MOST_LOOPS);
-    let mut witnesses = std::collections::HashMap::new();
+    let mut examples = std::collections::HashMap::new();
     for cycle in &cycles {
         for (at, from) in cycle.iter().enumerate() {
             let to = cycle[(at + 1) % cycle.len()];
-            witnesses.insert((*from, to), None);
+            examples.insert((*from, to), None);
         }
     }
-    if witnesses.is_empty() {
+    if examples.is_empty() {
         return CreditLoops::default();
     }
     for (number, destination) in fabric.destinations.iter().enumerate() {
         tree.grow(fabric, destination);
         flow.follow(fabric, tree, number, &mut |seen| {
             if let Seen::Dependency { from, to, source } = seen
-                && let Some(witness) = witnesses.get_mut(&(from, to))
+                && let Some(example) = examples.get_mut(&(from, to))
             {
-                witness.get_or_insert((source, destination.lid));
+                example.get_or_insert((source, destination.lid));
             }
         });
     }
@@ -210,7 +210,7 @@ fn credit_loops(
         let steps = cycle.iter().enumerate().map(|(at, from)| {
             let to = cycle[(at + 1) % cycle.len()];
             let (source, destination) =
-                witnesses[&(*from, to)].expect("a dependency comes from a route");
+                examples[&(*from, to)].expect("a dependency comes from a route");
             Dependency {
                 from: fabric.channel(*from),
                 to: fabric.channel(to),

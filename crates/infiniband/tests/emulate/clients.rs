@@ -10,7 +10,7 @@ use netloom_infiniband::{Guid, Subnet};
 
 use crate::readback::CONF;
 use crate::subnets::{k_ary_n_tree, two_level};
-use crate::tools::{Running, Session, are_installed, said, unique_name, wait_until};
+use crate::tools::{Running, Session, are_installed, field, unique_name, wait_until};
 
 #[test]
 fn many_programs_are_served_at_once() {
@@ -53,7 +53,7 @@ fn a_manager_that_is_killed_is_forgotten() {
     wait_until("OpenSM is done", || session.log().contains("SUBNET UP"));
     let capabilities = || {
         let text = session.run("smpquery", &["portinfo", "-D", "0"]);
-        let mask = said(&text, "CapMask").trim_start_matches("0x").to_owned();
+        let mask = field(&text, "CapMask").trim_start_matches("0x").to_owned();
         u32::from_str_radix(&mask, 16).expect("a mask")
     };
     assert_eq!(
@@ -88,7 +88,7 @@ fn two_managers_agree_on_a_master() {
 }
 
 #[test]
-fn a_lost_packet_is_told_and_the_next_sweep_makes_up_for_it() {
+fn a_lost_packet_is_reported_and_the_next_sweep_makes_up_for_it() {
     if !are_installed() {
         return;
     }
@@ -153,7 +153,7 @@ fn a_program_attaches_at_the_node_that_it_names() {
         output
             .status
             .success()
-            .then(|| said(&text, "Guid").to_owned())
+            .then(|| field(&text, "Guid").to_owned())
     };
     let guid = |description: &str| {
         let node = subnet.nodes.iter().find(|n| n.description == description);

@@ -1,6 +1,6 @@
 //! Subnets to emulate.
 
-use netloom_infiniband::{Cable, Guid, Node, NodeId, NodeKind, Port, Speed, Subnet, Width};
+use netloom_infiniband::{Cable, Guid, Node, NodeId, NodeKind, Speed, Subnet, SubnetPort, Width};
 
 /// A builder for subnets.
 #[derive(Default)]
@@ -18,9 +18,9 @@ fn node(kind: NodeKind, description: String, count: usize, n_ports: usize) -> No
         0x0002_c903_0010_0000
     };
     let guid = Guid(first + 16 * count as u64);
-    let port = |number: usize| Port {
+    let port = |number: usize| SubnetPort {
         guid: (!is_switch && number > 0).then_some(Guid(guid.0 + number as u64)),
-        ..Port::default()
+        ..SubnetPort::default()
     };
     Node {
         kind,

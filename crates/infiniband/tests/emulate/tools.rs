@@ -87,7 +87,7 @@ impl Session {
         let mut command = self.command(program, arguments);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let output = command.output().expect("a program that starts");
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
         let errors = String::from_utf8_lossy(&output.stderr);
         let called = format!("{program} {}", arguments.join(" "));
         assert!(
@@ -95,7 +95,7 @@ impl Session {
             "{called}: {}\n{errors}",
             output.status
         );
-        said
+        stdout
     }
 
     /// Returns OpenSM with this opensm.conf, ready to start.
@@ -230,7 +230,7 @@ pub(crate) fn lanes_of_levels(text: &str) -> Vec<(u8, u8, Vec<u8>)> {
 }
 
 /// Returns a field of `smpquery portinfo`.
-pub(crate) fn said<'a>(text: &'a str, name: &str) -> &'a str {
+pub(crate) fn field<'a>(text: &'a str, name: &str) -> &'a str {
     let line = text.lines().find(|line| {
         let rest = line.strip_prefix(name);
         rest.is_some_and(|rest| rest.starts_with(":."))
@@ -273,9 +273,12 @@ pub(crate) fn check_port(session: &Session, lid: u16, name: PortName, inputs: &[
         ("VLHighLimit", number(lanes.high_limit)),
         ("VLArbHighCap", number(lanes.high_cap)),
         ("VLArbLowCap", number(lanes.low_cap)),
-        ("NeighborMTU", lanes.neighbor_mtu.expect("said").to_string()),
+        (
+            "NeighborMTU",
+            lanes.neighbor_mtu.expect("present").to_string(),
+        ),
         ("LinkState", "Active".to_owned()),
     ] {
-        assert_eq!(said(&info, key), expected, "{key} of {name:?}");
+        assert_eq!(field(&info, key), expected, "{key} of {name:?}");
     }
 }

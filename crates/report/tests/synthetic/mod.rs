@@ -158,7 +158,7 @@ pub(crate) fn collection(name: &str, size: &Size) -> Collection {
                 (column("traffic.load", Kind::Number), Datum::Number(load)),
             ];
             for (table, frame) in run_tables(size, a, load) {
-                let frame = frame.behind(&keys);
+                let frame = frame.with_keys(&keys);
                 match tables.get_mut(table) {
                     Some(whole) => whole.append(&frame),
                     None => {
@@ -166,7 +166,7 @@ pub(crate) fn collection(name: &str, size: &Size) -> Collection {
                     }
                 }
             }
-            let frame = over_seeds(size, a, load).behind(&keys);
+            let frame = over_seeds(size, a, load).with_keys(&keys);
             match &mut points {
                 Some(whole) => whole.append(&frame),
                 None => points = Some(frame),
@@ -302,7 +302,7 @@ fn over_seeds(size: &Size, arbiter: usize, load: f64) -> Frame {
 }
 
 fn run_tables(size: &Size, arbiter: usize, load: f64) -> Vec<(&'static str, Frame)> {
-    let mut results = Frame::of::<Key>().beside::<Summary>();
+    let mut results = Frame::of::<Key>().with_columns::<Summary>();
     let mut series = Frame::of::<SeriesLine>();
     let mut links = Frame::of::<LinkLine>();
     let mut histograms = Frame::of::<HistogramLine>();
@@ -448,7 +448,7 @@ fn link_lines(arbiter: usize, load: f64, seed: u64) -> Vec<LinkLine> {
             (from.clone(), from_port, to.clone(), to_port),
             (to, to_port, from, from_port),
         ];
-        for (way, (from, from_port, to, to_port)) in ends.into_iter().enumerate() {
+        for (direction, (from, from_port, to, to_port)) in ends.into_iter().enumerate() {
             let is_nic = |name: &str| name.starts_with("nic");
             let kind = match (is_nic(&from), is_nic(&to)) {
                 (true, _) => "injection",
@@ -456,7 +456,9 @@ fn link_lines(arbiter: usize, load: f64, seed: u64) -> Vec<LinkLine> {
                 _ => "fabric",
             };
             let skew = 1.0
-                + 0.35 * noise(&[n as u64, way as u64]) * if kind == "fabric" { 1.0 } else { 0.2 };
+                + 0.35
+                    * noise(&[n as u64, direction as u64])
+                    * if kind == "fabric" { 1.0 } else { 0.2 };
             let utilisation = (delivered * skew * (1.0 + 0.01 * noise(&[seed, n as u64]))).min(1.0);
             lines.push(LinkLine {
                 seed,

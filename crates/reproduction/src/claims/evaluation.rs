@@ -13,7 +13,7 @@ use super::functions;
 use super::quantities::{self, Call};
 use super::sources;
 use super::value::{Answer, Missing, Value};
-use crate::{Outcome, Results, Shown};
+use crate::{Outcome, Results, Truth};
 
 /// Maximum of levels of formulas that use each other, which bounds the stack, and of steps of a
 /// claim, which bounds its time.
@@ -322,7 +322,7 @@ impl<'a> Evaluation<'a> {
     fn value_of_parts(&self, formula: &'a Formula, context: &Context<'a>) -> Answer {
         match &formula.node {
             Node::Number(number) => Ok(Value::Number(*number)),
-            Node::Truth(shown) => Ok(Value::Truth(*shown)),
+            Node::Truth(truth) => Ok(Value::Truth(*truth)),
             Node::Text(template) => self.text(template, context).map(Value::Text),
             Node::Name(name) => match context.local(name) {
                 Some(Bound::Now(answer)) => answer.clone(),
@@ -351,9 +351,9 @@ impl<'a> Evaluation<'a> {
                 })
             }
             Node::Not(own) => Ok(Value::Truth(match self.value(own, context)?.truth()? {
-                Shown::Yes => Shown::No,
-                Shown::Unsure => Shown::Unsure,
-                Shown::No => Shown::Yes,
+                Truth::Yes => Truth::No,
+                Truth::Unsure => Truth::Unsure,
+                Truth::No => Truth::Yes,
             })),
             Node::Both(sign, one, other) => self.both(*sign, one, other, context),
             Node::Compare(first, others) => self.compare(first, others, context),
@@ -387,7 +387,7 @@ impl<'a> Evaluation<'a> {
     ) -> Answer {
         let one = self.value(one, context)?;
         match (sign, &one) {
-            (Sign::And, Value::Truth(Shown::No)) | (Sign::Or, Value::Truth(Shown::Yes)) => {
+            (Sign::And, Value::Truth(Truth::No)) | (Sign::Or, Value::Truth(Truth::Yes)) => {
                 return Ok(one);
             }
             _ => {}
@@ -416,16 +416,16 @@ impl<'a> Evaluation<'a> {
         context: &Context<'a>,
     ) -> Answer {
         let mut left = self.value(first, context)?;
-        let mut all = Value::Truth(Shown::Yes);
+        let mut all = Value::Truth(Truth::Yes);
         for (order, right) in others {
             let right = self.value(right, context)?;
-            let shown = match order {
+            let truth = match order {
                 Order::In => Value::Truth(right.items()?.contains(&left).into()),
                 _ => functions::pairwise(&left, &right, &|a, b| {
                     Ok(Value::Truth(functions::ordered(*order, a, b)?.into()))
                 })?,
             };
-            all = functions::pairwise(&all, &shown, &|a, b| {
+            all = functions::pairwise(&all, &truth, &|a, b| {
                 Ok(Value::Truth(a.truth()? & b.truth()?))
             })?;
             left = right;
@@ -463,7 +463,7 @@ impl<'a> Evaluation<'a> {
                 inner = inner.with_value(name, list[turn].clone());
             }
             let is_in = match &first.condition {
-                Some(condition) => self.value(condition, &inner)?.truth()? == Shown::Yes,
+                Some(condition) => self.value(condition, &inner)?.truth()? == Truth::Yes,
                 None => true,
             };
             if is_in {
@@ -566,7 +566,7 @@ impl<'a> Evaluation<'a> {
             None => Err(Missing::mistake(format!("too few values for {name}()"))),
         };
         let choose = || match value(0)?.truth()? {
-            Shown::Yes => value(1),
+            Truth::Yes => value(1),
             _ => value(2),
         };
         Some(match name {
@@ -576,8 +576,8 @@ impl<'a> Evaluation<'a> {
                 other => other,
             },
             "exists" => match value(0) {
-                Ok(_) => Ok(Value::Truth(Shown::Yes)),
-                Err(Missing::Because(_)) => Ok(Value::Truth(Shown::No)),
+                Ok(_) => Ok(Value::Truth(Truth::Yes)),
+                Err(Missing::Because(_)) => Ok(Value::Truth(Truth::No)),
                 other => other,
             },
             "missing" => value(0).and_then(|why| Err(Missing::because(why.words()))),

@@ -13,7 +13,7 @@
 //! ```
 
 use super::value::Format;
-use crate::Shown;
+use crate::Truth;
 
 /// A formula, with its position in its text in bytes.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ pub(super) struct Formula {
 pub(super) enum Node {
     Number(f64),
     Text(Template),
-    Truth(Shown),
+    Truth(Truth),
     Name(String),
     Call {
         name: String,
@@ -409,13 +409,13 @@ impl Reader<'_> {
     }
 
     fn word(&mut self) -> Result<Node, Mistake> {
-        for (word, shown) in [
-            ("yes", Shown::Yes),
-            ("unsure", Shown::Unsure),
-            ("no", Shown::No),
+        for (word, truth) in [
+            ("yes", Truth::Yes),
+            ("unsure", Truth::Unsure),
+            ("no", Truth::No),
         ] {
             if self.takes(word) {
-                return Ok(Node::Truth(shown));
+                return Ok(Node::Truth(truth));
             }
         }
         let name = self.name()?;

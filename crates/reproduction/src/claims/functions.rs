@@ -3,7 +3,7 @@
 use super::formula::{MOST_DECIMALS, Order};
 use super::value::{Answer, Missing, Value};
 use crate::order::{descends, is_above, is_at_least, mean};
-use crate::{Measured, Shown};
+use crate::{Measured, Truth};
 
 /// A function of values.
 pub(super) struct Plain {
@@ -78,14 +78,14 @@ pub(super) const PLAIN: &[Plain] = &[
     one("len", |v| Ok((v[0].elements()?.len() as f64).into())),
     one("first", |v| element(v[0].elements()?.first(), "first")),
     one("last", |v| element(v[0].elements()?.last(), "last")),
-    one("all", |v| Ok(Shown::all(truths(&v[0])?).into())),
+    one("all", |v| Ok(Truth::all(truths(&v[0])?).into())),
     one("any", |v| {
         let any = truths(&v[0])?.into_iter().max();
-        Ok(any.unwrap_or(Shown::No).into())
+        Ok(any.unwrap_or(Truth::No).into())
     }),
     one("count", |v| {
         let truths = truths(&v[0])?;
-        let n = truths.iter().filter(|own| **own == Shown::Yes).count();
+        let n = truths.iter().filter(|own| **own == Truth::Yes).count();
         Ok((n as f64).into())
     }),
     several("argmin", |v| extreme(v, -1.0)),
@@ -113,7 +113,7 @@ pub(super) const PLAIN: &[Plain] = &[
         Ok(Value::List(chunks.collect()))
     }),
     one("unimodal", |v| {
-        Ok(Shown::from(is_unimodal(&v[0].numbers()?)).into())
+        Ok(Truth::from(is_unimodal(&v[0].numbers()?)).into())
     }),
     two("spearman", |v| {
         let found = spearman(&v[0].numbers()?, &v[1].numbers()?);
@@ -171,7 +171,7 @@ fn numbers(values: &[Value]) -> Result<Vec<f64>, Missing> {
     }
 }
 
-fn truths(list: &Value) -> Result<Vec<Shown>, Missing> {
+fn truths(list: &Value) -> Result<Vec<Truth>, Missing> {
     list.elements()?.into_iter().map(Value::truth).collect()
 }
 
@@ -243,7 +243,7 @@ fn quantile(mut samples: Vec<f64>, share: f64) -> Answer {
 fn extreme(lists: &[Value], sign: f64) -> Answer {
     let ranks = |list: &Value| -> Result<Vec<f64>, Missing> {
         let rank = |value: &Value| match value {
-            Value::Truth(shown) => Ok(sign * f64::from(*shown as u8)),
+            Value::Truth(truth) => Ok(sign * f64::from(*truth as u8)),
             _ => value.number().map(|number| sign * number),
         };
         list.elements()?.into_iter().map(rank).collect()
@@ -338,7 +338,7 @@ pub(super) fn over_seeds(name: &str, rows: &[Vec<Value>]) -> Answer {
         found.ok_or_else(|| Missing::because("no seeds"))
     };
     let bound = || rows[0][1].number();
-    let shown = match name {
+    let truth = match name {
         "seeds" => {
             let each = rows.iter().map(|row| row[0].clone());
             return Ok(Value::List(each.collect()));
@@ -366,10 +366,10 @@ pub(super) fn over_seeds(name: &str, rows: &[Vec<Value>]) -> Answer {
         "stays_below" => measured(0)?.stays_below(bound()?),
         _ => measured(0)?.is_above(1.0, measured(1)?),
     };
-    Ok(shown.into())
+    Ok(truth.into())
 }
 
-fn descending(rows: &[Vec<Value>]) -> Result<Shown, Missing> {
+fn descending(rows: &[Vec<Value>]) -> Result<Truth, Missing> {
     let row = |row: &Vec<Value>| -> Result<Vec<f64>, Missing> {
         match row.as_slice() {
             [list] => list.numbers(),

@@ -25,7 +25,7 @@ pub use file::ClaimsFile;
 pub(crate) use tables::LineTable;
 
 use crate::order::TOO_FEW;
-use crate::{Basis, Finding, Results, Shown, Tier, Verdict};
+use crate::{Basis, Finding, Results, Tier, Truth, Verdict};
 use evaluation::{Context, Definition, Evaluation, Turns};
 use formula::{Formula, Loop, Template};
 pub(crate) use quantities::{knee, saturation};
@@ -123,10 +123,10 @@ impl Claim {
 impl Formulas {
     fn judge<'a>(&'a self, evaluation: &Evaluation<'a>) -> Result<Finding, Missing> {
         let context = Context::of_claim();
-        let shown: Shown = evaluation.value(&self.holds, &context)?.truth()?;
+        let truth: Truth = evaluation.value(&self.holds, &context)?.truth()?;
         // Before other formulas, which use functions over seeds too.
         let fewest = evaluation.fewest();
-        let mut finding = Finding::checked(shown, evaluation.text(&self.measured, &context)?);
+        let mut finding = Finding::checked(truth, evaluation.text(&self.measured, &context)?);
         for number in &self.numbers {
             evaluation.each(&number.loops, &context, Turns::All, &mut |inner| {
                 let name = evaluation.text(&number.name, inner)?;

@@ -6,7 +6,7 @@ use netloom_results::{Datum, Frame, PunctualityLine, Summary, Table as _};
 
 use super::evaluation::{Evaluation, Runs};
 use super::value::{Answer, Missing, Value};
-use crate::{Outcome, Shown};
+use crate::{Outcome, Truth};
 
 /// A source: name, number of values, options, and whether its value is by seed.
 pub(super) struct Source {
@@ -177,7 +177,7 @@ fn of_datum(datum: &Datum) -> Option<Value> {
     match datum {
         Datum::Nothing => None,
         Datum::Text(text) => Some(Value::text(text)),
-        Datum::Flag(is_so) => Some(Value::Truth(Shown::from(*is_so))),
+        Datum::Flag(is_so) => Some(Value::Truth(Truth::from(*is_so))),
         _ => datum.number().map(Value::Number),
     }
 }

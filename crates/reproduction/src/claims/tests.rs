@@ -199,7 +199,7 @@ fn an_order_takes_two_seeds() {
 
 /// A series that the size does not have, and one whose runs are missing.
 #[test]
-fn what_is_not_run_is_told_from_what_is_not_judged() {
+fn what_is_not_run_is_distinguished_from_what_is_not_judged() {
     let verdict = |holds: &str| {
         let read = ClaimsFile::read("claims.toml", &file("", holds, "m")).unwrap();
         read.claims[0].judge(&results(&[10.0])).verdict

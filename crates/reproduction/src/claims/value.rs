@@ -1,13 +1,13 @@
 //! The values of formulas.
 
-use crate::Shown;
+use crate::Truth;
 
 /// A value.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Value {
     Number(f64),
     Text(String),
-    Truth(Shown),
+    Truth(Truth),
     List(Vec<Value>),
     /// Values by key, in order.
     Map(Vec<(Value, Value)>),
@@ -51,9 +51,9 @@ impl From<f64> for Value {
     }
 }
 
-impl From<Shown> for Value {
-    fn from(shown: Shown) -> Value {
-        Value::Truth(shown)
+impl From<Truth> for Value {
+    fn from(truth: Truth) -> Value {
+        Value::Truth(truth)
     }
 }
 
@@ -91,9 +91,9 @@ impl Value {
         }
     }
 
-    pub(crate) fn truth(&self) -> Result<Shown, Missing> {
+    pub(crate) fn truth(&self) -> Result<Truth, Missing> {
         match self {
-            Value::Truth(shown) => Ok(*shown),
+            Value::Truth(truth) => Ok(*truth),
             _ => Err(self.wrong("yes, unsure or no")),
         }
     }
@@ -154,9 +154,9 @@ impl Value {
                 (None, false) => number.to_string(),
             },
             Value::Text(text) => text.clone(),
-            Value::Truth(Shown::Yes) => "yes".to_owned(),
-            Value::Truth(Shown::Unsure) => "unsure".to_owned(),
-            Value::Truth(Shown::No) => "no".to_owned(),
+            Value::Truth(Truth::Yes) => "yes".to_owned(),
+            Value::Truth(Truth::Unsure) => "unsure".to_owned(),
+            Value::Truth(Truth::No) => "no".to_owned(),
             Value::List(list) => {
                 let each: Vec<String> = list.iter().map(|own| own.formatted(format)).collect();
                 each.join(", ")

@@ -10,7 +10,7 @@ pub(super) fn tables(results: &Results) -> Vec<(&'static str, String)> {
     vec![
         ("points", points_csv(results)),
         ("saturation", saturations(results)),
-        ("efficiency", courses(results)),
+        ("efficiency", efficiency_over_time(results)),
         ("hot-spot", costs(results)),
     ]
 }
@@ -86,7 +86,7 @@ fn saturations(results: &Results) -> String {
 /// nodes.
 type Bin = (f64, f64);
 
-/// Returns the course of a run.
+/// Returns the efficiency of a run over time.
 fn efficiency(outcome: &Outcome) -> Option<Vec<Bin>> {
     let table = outcome.table("series")?;
     let (time, delivered) = (table.column("time_ns")?, table.column("delivered_load")?);
@@ -102,7 +102,7 @@ fn efficiency(outcome: &Outcome) -> Option<Vec<Bin>> {
     Some(bins)
 }
 
-/// Returns the courses of a series by seed.
+/// Returns the efficiency of a series over time, by seed.
 fn efficiencies(results: &Results, name: &str) -> Vec<Vec<Bin>> {
     let own = results.outcomes.iter().filter(|o| o.run.series == name);
     own.filter_map(efficiency).collect()
@@ -136,15 +136,15 @@ const EFFICIENCY: &[Column] = &[
 ];
 
 /// Returns the efficiency over time.
-fn courses(results: &Results) -> String {
+fn efficiency_over_time(results: &Results) -> String {
     let mut csv = Csv::new(&[EFFICIENCY]);
     for name in series_of(results, &["S001-3", "S001-4", "S001-5", "S001-6"]) {
-        let courses = efficiencies(results, name);
-        let Some(first) = courses.first() else {
+        let by_seed = efficiencies(results, name);
+        let Some(first) = by_seed.first() else {
             continue;
         };
         for (bin, &(end, _)) in first.iter().enumerate() {
-            let parts: Vec<f64> = courses.iter().filter_map(|c| Some(c.get(bin)?.1)).collect();
+            let parts: Vec<f64> = by_seed.iter().filter_map(|c| Some(c.get(bin)?.1)).collect();
             let mean = Measured::over(&parts).map(|m| m.mean);
             // A quarter of the sources sends only during the hot spot.
             let active = match hot_spot(name) {
@@ -189,8 +189,8 @@ const HOT_SPOT: &[Column] = &[
 fn costs(results: &Results) -> String {
     let mut csv = Csv::new(&[HOT_SPOT]);
     for name in series_of(results, &["S001-3", "S001-4"]) {
-        let courses = efficiencies(results, name);
-        let costs: Option<Vec<[f64; 3]>> = courses.iter().map(|bins| cost(name, bins)).collect();
+        let by_seed = efficiencies(results, name);
+        let costs: Option<Vec<[f64; 3]>> = by_seed.iter().map(|bins| cost(name, bins)).collect();
         let Some(costs) = costs else { continue };
         let is_whole = !results.series(name).all().is_empty();
         let over = |column: usize| {

@@ -139,7 +139,7 @@ fn as_printed(series: &str) -> MadeUp {
     }
 }
 
-/// Returns a table over time: the bins of one course.
+/// Returns a table over time: the bins of one run.
 fn series(bins: impl Iterator<Item = (f64, f64)>) -> Frame {
     let mut frame = Frame::of::<SeriesLine>();
     for (end, part) in bins {

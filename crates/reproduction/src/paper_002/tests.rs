@@ -254,7 +254,7 @@ fn class(name: &str, summary: Summary) -> ClassSummary {
 }
 
 /// Returns the tables of a run around the onset of aggressors.
-fn course(run: &Run, made: &MadeUp, wobble: f64) -> Vec<(String, Frame)> {
+fn onset_tables(run: &Run, made: &MadeUp, wobble: f64) -> Vec<(String, Frame)> {
     let is_small = run.series.contains("72 nodes");
     let (nics, victims, end) = if is_small {
         (72.0, 62.0, 80)
@@ -390,7 +390,7 @@ fn made_up(size: Size, seeds: u32, change: impl Fn(&Run, &mut MadeUp)) -> Result
         }
         result.counters.in_flight_packets = u64::from(!made.is_done);
         let tables = match run.scenario() {
-            "S002-4" | "S002-5" => course(&run, &made, wobble),
+            "S002-4" | "S002-5" => onset_tables(&run, &made, wobble),
             _ => vec![],
         };
         Outcome {

@@ -156,14 +156,14 @@ impl Comparison {
         } else {
             self.axes.len()
         };
-        let kept = |cells: [String; 7]| {
+        let without_difference = |cells: [String; 7]| {
             let cells = cells.into_iter().enumerate();
             cells.filter_map(move |(at, cell)| {
                 (form == Form::Whole || HEAD[at] != "B - A").then_some(cell)
             })
         };
         let mut head = self.axes[..n_axes].to_vec();
-        head.extend(kept(HEAD.map(str::to_owned)));
+        head.extend(without_difference(HEAD.map(str::to_owned)));
         head.push(verdict.to_owned());
         // Words are left-aligned, numbers right-aligned.
         let words = (0..n_axes + 2).chain([head.len() - 1]);
@@ -179,7 +179,7 @@ impl Comparison {
             let values = values.map(|setting| setting.value.to_string());
             table.line(
                 values
-                    .chain(kept(line.cells()))
+                    .chain(without_difference(line.cells()))
                     .chain([line.verdict.clone()]),
             );
         }

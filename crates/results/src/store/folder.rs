@@ -214,7 +214,7 @@ impl Reader<'_> {
         for (name, _) in TABLES {
             control().check()?;
             let like = empty_table(name).expect("every table has its columns");
-            if let Some(frame) = self.table(name, &behind(keys, &like))? {
+            if let Some(frame) = self.table(name, &with_keys(keys, &like))? {
                 tables.insert((*name).to_owned(), frame);
             }
         }
@@ -291,6 +291,6 @@ impl Reader<'_> {
 }
 
 /// Returns an empty table with the columns of a point in front.
-fn behind(keys: &[FrameColumn], like: &Frame) -> Frame {
+fn with_keys(keys: &[FrameColumn], like: &Frame) -> Frame {
     Frame::from_columns(keys.iter().chain(&like.columns).cloned().collect())
 }

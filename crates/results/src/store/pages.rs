@@ -53,7 +53,7 @@ pub(super) fn decoded_bytes(mut chunk: &[u8], kind: Physical) -> Result<u64, Str
         bytes += uncompressed;
         if page.kind == DICTIONARY_PAGE {
             // Bytes of an entry in the page, and in memory.
-            let (stored, kept) = match kind {
+            let (stored, in_memory) = match kind {
                 Physical::BYTE_ARRAY => (4, 32),
                 _ => (8, 8),
             };
@@ -63,7 +63,7 @@ pub(super) fn decoded_bytes(mut chunk: &[u8], kind: Physical) -> Result<u64, Str
                     "invalid dictionary: {entries} entries in {uncompressed} bytes"
                 ));
             }
-            bytes += entries * kept;
+            bytes += entries * in_memory;
         }
     }
     Ok(bytes)

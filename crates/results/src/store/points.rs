@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn two_seeds_by_hand() {
-        let mut results = Frame::of::<Key>().beside::<Summary>();
+        let mut results = Frame::of::<Key>().with_columns::<Summary>();
         for (seed, scope, mean) in [(1, "total", 10.0), (1, "sl", 3.0), (2, "total", 12.0)] {
             let key = Key {
                 seed,
@@ -169,7 +169,7 @@ mod tests {
                 prop::collection::vec(prop::collection::vec(verdict, n), 1..6)
             }),
         ) {
-            let mut results = Frame::of::<Key>().beside::<Summary>();
+            let mut results = Frame::of::<Key>().with_columns::<Summary>();
             let mut runs = vec![];
             for (classes, seed) in seeds.iter().zip(1u64..) {
                 let run = Verdict::of_run(classes.iter().copied());

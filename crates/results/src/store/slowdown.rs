@@ -83,7 +83,7 @@ mod tests {
         let mut load = FrameColumn::new(&Column::new("load", "", ""), Kind::Number);
         load.name = "traffic.load".to_owned();
         let columns = [vec![key(VARIANT), load], Frame::of::<Key>().columns].concat();
-        let mut frame = Frame::from_columns(columns).beside::<Summary>();
+        let mut frame = Frame::from_columns(columns).with_columns::<Summary>();
         for &(variant, load, seed, class, completion_time_ns) in lines {
             let own = [Datum::Text(variant.to_owned()), Datum::Number(load)];
             let scope = if class.is_empty() { "total" } else { "class" };

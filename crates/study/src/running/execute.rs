@@ -14,15 +14,15 @@ use netloom_results::{RESULTS_VERSION, RunId, Status};
 
 use crate::{Division, Point, SeedOutcome, Study, Unit};
 
+use super::cache::{ExperimentCache, NotLoaded};
 use super::journal::{Entry, Journal, now};
-use super::kept::{Kept, NotLoaded};
 use super::leader::{Leader, Order};
 use super::recorded::{Recorded, RunRecord};
 use super::store::Store;
 use super::walk::{most_runs, walk};
 
 /// Interval between checks of units that other processes run.
-const PATIENCE: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Options for running; they do not affect results.
 #[derive(Clone, Copy)]
@@ -54,7 +54,7 @@ impl Default for Options<'_> {
 
 /// Progress of the units of this process.
 #[derive(Clone, Debug, Default)]
-pub struct Progress {
+pub struct StudyProgress {
     /// Number of stored runs, including those of other processes.
     pub done: u64,
     /// Maximum number of runs in total.
@@ -78,7 +78,7 @@ pub struct Worst {
     pub latency_p99_ns: Option<f64>,
 }
 
-impl Progress {
+impl StudyProgress {
     /// Returns the number of runs that this process completed per second.
     pub fn rate(&self) -> f64 {
         let seconds = self.elapsed.as_secs_f64();
@@ -118,7 +118,7 @@ impl Progress {
 
 #[derive(Clone, Debug)]
 pub struct Finished {
-    pub progress: Progress,
+    pub progress: StudyProgress,
     /// Whether it was interrupted.
     pub interrupted: bool,
     /// Points that could not be run, with their error messages.
@@ -153,7 +153,7 @@ impl Study {
         &self,
         store: &dyn Store,
         options: &Options<'_>,
-        observe: &(dyn Fn(&Progress) -> Control + Sync),
+        observe: &(dyn Fn(&StudyProgress) -> Control + Sync),
     ) -> Result<Finished, Failure> {
         let refused = |error| Failure::System {
             path: store.place(),
@@ -170,7 +170,7 @@ impl Study {
             began: Instant::now(),
             is_stopped: AtomicBool::new(false),
             recorded,
-            kept: Kept::default(),
+            cache: ExperimentCache::default(),
             state: Mutex::default(),
         };
         for number in (0..all.len()).filter(|&number| (options.owns)(number)) {
@@ -198,13 +198,13 @@ struct Work<'a> {
     study: &'a Study,
     store: &'a dyn Store,
     options: &'a Options<'a>,
-    observe: &'a (dyn Fn(&Progress) -> Control + Sync),
+    observe: &'a (dyn Fn(&StudyProgress) -> Control + Sync),
     units: &'a [Unit],
     began: Instant,
     is_stopped: AtomicBool,
     /// The runs that existed at the start.
     recorded: Recorded,
-    kept: Kept,
+    cache: ExperimentCache,
     state: Mutex<State>,
 }
 
@@ -213,7 +213,7 @@ struct State {
     /// Units that this process has not completed; those that another process runs are moved to the
     /// end.
     open: VecDeque<Open>,
-    progress: Progress,
+    progress: StudyProgress,
     failed: Vec<(String, String)>,
     error: Option<io::Error>,
 }
@@ -309,7 +309,7 @@ impl Work<'_> {
                     self.with(|state| state.open.push_back(open));
                     held += 1;
                     if held > left {
-                        std::thread::sleep(PATIENCE);
+                        std::thread::sleep(POLL_INTERVAL);
                         held = 0;
                     }
                 }
@@ -364,14 +364,14 @@ impl Work<'_> {
             });
         }
         let division = &self.options.division;
-        let kept = self
-            .kept
+        let loaded = self
+            .cache
             .load(self.study, point, division, &mut || self.control());
-        let kept = kept.map_err(|why| match why {
+        let loaded = loaded.map_err(|why| match why {
             NotLoaded::Mistakes(messages) => self.failed(self.study.label(point), messages),
             NotLoaded::Stopped => End::Stopped,
         })?;
-        let alone = kept.alone(seed);
+        let alone = loaded.alone(seed);
         let experiment = alone.map_err(|why| {
             let label = format!("{}, seed {seed}", self.study.label(point));
             self.failed(label, why.to_string())

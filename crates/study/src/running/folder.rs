@@ -197,7 +197,7 @@ impl StudyFolder {
     ) -> Result<Sibling, StudyFolderError> {
         let system = || FolderError::system(&self.path);
         let target = self._lock.as_ref().map_or(&*self.path, FolderLock::target);
-        let new = Sibling::beside(target).map_err(system())?;
+        let new = Sibling::create(target).map_err(system())?;
         for inner in INNER.iter().chain(&["inputs"]) {
             new.make(inner).map_err(system())?;
         }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Division, Point, Study};
 
-use super::kept::Kept;
+use super::cache::ExperimentCache;
 
 /// The next run of all processes.
 #[derive(Serialize, Deserialize)]
@@ -70,13 +70,13 @@ pub fn follow(
     division: &Division,
     control: &mut dyn FnMut(&runner::Progress) -> Control,
 ) {
-    let kept = Kept::default();
+    let cache = ExperimentCache::default();
     let next = || -> Option<Order> {
         let all = ranks.lock().gather(&[]);
         serde_json::from_slice(&all[0]).expect("ranks of one version")
     };
     while let Some(order) = next() {
-        let loaded = kept.load(study, &order.point, division, &mut || Control::Continue);
+        let loaded = cache.load(study, &order.point, division, &mut || Control::Continue);
         let loaded = loaded.ok();
         let experiment = loaded
             .and_then(|experiment| experiment.alone(order.seed).ok())

@@ -229,7 +229,7 @@ impl Stored<'_> {
             let file = self.read(&settings, run.seed)?;
             let key = key_columns(&columns, numbered.number(run), &settings);
             for (name, frame) in &file.tables {
-                let frame = frame.behind(&key);
+                let frame = frame.with_keys(&key);
                 match name.as_str() {
                     "results" => results.push(frame),
                     _ => push(name, &frame).map_err(refused)?,

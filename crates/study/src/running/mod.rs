@@ -16,10 +16,10 @@
 //! loses only its current run. Locks merely keep two processes from running the same unit; without
 //! locks, both write the same bytes.
 
+mod cache;
 mod execute;
 mod folder;
 mod journal;
-mod kept;
 mod leader;
 mod lock;
 mod manifest;
@@ -28,7 +28,7 @@ mod recorded;
 mod store;
 mod walk;
 
-pub use execute::{Failure, Finished, Options, Progress, Worst};
+pub use execute::{Failure, Finished, Options, StudyProgress, Worst};
 pub use folder::{StudyFolder, StudyFolderError, named_files};
 pub use journal::{Entry, Journal, at_work, entries};
 pub use leader::{Leader, follow};

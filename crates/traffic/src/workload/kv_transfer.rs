@@ -187,15 +187,15 @@ impl KvTransfer {
             TransferMode::Read => 2,
         };
         // At a load one transfer is kept for all pairs.
-        let kept = match self.load {
+        let n_messages = match self.load {
             Some(_) => of_layer,
             None => of_layer
                 .saturating_mul(u64::from(self.layers))
                 .saturating_mul(n_pairs * requests),
         };
-        if kept > MOST_MESSAGES as u64 {
+        if n_messages > MOST_MESSAGES as u64 {
             return Err(format!(
-                "a transfer has about {kept} messages, more than {MOST_MESSAGES}; use larger \
+                "a transfer has about {n_messages} messages, more than {MOST_MESSAGES}; use larger \
                  `slice` and `page`, or fewer `tokens`"
             ));
         }

@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn all_mistakes_are_told_at_once() {
+    fn all_mistakes_are_reported_at_once() {
         assert_eq!(
             san("compression = 0\nshape = 1.0\nreads = 2\ngap = \"0 ns\"\nsizes = [[\"0 B\", -1]]")
                 .unwrap_err(),

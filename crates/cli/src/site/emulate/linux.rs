@@ -141,7 +141,7 @@ impl Emulate {
 
     /// Waits for the program, and stops it after the time limit.
     fn wait(&self, mut running: Child) -> anyhow::Result<ExitStatus> {
-        let until = Instant::now() + Duration::from_secs(self.patience);
+        let until = Instant::now() + Duration::from_secs(self.time_limit);
         loop {
             if let Some(status) = running.try_wait()? {
                 return Ok(status);
@@ -152,7 +152,7 @@ impl Emulate {
                 bail!(
                     "{} did not exit within {} s and was stopped",
                     self.command[0],
-                    self.patience
+                    self.time_limit
                 );
             }
             std::thread::sleep(LOOK_EVERY);

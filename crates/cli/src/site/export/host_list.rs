@@ -37,7 +37,7 @@ fn numbered(pattern: &str) -> anyhow::Result<Vec<String>> {
     let mut hosts = vec![String::new()];
     let mut rest = pattern;
     while let Some((before, after)) = rest.split_once('[') {
-        let (inside, behind) = after
+        let (inside, tail) = after
             .split_once(']')
             .with_context(|| format!("`{pattern}`: expected `]` after `[{after}`"))?;
         let numbers = numbers(inside).with_context(|| format!("in `{pattern}`"))?;
@@ -52,7 +52,7 @@ fn numbered(pattern: &str) -> anyhow::Result<Vec<String>> {
                 .collect::<Vec<_>>()
         };
         hosts = hosts.iter().flat_map(with).collect();
-        rest = behind;
+        rest = tail;
     }
     hosts.iter_mut().for_each(|host| host.push_str(rest));
     Ok(hosts)

@@ -144,11 +144,11 @@ fn ports_of(hosts: &[Host], list: &str) -> anyhow::Result<Vec<Guid>> {
     if unknown.is_empty() {
         return Ok(ports);
     }
-    let more = match unknown.len().saturating_sub(SHOWN) {
+    let more = match unknown.len().saturating_sub(MOST_SHOWN) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    unknown.truncate(SHOWN);
+    unknown.truncate(MOST_SHOWN);
     bail!(
         "no host is named {}{more}; `netloom show switches` lists names, * matches any text, \
          [0-3,7] numbers",
@@ -157,7 +157,7 @@ fn ports_of(hosts: &[Host], list: &str) -> anyhow::Result<Vec<Guid>> {
 }
 
 /// Number of names in a message.
-const SHOWN: usize = 8;
+const MOST_SHOWN: usize = 8;
 
 /// Returns the service level of a class of the plan, or of a number.
 fn level(class: &str, wiring: &Wiring) -> anyhow::Result<u8> {

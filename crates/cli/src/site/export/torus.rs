@@ -80,8 +80,8 @@ impl Torus {
             let mut found = [None; 3];
             for (place, name) in found.iter_mut().zip(names) {
                 let there = find(name)?;
-                let is_beside = |port| matches!(topology.peer(seed, port), Peer::Switch(other, _) if other == there);
-                if !topology.ports(seed).any(is_beside) {
+                let is_neighbour = |port| matches!(topology.peer(seed, port), Peer::Switch(other, _) if other == there);
+                if !topology.ports(seed).any(is_neighbour) {
                     bail!(
                         "there is no cable from {} to {name}",
                         topology.switch_name(seed)
@@ -149,7 +149,7 @@ fn of_grid(grid: &Grid) -> anyhow::Result<[TorusDimension; 3]> {
 /// Returns the first switch and its neighbours.
 fn seed_in(grid: &Grid, topology: &Topology, site: &Site) -> TorusSeed {
     let first = SwitchId(0);
-    let beside = |dimension: usize, is_positive: bool| {
+    let neighbour = |dimension: usize, is_positive: bool| {
         if grid.sides.get(dimension).is_none_or(|side| *side < 2) {
             return None;
         }
@@ -160,11 +160,11 @@ fn seed_in(grid: &Grid, topology: &Topology, site: &Site) -> TorusSeed {
     };
     TorusSeed {
         switch: guid(site, first),
-        next: [0, 1, 2].map(|dimension| beside(dimension, true)),
+        next: [0, 1, 2].map(|dimension| neighbour(dimension, true)),
         // Only rings of four need the neighbours in both directions.
         previous: [0, 1, 2].map(|dimension| {
             let is_needed = grid.sides.get(dimension) == Some(&4) && grid.is_ring(dimension);
-            is_needed.then(|| beside(dimension, false)).flatten()
+            is_needed.then(|| neighbour(dimension, false)).flatten()
         }),
     }
 }

@@ -17,7 +17,7 @@ impl<S: Shape> Fabric<Crossbars<S>> {
     /// other's effects, which come at least one cycle later.
     #[inline]
     pub(crate) fn decide_switch(&mut self, switch: u32, now: Tick, out: &mut Outbox<Self>) {
-        if !S::IS_PLAIN && self.switches.sight.is_some() {
+        if !S::IS_PLAIN && self.switches.adaptive_view.is_some() {
             // The switch is still marked, so inputs woken here are handled below.
             self.route_headers(now, switch, out);
         }

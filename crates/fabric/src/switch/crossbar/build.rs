@@ -1,7 +1,7 @@
 //! Construction of the partitions of a fabric from a plan.
 
-use netloom_topology::{Egress, Peer as Wired};
-use netloom_units::{Port as PortNumber, SwitchId};
+use netloom_topology::{Egress, Peer};
+use netloom_units::{Port, SwitchId};
 
 use crate::endpoint::Endpoints;
 use crate::fabric::Fabric;
@@ -14,22 +14,22 @@ use crate::shared::Shared;
 use crate::simulation::{Atlas, Options};
 use crate::slab::Slab;
 use crate::switch::announcing::Announcing;
+use crate::switch::crossbar::adaptive_view::{AdaptiveView, Marks};
 use crate::switch::crossbar::ahead::Beyond;
 use crate::switch::crossbar::hierarchy::{first_lane, lanes_apart};
 use crate::switch::crossbar::mask::Set;
-use crate::switch::crossbar::port::{InputQueue, OutputQueue, Place, Port};
+use crate::switch::crossbar::port::{CrossbarPort, InputQueue, OutputQueue, Place};
 use crate::switch::crossbar::prefetch;
 use crate::switch::crossbar::shape::{Layout, Shape};
-use crate::switch::crossbar::sight::{Marks, Sight};
 use crate::switch::crossbar::wire::{Stages, Wire};
 use crate::switch::crossbar::{Buffer, Crossbars, Requests, Switch, n_records};
-use crate::switch::{NIL, Peer};
+use crate::switch::{NIL, PeerRecord};
 
 /// The switches of a partition under construction: their ports, and the other ends if senders look
 /// ahead.
 struct Made<L: Layout> {
     switches: Vec<Switch<L::Ports>>,
-    ports: Vec<Port<L>>,
+    ports: Vec<CrossbarPort<L>>,
     beyond: Vec<Beyond>,
 }
 
@@ -60,7 +60,7 @@ impl<L: Layout> Made<L> {
             sending: L::Ports::default(),
             losers: L::Ports::default(),
         });
-        for port in (0..n_ports).map(PortNumber) {
+        for port in (0..n_ports).map(Port) {
             let ring = |id: u8| if plan.forwarding.bubble() { id } else { 0 };
             let place = Place {
                 peer: atlas.peer(topology, partition, id, port),
@@ -74,10 +74,10 @@ impl<L: Layout> Made<L> {
             let arbiter = arbiter(Egress::Switch(id, port));
             let space = L::Space::new(plan, place.wire);
             self.ports
-                .push(Port::new(place, arbiter, flow, space, n_queues));
+                .push(CrossbarPort::new(place, arbiter, flow, space, n_queues));
             if plan.flow_control == FlowControl::QueueCredits {
                 let (switch, port, is_switch) = match topology.peer(id, port) {
-                    Wired::Switch(switch, port) => (switch, port, true),
+                    Peer::Switch(switch, port) => (switch, port, true),
                     _ => (id, port, false),
                 };
                 self.beyond.push(Beyond {
@@ -97,7 +97,7 @@ impl<L: Layout> Made<L> {
                 .filter(|&owner| owner < u32::from(n_ports))
                 .map(|owner| &self.ports[base + owner as usize]);
             let place = Place {
-                peer: owner.map_or(Peer::Nobody, |owner| owner.peer),
+                peer: owner.map_or(PeerRecord::Nobody, |owner| owner.peer),
                 switch: index,
                 number: number as u16,
                 wire: owner.map_or(central_wire, |owner| owner.wire),
@@ -105,10 +105,10 @@ impl<L: Layout> Made<L> {
                 ring_in: owner.map_or(0, |owner| owner.ring_in),
             };
             // The arbiter of a record without a link is never called.
-            let idle = arbiter(Egress::Switch(id, PortNumber(0)));
+            let idle = arbiter(Egress::Switch(id, Port(0)));
             let (flow, space) = (L::Flow::new(plan, 0), L::Space::new(plan, 0));
             self.ports
-                .push(Port::new(place, idle, flow, space, n_queues));
+                .push(CrossbarPort::new(place, idle, flow, space, n_queues));
         }
     }
 }
@@ -177,12 +177,12 @@ pub(crate) fn partition<S: Shape>(
 
     let announcing = Announcing::new(plan, switch_ids, &|id| {
         (
-            atlas.port(id, PortNumber(0)).1,
+            atlas.port(id, Port(0)).1,
             n_records(plan, topology.n_ports(id)),
         )
     });
     let switches = Crossbars {
-        sight: Sight::new(plan, switches.len(), ports.len(), announcing),
+        adaptive_view: AdaptiveView::new(plan, switches.len(), ports.len(), announcing),
         marks: Marks::new(plan, ports.len()),
         is_large: ports.len() > prefetch::MOST_IN_CACHE,
         lanes_per_level: plan.lanes_per_level(),

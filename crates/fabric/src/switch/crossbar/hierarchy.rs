@@ -16,7 +16,7 @@ use crate::link::ramp::Ramp;
 use crate::link::room::Limits;
 use crate::plan::{FabricPlan, InputPorts};
 use crate::switch::crossbar::Crossbars;
-use crate::switch::crossbar::course::Course;
+use crate::switch::crossbar::cut_through::CutThrough;
 use crate::switch::crossbar::mask::Set;
 use crate::switch::crossbar::port::InputQueue;
 use crate::switch::crossbar::shape::Shape;
@@ -195,22 +195,22 @@ impl<S: Shape> Fabric<Crossbars<S>> {
         record: u32,
         vl: u8,
         flits: u16,
-        course: Option<&Course>,
+        cut_through: Option<&CutThrough>,
         out: &mut Outbox<Self>,
     ) {
         let record = self.owner(record);
         let stages = &self.switches.stages;
         let class = u16::from(vl);
         let short = self.switches.ports[record].short;
-        match course {
+        match cut_through {
             None => {
                 let freed = now + stages.credit;
                 let ramp = Ramp::new(freed, flits, class, 0, &stages.centre);
                 self.free_centre(now, record, ramp, freed, out);
             }
-            Some(course) => {
+            Some(cut_through) => {
                 let later = stages.credit - stages.allocation;
-                for piece in course.pieces(stages, &self.switches.wires, Passage::FromCentre) {
+                for piece in cut_through.pieces(stages, &self.switches.wires, Passage::FromCentre) {
                     if piece.flits != 0 {
                         let freed = piece.start + later;
                         let ramp = piece.ramp(freed, class, &self.switches.stages.centre);

@@ -33,7 +33,7 @@ impl<S: Shape> Fabric<Crossbars<S>> {
         {
             marks.enter(port, flits);
         }
-        if !S::IS_PLAIN && self.switches.sight.is_some() {
+        if !S::IS_PLAIN && self.switches.adaptive_view.is_some() {
             self.await_routing(port, id, out);
             return;
         }
@@ -87,8 +87,8 @@ impl<S: Shape> Fabric<Crossbars<S>> {
         if self.is_watching() {
             let packet = self.switches.packets[id].packet;
             let input = Port(self.switches.ports[port].number);
-            let way = (Port(output), out_vl);
-            self.note_header(now, &packet, (self.switch_id(port), input), way);
+            let exit = (Port(output), out_vl);
+            self.note_header(now, &packet, (self.switch_id(port), input), exit);
         }
         if S::IS_HIERARCHICAL {
             let input = &self.switches.ports[port];

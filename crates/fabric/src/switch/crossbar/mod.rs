@@ -13,7 +13,7 @@
 //! - `input_queued.rs`: the same if a packet crosses directly onto its link.
 //! - `hierarchy.rs`: transfers if ports are grouped around a central crossbar.
 //! - `ahead.rs`: the queue that a packet will join one hop further on.
-//! - `course.rs`: how flits pass a crossbar that is faster than they arrive.
+//! - `cut_through.rs`: how flits pass a crossbar that is faster than they arrive.
 //! - `transfer.rs`: a grant occupies both crossbar ports, returns credits and fills the output
 //!   buffer.
 //! - `output.rs`: the output scheduler chooses a lane and the packet leaves on the link.
@@ -21,10 +21,11 @@
 //! A switch decides only on its clock edges, from its own state. It sleeps while nothing can be
 //! granted; every reason why a packet waits registers a wake-up.
 
+mod adaptive_view;
 mod ahead;
 mod allocate;
 mod build;
-mod course;
+mod cut_through;
 mod event;
 mod hierarchy;
 mod input;
@@ -36,7 +37,6 @@ mod output;
 mod port;
 mod prefetch;
 pub(crate) mod shape;
-mod sight;
 mod stall;
 mod switches;
 mod transfer;
@@ -59,12 +59,12 @@ use crate::rows::Rows;
 use crate::slab::Slab;
 use crate::switch::NIL;
 
+use adaptive_view::{AdaptiveView, Marks};
 use ahead::Beyond;
-use course::Feed;
+use cut_through::Feed;
 use mask::Ports;
-use port::{InputQueue, OutputQueue, Port};
+use port::{CrossbarPort, InputQueue, OutputQueue};
 use shape::Shape;
-use sight::{Marks, Sight};
 use wire::{Stages, Wire};
 
 pub(crate) use build::partition;
@@ -175,7 +175,7 @@ pub(crate) struct Crossbars<S: Shape> {
     #[state(part)]
     states: Rows<Switch<S::Ports>>,
     #[state(part)]
-    ports: Rows<Port<S::Layout>>,
+    ports: Rows<CrossbarPort<S::Layout>>,
     #[state(records)]
     input_queues: Rows<InputQueue>,
     #[state(records)]
@@ -190,7 +190,7 @@ pub(crate) struct Crossbars<S: Shape> {
     feeds: Vec<Feed>,
     /// The view for an adaptive routing, if there is one.
     #[state(part)]
-    sight: Option<Box<Sight>>,
+    adaptive_view: Option<Box<AdaptiveView>>,
     /// The inputs that mark packets, if any.
     #[state(part)]
     marks: Option<Box<Marks>>,

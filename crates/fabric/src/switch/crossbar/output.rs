@@ -14,7 +14,7 @@ use crate::switch::crossbar::shape::Shape;
 use crate::switch::crossbar::transfer::Credits;
 use crate::switch::crossbar::wire::ramp;
 use crate::switch::crossbar::{Crossbars, head};
-use crate::switch::{NIL, Peer};
+use crate::switch::{NIL, PeerRecord};
 use crate::trace::Stage;
 
 impl<S: Shape> Fabric<Crossbars<S>> {
@@ -165,7 +165,7 @@ impl<S: Shape> Fabric<Crossbars<S>> {
             let paces = || output.credit_paces(&self.switches.wires);
             ramp::<S>(from, units, class, pace, paces)
         };
-        if !matches!(output.receiver, Peer::Remote(..)) {
+        if !matches!(output.receiver, PeerRecord::Remote(..)) {
             output.credits_coming -= 1;
         }
         let held = output.credit.release(ramp, now);
@@ -304,7 +304,10 @@ impl<S: Shape> Fabric<Crossbars<S>> {
         }
         packet.vl = vl;
         packet.arrival = start + wire.head;
-        let is_counted = matches!(output.receiver, Peer::Port(_) | Peer::Remote(..));
+        let is_counted = matches!(
+            output.receiver,
+            PeerRecord::Port(_) | PeerRecord::Remote(..)
+        );
         if S::Flow::IS_PAUSE && is_counted {
             let clock = self.switches.stages.clock;
             let known = start + wire.head + self.switches.stages.pause + wire.delay;
@@ -313,7 +316,7 @@ impl<S: Shape> Fabric<Crossbars<S>> {
         }
         let destination = packet.destination.0;
         match output.receiver {
-            Peer::Port(next) => {
+            PeerRecord::Port(next) => {
                 let when = wire.allocatable::<S>(
                     start,
                     flits,
@@ -331,7 +334,7 @@ impl<S: Shape> Fabric<Crossbars<S>> {
                     },
                 );
             }
-            Peer::Nic(nic) => {
+            PeerRecord::Nic(nic) => {
                 out.at(end + wire.delay, Event::Deliver { nic, packet: id });
                 if !S::NIC_IS_SINK {
                     // The NIC takes flits as they arrive; their credits return.
@@ -346,7 +349,7 @@ impl<S: Shape> Fabric<Crossbars<S>> {
                     Self::credits_for_port(now, port, output, credits, wires, stages, out);
                 }
             }
-            Peer::Remote(partition, next) => {
+            PeerRecord::Remote(partition, next) => {
                 let when = wire.allocatable::<S>(
                     start,
                     flits,
@@ -365,9 +368,12 @@ impl<S: Shape> Fabric<Crossbars<S>> {
                 out.send(partition, when, event, parcel);
             }
             // tidy: allow the name of a variant
-            Peer::Nobody => unreachable!("routing never leads to an unused port"),
+            PeerRecord::Nobody => unreachable!("routing never leads to an unused port"),
         }
-        let (short, is_remote) = (output.short, matches!(output.receiver, Peer::Remote(..)));
+        let (short, is_remote) = (
+            output.short,
+            matches!(output.receiver, PeerRecord::Remote(..)),
+        );
         if self.is_watching() {
             let packet = self.switches.packets[id].packet;
             let (switch, number) = (self.switch_id(port), Port(self.switches.ports[port].number));

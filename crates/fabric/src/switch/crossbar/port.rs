@@ -6,7 +6,7 @@ use netloom_units::Tick;
 use crate::arbiter_state;
 use crate::recorder::PortUse;
 use crate::rows::Rows;
-use crate::switch::{NIL, Peer};
+use crate::switch::{NIL, PeerRecord};
 
 use crate::link::flow::Flow;
 use crate::link::ramp::{Paces, Ramp};
@@ -35,7 +35,7 @@ struct Line;
 /// and fourth.
 #[derive(State)]
 #[repr(C, align(64))]
-pub(crate) struct Port<L: Layout> {
+pub(crate) struct CrossbarPort<L: Layout> {
     // As an input of the crossbar.
     /// Queues with a header that may be allocated.
     pub(crate) ready: L::Queues,
@@ -46,7 +46,7 @@ pub(crate) struct Port<L: Layout> {
     /// When the last header sent may be allocated at the other end.
     pub(crate) last_header: Tick,
     #[state(constant)]
-    pub(crate) peer: Peer,
+    pub(crate) peer: PeerRecord,
     #[state(constant)]
     pub(crate) switch: u32,
     #[state(constant)]
@@ -79,7 +79,7 @@ pub(crate) struct Port<L: Layout> {
     pub(crate) link_wake: Tick,
     /// The other end of its link, duplicated for the sender.
     #[state(constant)]
-    pub(crate) receiver: Peer,
+    pub(crate) receiver: PeerRecord,
     /// Lanes with a packet in the output buffer that can be scheduled.
     pub(crate) present: u32,
     /// Lanes for which an input waits without a known release.
@@ -128,7 +128,7 @@ pub(crate) struct Port<L: Layout> {
     pub(crate) output_peak: u16,
 }
 
-impl<L: Layout> Port<L> {
+impl<L: Layout> CrossbarPort<L> {
     /// Creates a port in its initial state.
     pub(crate) fn new(
         place: Place,
@@ -137,7 +137,7 @@ impl<L: Layout> Port<L> {
         space: L::Space,
         n_queues: usize,
     ) -> Self {
-        Port {
+        CrossbarPort {
             ready: L::Queues::below(n_queues),
             input_until: Tick::ZERO,
             input_residence: 0,
@@ -195,7 +195,7 @@ impl<L: Layout> Port<L> {
     pub(crate) fn credit_paces<'a>(&self, wires: &'a Rows<Wire>) -> &'a Paces {
         let wire = &wires[u32::from(self.wire_out)];
         match self.receiver {
-            Peer::Nic(_) => &wire.drain,
+            PeerRecord::Nic(_) => &wire.drain,
             _ => &wire.credits,
         }
     }
@@ -215,7 +215,7 @@ impl<L: Layout> Port<L> {
 
 /// The constant position of a port.
 pub(crate) struct Place {
-    pub(crate) peer: Peer,
+    pub(crate) peer: PeerRecord,
     pub(crate) switch: u32,
     pub(crate) number: u16,
     pub(crate) wire: u8,
@@ -223,7 +223,7 @@ pub(crate) struct Place {
     pub(crate) ring_in: u8,
 }
 
-const _: () = assert!(size_of::<Port<<PlainTick as Shape>::Layout>>() == 5 * 64);
+const _: () = assert!(size_of::<CrossbarPort<<PlainTick as Shape>::Layout>>() == 5 * 64);
 
 /// The queue of one lane (or lane and output) at an input: a list of packets, and a copy of what
 /// the allocator needs of the first one.

@@ -1,11 +1,12 @@
 //! Prefetching for events: a large fabric waits for memory, so the accesses of many events are
 //! overlapped.
 //!
-//! The lines of a port are those of [`Port`](super::port::Port): 0 is its input side, 1 its output
-//! side, 2 the space in its buffer, 3 the space at the other end, 4 arbiter and counters.
+//! The lines of a port are those of [`CrossbarPort`](super::port::CrossbarPort): 0 is its input
+//! side, 1 its output side, 2 the space in its buffer, 3 the space at the other end, 4 arbiter and
+//! counters.
 
 use crate::fabric::Fabric;
-use crate::switch::Peer;
+use crate::switch::PeerRecord;
 use crate::switch::crossbar::Crossbars;
 use crate::switch::crossbar::event::Event;
 use crate::switch::crossbar::shape::Shape;
@@ -75,15 +76,15 @@ impl<S: Shape> Fabric<Crossbars<S>> {
             switches.ports.prefetch(asked, line);
         }
         match port.peer {
-            Peer::Port(sender) => {
+            PeerRecord::Port(sender) => {
                 switches.ports.prefetch(sender, 1);
                 switches.ports.prefetch(sender, 3);
             }
-            Peer::Nic(nic) => {
+            PeerRecord::Nic(nic) => {
                 self.endpoints.nics.prefetch(nic, 0);
                 self.endpoints.nics.prefetch(nic, 1);
             }
-            Peer::Remote(..) | Peer::Nobody => {}
+            PeerRecord::Remote(..) | PeerRecord::Nobody => {}
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::link::flow::Flow;
 use crate::link::lane_room::LaneRoom;
 use crate::link::pause::Pause;
 use crate::link::room::{Queues, Room};
-use crate::switch::Peer;
+use crate::switch::PeerRecord;
 use crate::switch::crossbar::mask::{Many, Mask, Ports, Set};
 
 /// The types of the parts of a switch. What depends only on them is compiled once for all kinds
@@ -66,8 +66,8 @@ pub(crate) trait Shape: Sized + Send + 'static {
 
     /// Whether the receiver of an output accepts every packet.
     #[inline(always)]
-    fn is_sink(receiver: Peer) -> bool {
-        Self::NIC_IS_SINK && matches!(receiver, Peer::Nic(_))
+    fn is_sink(receiver: PeerRecord) -> bool {
+        Self::NIC_IS_SINK && matches!(receiver, PeerRecord::Nic(_))
     }
 
     /// Returns the guarded ring, if this kind can have any.

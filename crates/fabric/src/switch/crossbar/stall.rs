@@ -12,15 +12,15 @@ use crate::switch::crossbar::Crossbars;
 use crate::switch::crossbar::mask::Set;
 use crate::switch::crossbar::shape::Shape;
 use crate::switch::crossbar::wire::Passage;
-use crate::switch::{NIL, Peer};
+use crate::switch::{NIL, PeerRecord};
 
 impl<S: Shape> Fabric<Crossbars<S>> {
-    /// Adds all waits of this partition as pairs of keys. `patience` is how long a packet must have
-    /// waited at an input before the search starts; returns `false` if none has.
+    /// Adds all waits of this partition as pairs of keys. `wait_limit` is how long a packet must
+    /// have waited at an input before the search starts; returns `false` if none has.
     pub(crate) fn waits(
         &self,
         now: Tick,
-        patience: u64,
+        wait_limit: u64,
         edges: &mut Vec<(u64, u64)>,
         remote: &dyn Fn(u16, u32) -> (SwitchId, Port),
     ) -> bool {
@@ -39,7 +39,7 @@ impl<S: Shape> Fabric<Crossbars<S>> {
                 let queue = &self.switches.input_queues[(at * self.switches.n_queues + q) as u32];
                 let first = &self.switches.packets[queue.head];
                 let waited = now.saturating_since(first.packet.arrival.max(port.input_until));
-                is_stalled |= waited > patience;
+                is_stalled |= waited > wait_limit;
                 let crossing = base + u32::from(queue.output);
                 if self.switches.ports[crossing].output_until > now {
                     continue;
@@ -100,9 +100,11 @@ impl<S: Shape> Fabric<Crossbars<S>> {
         remote: &dyn Fn(u16, u32) -> (SwitchId, Port),
     ) {
         let (switch, number) = match self.switches.ports[port].peer {
-            Peer::Port(next) => (self.switch_id(next), Port(self.switches.ports[next].number)),
-            Peer::Remote(partition, next) => remote(partition, next),
-            Peer::Nic(_) | Peer::Nobody => return,
+            PeerRecord::Port(next) => {
+                (self.switch_id(next), Port(self.switches.ports[next].number))
+            }
+            PeerRecord::Remote(partition, next) => remote(partition, next),
+            PeerRecord::Nic(_) | PeerRecord::Nobody => return,
         };
         let input = Waiting {
             switch,

@@ -15,8 +15,8 @@ use crate::switch::announcing::Announcing;
 use crate::switch::crossbar::event::Event;
 use crate::switch::crossbar::shape::Shape;
 use crate::switch::crossbar::{Crossbars, Stored};
-use crate::switch::{Candidate, Exit, Peer, Switches, events_beside_every_switch};
-use crate::validation::{Bounds, Ways};
+use crate::switch::{Candidate, Exit, PeerRecord, Switches, events_beside_every_switch};
+use crate::validation::{Bounds, RemainingRoutes};
 
 events_beside_every_switch!(Event);
 
@@ -262,14 +262,14 @@ impl<S: Shape> Switches for Crossbars<S> {
     }
 
     fn announcing(&self) -> Option<&Announcing> {
-        self.sight.as_ref()?.announcing.as_ref()
+        self.adaptive_view.as_ref()?.announcing.as_ref()
     }
 
     fn announcing_mut(&mut self) -> Option<&mut Announcing> {
-        self.sight.as_mut()?.announcing.as_mut()
+        self.adaptive_view.as_mut()?.announcing.as_mut()
     }
 
-    fn cable(&self, port: u32) -> (Peer, u64) {
+    fn cable(&self, port: u32) -> (PeerRecord, u64) {
         let port = &self.ports[port];
         let wire = &self.wires[u32::from(port.wire_out)];
         let period = self.stages.clock.period;
@@ -292,27 +292,27 @@ impl<S: Shape> Switches for Crossbars<S> {
         ports.map(usage).collect()
     }
 
-    fn packets_under_way(fabric: &Fabric<Self>) -> u64 {
+    fn packets_in_flight(fabric: &Fabric<Self>) -> u64 {
         fabric.switches.packets.len() as u64
     }
 
     fn waits(
         fabric: &Fabric<Self>,
         now: Tick,
-        patience: u64,
+        wait_limit: u64,
         edges: &mut Vec<(u64, u64)>,
         remote: &dyn Fn(u16, u32) -> (SwitchId, Port),
     ) -> bool {
-        fabric.waits(now, patience, edges, remote)
+        fabric.waits(now, wait_limit, edges, remote)
     }
 
     fn validate(
         fabric: &Fabric<Self>,
         bounds: &Bounds<'_>,
-        ways: &mut Ways<'_>,
+        routes: &mut RemainingRoutes<'_>,
         pending: &[(Tick, Event)],
     ) -> Validity {
-        fabric.validate_switches(bounds, ways, pending)
+        fabric.validate_switches(bounds, routes, pending)
     }
 
     fn is_idle(&mut self) -> bool {

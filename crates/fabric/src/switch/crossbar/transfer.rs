@@ -10,15 +10,15 @@ use crate::link::ramp::{Paces, Ramp};
 use crate::parcel::{Flags, Parcel};
 use crate::plan::Allocation;
 use crate::rows::Rows;
-use crate::switch::crossbar::course::Course;
+use crate::switch::crossbar::adaptive_view::may_give_early;
+use crate::switch::crossbar::cut_through::CutThrough;
 use crate::switch::crossbar::event::Event;
 use crate::switch::crossbar::mask::Set;
-use crate::switch::crossbar::port::Port as CrossbarPort;
+use crate::switch::crossbar::port::CrossbarPort;
 use crate::switch::crossbar::shape::Shape;
-use crate::switch::crossbar::sight::may_give_early;
 use crate::switch::crossbar::wire::{Passage, Stages, Wire, ramp};
 use crate::switch::crossbar::{Crossbars, head};
-use crate::switch::{NIL, Peer};
+use crate::switch::{NIL, PeerRecord};
 use crate::trace::Stage;
 
 impl<S: Shape> Fabric<Crossbars<S>> {
@@ -57,11 +57,11 @@ impl<S: Shape> Fabric<Crossbars<S>> {
             queue.tail = NIL;
             in_port.ready.clear(q);
         } else {
-            let behind = &self.switches.packets[next];
+            let successor = &self.switches.packets[next];
             queue.head = next;
-            queue.flits = behind.packet.flits;
-            queue.output = behind.output;
-            queue.vl = behind.vl;
+            queue.flits = successor.packet.flits;
+            queue.output = successor.output;
+            queue.vl = successor.vl;
             if S::IS_HIERARCHICAL || !S::HAS_OUTPUT_BUFFER {
                 self.look_at_head(switch, input, q);
             }
@@ -80,12 +80,14 @@ impl<S: Shape> Fabric<Crossbars<S>> {
             passage,
             may_fuse,
         };
-        // Most packets never wait for their feed, so the common path does not handle courses.
-        match self.course(now, ip, id, passage, flits) {
+        // Most packets never wait for their feed, so the common path does not handle cut-through.
+        match self.cut_through(now, ip, id, passage, flits) {
             None => self.cross(now, transfer, None, out),
             // Half of the packets through a centre wait.
-            Some(course) if S::IS_HIERARCHICAL => self.cross(now, transfer, Some(&course), out),
-            Some(course) => self.cross_as_it_comes(now, transfer, &course, out),
+            Some(cut_through) if S::IS_HIERARCHICAL => {
+                self.cross(now, transfer, Some(&cut_through), out);
+            }
+            Some(cut_through) => self.cross_as_it_comes(now, transfer, &cut_through, out),
         }
     }
 
@@ -95,10 +97,10 @@ impl<S: Shape> Fabric<Crossbars<S>> {
         &mut self,
         now: Tick,
         transfer: Transfer,
-        course: &Course,
+        cut_through: &CutThrough,
         out: &mut Outbox<Self>,
     ) {
-        self.cross(now, transfer, Some(course), out);
+        self.cross(now, transfer, Some(cut_through), out);
     }
 
     /// Transfers a packet that has left its queue.
@@ -107,7 +109,7 @@ impl<S: Shape> Fabric<Crossbars<S>> {
         &mut self,
         now: Tick,
         transfer: Transfer,
-        course: Option<&Course>,
+        cut_through: Option<&CutThrough>,
         out: &mut Outbox<Self>,
     ) {
         let Transfer {
@@ -126,8 +128,8 @@ impl<S: Shape> Fabric<Crossbars<S>> {
         let base = self.switches.states[switch].base;
         let (ip, op) = (base + input as u32, base + output as u32);
         // The crossbar occupies the input, and the input buffer drains at its pace.
-        let until = match course {
-            Some(course) => self.held_until(course, now, passage),
+        let until = match cut_through {
+            Some(cut_through) => self.held_until(cut_through, now, passage),
             None => now + self.switches.stages.crossing_of::<S>(passage, flits).0,
         };
         let in_port = &mut self.switches.ports[ip];
@@ -142,16 +144,16 @@ impl<S: Shape> Fabric<Crossbars<S>> {
         if passage == Passage::FromCentre {
             let buffered = now + self.switches.stages.allocation_to_output;
             self.switches.packets[id].packet.arrival = buffered;
-            self.leave_centre(now, ip, vl, flits, course, out);
+            self.leave_centre(now, ip, vl, flits, cut_through, out);
         } else {
-            self.drain_input(now, ip, id, q, passage, course, out);
+            self.drain_input(now, ip, id, q, passage, cut_through, out);
         }
 
         if !S::IS_PLAIN
-            && let Some(sight) = &mut self.switches.sight
+            && let Some(view) = &mut self.switches.adaptive_view
             && passage != Passage::ToCentre
         {
-            sight.committed[base + u32::from(real_output)] -= u32::from(flits);
+            view.committed[base + u32::from(real_output)] -= u32::from(flits);
         }
 
         // It occupies the output too, and the output buffer fills at its pace.
@@ -190,10 +192,10 @@ impl<S: Shape> Fabric<Crossbars<S>> {
             return;
         }
         if passage == Passage::ToCentre {
-            self.enter_centre(now, base, op, id, course, out);
+            self.enter_centre(now, base, op, id, cut_through, out);
             return;
         }
-        self.fill_output(now, switch, op, id, passage, course, may_fuse, out);
+        self.fill_output(now, switch, op, id, passage, cut_through, may_fuse, out);
     }
 
     /// Drains an input buffer at the pace of the crossbar: the credits of the packet return.
@@ -206,7 +208,7 @@ impl<S: Shape> Fabric<Crossbars<S>> {
         id: u32,
         q: usize,
         passage: Passage,
-        course: Option<&Course>,
+        cut_through: Option<&CutThrough>,
         out: &mut Outbox<Self>,
     ) {
         let stages = &self.switches.stages;
@@ -218,7 +220,7 @@ impl<S: Shape> Fabric<Crossbars<S>> {
         let arrival = std::mem::replace(&mut stored.packet.arrival, buffered);
         let wire = in_port.wire;
         let in_wire = &self.switches.wires[u32::from(wire)];
-        let own = course.map_or(flits, |course| course.own);
+        let own = cut_through.map_or(flits, |cut_through| cut_through.own);
         let (peer, ring_in) = (in_port.peer, S::ring(in_port.ring_in));
         let residence = in_wire.input_residence::<S>(flits, own, arrival, now, stages, passage);
         let owner = self.owner(ip);
@@ -226,8 +228,8 @@ impl<S: Shape> Fabric<Crossbars<S>> {
         let (stages, in_wire) = (&self.switches.stages, &self.switches.wires[u32::from(wire)]);
         let delay = stages.credit + in_wire.delay;
         let begin = now + stages.allocation;
-        let last_flit = || match course {
-            Some(course) => course.last(stages, &self.switches.wires) - begin,
+        let last_flit = || match cut_through {
+            Some(cut_through) => cut_through.last(stages, &self.switches.wires) - begin,
             None => stages.crossing_of::<S>(passage, flits).1,
         };
         let mut start = now + delay;
@@ -251,10 +253,10 @@ impl<S: Shape> Fabric<Crossbars<S>> {
             pace: passage as u8,
             start,
         };
-        match course {
-            Some(course) if !is_whole => {
+        match cut_through {
+            Some(cut_through) if !is_whole => {
                 let delay = delay - stages.allocation;
-                for piece in course.pieces(stages, &self.switches.wires, passage) {
+                for piece in cut_through.pieces(stages, &self.switches.wires, passage) {
                     let credits = Credits {
                         units: piece.flits,
                         pace: piece.pace,
@@ -295,7 +297,7 @@ impl<S: Shape> Fabric<Crossbars<S>> {
         writer: u32,
         id: u32,
         passage: Passage,
-        course: Option<&Course>,
+        cut_through: Option<&CutThrough>,
         may_fuse: bool,
         out: &mut Outbox<Self>,
     ) {
@@ -324,16 +326,16 @@ impl<S: Shape> Fabric<Crossbars<S>> {
             out_port.output_residence = residence.wrapping_add_signed(central.slip_out);
         }
         let mut eligible = now + to_output;
-        if let Some(course) = course {
+        if let Some(cut_through) = cut_through {
             let (stages, wires) = (&self.switches.stages, &self.switches.wires);
-            let late = course.lateness(stages, wires, passage);
+            let late = cut_through.lateness(stages, wires, passage);
             let residence = out_port.output_residence;
             out_port.output_residence = residence.wrapping_add_signed(-late);
             let own = match passage {
-                Passage::FromCentre => out_wire.central(course.own).to_output,
-                _ => out_wire.to_output::<S>(course.own, stages),
+                Passage::FromCentre => out_wire.central(cut_through.own).to_output,
+                _ => out_wire.to_output::<S>(cut_through.own, stages),
             };
-            let ready = course.ready(stages, wires, out_wire.flit);
+            let ready = cut_through.ready(stages, wires, out_wire.flit);
             let crossbar = stages.allocation_to_output - stages.allocation;
             let ready = Tick((ready.0 + crossbar).saturating_sub(stages.output));
             eligible = (now + own).max(stages.clock.edge_at_or_after(ready));
@@ -359,7 +361,7 @@ impl<S: Shape> Fabric<Crossbars<S>> {
                     && eligible <= now + self.switches.stages.allocation_to_output))
             // A lane may be stopped while its packet crosses.
             && !S::Flow::IS_PAUSE
-            && (S::IS_PLAIN || may_give_early::<S>(self.switches.sight.as_deref(), op, now))
+            && (S::IS_PLAIN || may_give_early::<S>(self.switches.adaptive_view.as_deref(), op, now))
             && out_port.link_until.0 < eligible.0 + self.switches.stages.ahead
             && (S::is_sink(out_port.receiver)
                 || out_port
@@ -428,7 +430,7 @@ impl<S: Shape> Fabric<Crossbars<S>> {
         base: u32,
         link: u32,
         id: u32,
-        course: Option<&Course>,
+        cut_through: Option<&CutThrough>,
         out: &mut Outbox<Self>,
     ) {
         let stored = &self.switches.packets[id];
@@ -440,8 +442,8 @@ impl<S: Shape> Fabric<Crossbars<S>> {
         }
         let stages = &self.switches.stages;
         let mut when = now + stages.allocation_to_output + stages.in_centre[u32::from(flits)];
-        if let (Some(later), Some(course)) = (stages.tail_to_centre, course) {
-            when = self.tail_in_centre(course) + later;
+        if let (Some(later), Some(cut_through)) = (stages.tail_to_centre, cut_through) {
+            when = self.tail_in_centre(cut_through) + later;
         }
         out.at(
             when,
@@ -457,10 +459,10 @@ impl<S: Shape> Fabric<Crossbars<S>> {
     /// switches wait for it.
     #[cold]
     #[inline(never)]
-    fn tail_in_centre(&self, course: &Course) -> Tick {
+    fn tail_in_centre(&self, cut_through: &CutThrough) -> Tick {
         let stages = &self.switches.stages;
         let crossbar = stages.allocation_to_output - stages.allocation;
-        let tail = course.last(stages, &self.switches.wires) + crossbar;
+        let tail = cut_through.last(stages, &self.switches.wires) + crossbar;
         stages.clock.edge_at_or_after(tail)
     }
 
@@ -487,22 +489,22 @@ impl<S: Shape> Fabric<Crossbars<S>> {
     fn return_credits(
         &mut self,
         now: Tick,
-        peer: Peer,
+        peer: PeerRecord,
         credits: Credits,
         wire: u8,
         out: &mut Outbox<Self>,
     ) {
         match peer {
-            Peer::Port(port) => {
+            PeerRecord::Port(port) => {
                 let sender = &mut self.switches.ports[port];
                 let (wires, stages) = (&self.switches.wires, &self.switches.stages);
                 Self::credits_for_port(now, port, sender, credits, wires, stages, out);
             }
-            Peer::Remote(partition, port) => {
+            PeerRecord::Remote(partition, port) => {
                 let (when, event) = credits.arriving::<S>(port, &self.switches.stages);
                 out.send(partition, when, event, Parcel::default());
             }
-            Peer::Nic(nic) => {
+            PeerRecord::Nic(nic) => {
                 let may = S::MAY_FORESEE && !self.has_duties();
                 let wire = &self.switches.wires[u32::from(wire)];
                 let sender = &mut self.endpoints.nics[nic];
@@ -531,7 +533,7 @@ impl<S: Shape> Fabric<Crossbars<S>> {
                 );
             }
             // tidy: allow the name of a variant
-            Peer::Nobody => unreachable!("every packet has a sender"),
+            PeerRecord::Nobody => unreachable!("every packet has a sender"),
         }
     }
 

@@ -17,8 +17,8 @@ use crate::switch::crossbar::event::Event;
 use crate::switch::crossbar::mask::Set;
 use crate::switch::crossbar::shape::Shape;
 use crate::switch::crossbar::{Crossbars, Stored};
-use crate::switch::{NIL, Peer};
-use crate::validation::{Bounds, Coming, Ways};
+use crate::switch::{NIL, PeerRecord};
+use crate::validation::{Bounds, Coming, RemainingRoutes};
 
 /// The state derived from the positions of packets, by port record and then by lane.
 struct Found {
@@ -95,7 +95,7 @@ impl<S: Shape> Fabric<Crossbars<S>> {
     pub(super) fn validate_switches(
         &self,
         bounds: &Bounds<'_>,
-        ways: &mut Ways<'_>,
+        routes: &mut RemainingRoutes<'_>,
         pending: &[(Tick, Event)],
     ) -> Validity {
         let switches = &self.switches;
@@ -111,7 +111,7 @@ impl<S: Shape> Fabric<Crossbars<S>> {
             feed.validate(bounds, bounds.plan.links.len())?;
         }
         for (at, event) in pending {
-            self.validate_event(bounds, ways, &mut packets, &mut found, *at, *event)
+            self.validate_event(bounds, routes, &mut packets, &mut found, *at, *event)
                 .map_err(|why| why.within(format_args!("event {event:?}")))?;
         }
         for record in 0..n_records as u32 {
@@ -119,9 +119,9 @@ impl<S: Shape> Fabric<Crossbars<S>> {
                 let port = &switches.ports[record];
                 format!("{}, port {}", switches.states[port.switch].id, port.number)
             };
-            self.validate_inputs(bounds, ways, &mut packets, &mut found, record)
+            self.validate_inputs(bounds, routes, &mut packets, &mut found, record)
                 .map_err(|why| why.within(format_args!("input queues of {}", place())))?;
-            self.validate_outputs(bounds, ways, &mut packets, &mut found, record)
+            self.validate_outputs(bounds, routes, &mut packets, &mut found, record)
                 .map_err(|why| why.within(format_args!("output queues of {}", place())))?;
         }
         packets.finish()?;
@@ -140,12 +140,12 @@ impl<S: Shape> Fabric<Crossbars<S>> {
             self.validate_switch(switch)
                 .map_err(|why| why.within(switches.states[switch].id))?;
         }
-        if let Some(sight) = &switches.sight {
+        if let Some(view) = &switches.adaptive_view {
             let sent = |at: usize, class: u16| {
                 let port = &switches.ports[at as u32];
                 (port.credit.used(class), port.flits, port.packets)
             };
-            sight.validate(bounds, &found.committed, self.n_classes(), sent)?;
+            view.validate(bounds, &found.committed, self.n_classes(), sent)?;
         }
         match &switches.marks {
             Some(marks) => marks.validate(&found.occupancy),
@@ -193,9 +193,10 @@ impl<S: Shape> Fabric<Crossbars<S>> {
         self.record("port", record)?;
         let port = &self.switches.ports[record];
         let n_ports = self.switches.states[port.switch].n_ports;
-        ensure(port.number < n_ports && port.peer != Peer::Nobody, || {
-            Invalid::new("port", "a port with a cable", record)
-        })
+        ensure(
+            port.number < n_ports && port.peer != PeerRecord::Nobody,
+            || Invalid::new("port", "a port with a cable", record),
+        )
     }
 
     /// Validates a packet that this switch has routed: it leaves by a port with a cable, on an
@@ -203,7 +204,7 @@ impl<S: Shape> Fabric<Crossbars<S>> {
     fn validate_routed(
         &self,
         bounds: &Bounds<'_>,
-        ways: &mut Ways<'_>,
+        routes: &mut RemainingRoutes<'_>,
         switch: u32,
         stored: &Stored,
     ) -> Validity {
@@ -212,7 +213,7 @@ impl<S: Shape> Fabric<Crossbars<S>> {
         bounds.lane("lane of a route", stored.vl)?;
         let state = &self.switches.states[switch];
         ensure_below("output of a packet", stored.output, state.n_ports)?;
-        ways.leave(Coming {
+        routes.leave(Coming {
             switch: state.id,
             port: Port(stored.output),
             vl: stored.vl,
@@ -278,7 +279,7 @@ impl<S: Shape> Fabric<Crossbars<S>> {
     fn validate_event(
         &self,
         bounds: &Bounds<'_>,
-        ways: &mut Ways<'_>,
+        routes: &mut RemainingRoutes<'_>,
         packets: &mut Claims<'_, Stored>,
         found: &mut Found,
         at: Tick,
@@ -313,7 +314,7 @@ impl<S: Shape> Fabric<Crossbars<S>> {
                     1
                 };
                 found.take_input(port, vl, units);
-                ways.arrive(Coming {
+                routes.arrive(Coming {
                     switch: switches.states[input.switch].id,
                     port: Port(input.number),
                     vl,
@@ -330,7 +331,7 @@ impl<S: Shape> Fabric<Crossbars<S>> {
                 self.record("port", port)?;
                 let stored = packets.take(packet)?;
                 let writer = &switches.ports[port];
-                self.validate_routed(bounds, ways, writer.switch, stored)?;
+                self.validate_routed(bounds, routes, writer.switch, stored)?;
                 ensure_equal("packet", (stored.vl, stored.packet.flits), (vl, flits))?;
                 ensure_equal("output", Some(stored.output), self.written_by(port))?;
                 let output = switches.states[writer.switch].base + u32::from(stored.output);
@@ -348,7 +349,7 @@ impl<S: Shape> Fabric<Crossbars<S>> {
                     Invalid::new("port", "an input or a central link", port)
                 })?;
                 let stored = packets.take(packet)?;
-                self.validate_routed(bounds, ways, record.switch, stored)?;
+                self.validate_routed(bounds, routes, record.switch, stored)?;
                 self.validate_feed(packet, port, stored)?;
                 self.count_input(found, port, stored)
             }
@@ -471,7 +472,8 @@ impl<S: Shape> Fabric<Crossbars<S>> {
                     destination: NicId(destination),
                     bytes,
                 };
-                self.endpoints.validate_created(bounds, ways, nic, &created)
+                self.endpoints
+                    .validate_created(bounds, routes, nic, &created)
             }
             Event::NicLink { nic } | Event::Begin { nic } => self.nic(nic),
             Event::Grown {
@@ -514,7 +516,7 @@ impl<S: Shape> Fabric<Crossbars<S>> {
     fn validate_inputs(
         &self,
         bounds: &Bounds<'_>,
-        ways: &mut Ways<'_>,
+        routes: &mut RemainingRoutes<'_>,
         packets: &mut Claims<'_, Stored>,
         found: &mut Found,
         record: u32,
@@ -545,7 +547,7 @@ impl<S: Shape> Fabric<Crossbars<S>> {
                     ensure(is_input, || {
                         Invalid::new("packet", "an input", "another record")
                     })?;
-                    self.validate_routed(bounds, ways, switch, stored)?;
+                    self.validate_routed(bounds, routes, switch, stored)?;
                     let lane = if is_central {
                         stored.vl
                     } else {
@@ -578,7 +580,7 @@ impl<S: Shape> Fabric<Crossbars<S>> {
     fn validate_outputs(
         &self,
         bounds: &Bounds<'_>,
-        ways: &mut Ways<'_>,
+        routes: &mut RemainingRoutes<'_>,
         packets: &mut Claims<'_, Stored>,
         found: &mut Found,
         record: u32,
@@ -597,7 +599,7 @@ impl<S: Shape> Fabric<Crossbars<S>> {
                 (queue.head, queue.tail),
                 |stored| stored.next,
                 |_, stored| {
-                    self.validate_routed(bounds, ways, port.switch, stored)?;
+                    self.validate_routed(bounds, routes, port.switch, stored)?;
                     let is_output = S::HAS_OUTPUT_BUFFER && port.number < n_ports;
                     ensure(is_output, || {
                         Invalid::new("packet", "an output", "another record")
@@ -657,7 +659,7 @@ impl<S: Shape> Fabric<Crossbars<S>> {
             found.drains[at],
             u32::from(port.drains),
         )?;
-        let is_remote = matches!(port.receiver, Peer::Remote(..));
+        let is_remote = matches!(port.receiver, PeerRecord::Remote(..));
         let coming = if is_remote { 0 } else { found.credits[at] };
         ensure_equal(
             "credits that return by events",
@@ -695,7 +697,7 @@ impl<S: Shape> Fabric<Crossbars<S>> {
         // Records that are not ports have no link.
         let is_port = port.number < switches.states[port.switch].n_ports;
         let taken = match port.receiver {
-            Peer::Port(next) if is_port => Some(next),
+            PeerRecord::Port(next) if is_port => Some(next),
             _ => None,
         };
         self.validate_credits(found, &port.credit, units, taken, is_remote)

@@ -5,14 +5,14 @@
 //! decision on a clock edge. Quantities that depend on a packet's length are tabulated here by
 //! trying every flit: how long a link waits so as not to run dry, and how long a crossbar must wait
 //! so as never to catch up with its feed. With `stored` start a crossbar waits that long; with
-//! `at-once` start it may catch up (`course.rs`).
+//! `at-once` start it may catch up (`cut_through.rs`).
 
 use crate::rows::Rows;
 use netloom_units::{Clock, Tick};
 
 use crate::link::ramp::{Pace, Paces, Ramp};
 use crate::plan::{Architecture, CentralStart, FabricPlan, LinkTiming};
-use crate::switch::crossbar::course::Lead;
+use crate::switch::crossbar::cut_through::Lead;
 use crate::switch::crossbar::shape::Shape;
 
 /// Index of the paces at which a buffer is emptied. The first is its own crossbar, then the
@@ -49,7 +49,7 @@ pub(crate) struct Wire {
 pub(crate) struct Length {
     /// Wait of the header at an input so that the crossbar does not run dry, unless it starts at
     /// once.
-    behind_input: u64,
+    input_wait: u64,
     /// Time after the header at which the crossbar must start so as never to catch up.
     lead: u64,
     /// From the grant to the time at which the output scheduler may send it over this link.
@@ -66,7 +66,7 @@ pub(crate) struct Length {
 pub(crate) struct CentralLength {
     /// Wait of the header at an input so that its crossbar output does not run dry: to its own
     /// MPort, and to the centre.
-    behind_input: [u64; 2],
+    input_wait: [u64; 2],
     /// From the grant of the central crossbar to the time at which the output scheduler may send
     /// it.
     pub(crate) to_output: u64,
@@ -273,14 +273,14 @@ impl Wire {
         let (own, comes) = (Pace::one_per(link.flit), |k: u64| k * link.flit);
         // Flit k is there k flit times after the first and leaves time_of(k) after the grant took
         // effect.
-        let behind = |flits: u64, pace: Pace| {
+        let wait = |flits: u64, pace: Pace| {
             if stages.starts_at_once {
                 return 0;
             }
-            let behind = (0..flits)
+            let latest = (0..flits)
                 .map(|k| (k * link.flit).saturating_sub(pace.time_of(k)))
                 .max();
-            behind.unwrap_or(0).saturating_sub(stages.allocation)
+            latest.unwrap_or(0).saturating_sub(stages.allocation)
         };
         // Flit k enters the output buffer time_of(k) after the first and leaves k flit times after
         // the start.
@@ -299,16 +299,16 @@ impl Wire {
         };
         let lead = [crossbar, to_centre].map(|pace| Lead::new(longest, pace, comes));
         // In a hierarchical switch the rest of the wait follows once the header has been routed.
-        let shared = |flits: u64| behind(flits, crossbar).min(behind(flits, to_centre));
+        let shared = |flits: u64| wait(flits, crossbar).min(wait(flits, to_centre));
         let length = |flits: u64| Length {
-            behind_input: shared(flits),
+            input_wait: shared(flits),
             lead: lead[0].of(flits as u16),
             to_output: to_output(flits, crossbar),
             slip: slip(flits, crossbar),
             on_wire: flits * link.flit,
         };
         let central = |flits: u64| CentralLength {
-            behind_input: [behind(flits, crossbar), behind(flits, to_centre)],
+            input_wait: [wait(flits, crossbar), wait(flits, to_centre)],
             to_output: to_output(flits, from_centre),
             lead: lead[1].of(flits as u16),
             slip_in: slip(flits, to_centre),
@@ -365,7 +365,7 @@ impl Wire {
         is_central: bool,
         stages: &Stages,
     ) -> Tick {
-        let wait = self.central(flits).behind_input[usize::from(is_central)];
+        let wait = self.central(flits).input_wait[usize::from(is_central)];
         stages.clock.edge_at_or_after(received + wait)
     }
 
@@ -468,7 +468,7 @@ impl Wire {
         if S::ONE_PACE {
             return stages.edge::<S>(received) + stages.before_allocation;
         }
-        let wait = self.length(flits).behind_input;
+        let wait = self.length(flits).input_wait;
         if stages.clock.period == 1 {
             return received + stages.before_allocation.max(wait);
         }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use netloom_random::{Purpose, Stream};
-use netloom_units::{Port as PortNumber, SwitchId, Tick};
+use netloom_units::{Port, SwitchId, Tick};
 use rustc_hash::FxHashMap;
 
 use crate::endpoint::Endpoints;
@@ -24,8 +24,8 @@ use crate::switch::tiled::geometry::Geometry;
 use crate::switch::tiled::prefetch;
 use crate::switch::tiled::record::Fifo;
 use crate::switch::tiled::wire::Wire;
-use crate::switch::tiled::{Due, Port, Switch, Tile, TileInput, TileOutput, Tiles};
-use crate::switch::{NIL, Peer};
+use crate::switch::tiled::{Due, Switch, Tile, TileInput, TileOutput, TiledPort, Tiles};
+use crate::switch::{NIL, PeerRecord};
 
 /// Returns the tiled switch of a plan.
 pub(crate) fn tiled(plan: &FabricPlan) -> &Tiled {
@@ -50,7 +50,7 @@ struct Making<'a> {
 
 impl Making<'_> {
     /// Builds all switches, and their ports in order.
-    fn switches(&self, tiled: &Tiled) -> (Vec<Switch>, Vec<Port>) {
+    fn switches(&self, tiled: &Tiled) -> (Vec<Switch>, Vec<TiledPort>) {
         let mut ports = Vec::new();
         let switch = |(index, &id): (usize, &SwitchId)| {
             let mut switch = Switch {
@@ -82,19 +82,19 @@ impl Making<'_> {
     }
 
     /// Builds a port in its initial state; some ports of a switch may have no cable.
-    fn port(&self, tiled: &Tiled, index: u32, switch: &Switch, at: u32) -> Port {
+    fn port(&self, tiled: &Tiled, index: u32, switch: &Switch, at: u32) -> TiledPort {
         let topology = &self.plan.topology;
-        let number = PortNumber(at as u16);
+        let number = Port(at as u16);
         let peer = match number.0 < switch.n_ports {
             true => self.atlas.peer(topology, self.number, switch.id, number),
-            false => Peer::Nobody,
+            false => PeerRecord::Nobody,
         };
         let class = match peer {
-            Peer::Nobody => 0,
+            PeerRecord::Nobody => 0,
             _ => topology.link_class(switch.id, number),
         };
-        let has_stash = tiled.stash.is_some() && peer != Peer::Nobody;
-        Port {
+        let has_stash = tiled.stash.is_some() && peer != PeerRecord::Nobody;
+        TiledPort {
             switch: index,
             number: at as u8,
             wire: class,
@@ -203,7 +203,7 @@ pub(crate) fn partition(
         "a switch with faults keeps copies"
     );
     let announcing = Announcing::new(plan, switch_ids, &|id| {
-        (atlas.port(id, PortNumber(0)).1, geometry.ports)
+        (atlas.port(id, Port(0)).1, geometry.ports)
     });
     let credits = input_shares.clone();
     let switches = Tiles {

@@ -7,7 +7,7 @@ use netloom_units::Tick;
 
 use crate::fabric::Fabric;
 use crate::parcel::{Flags, Parcel};
-use crate::switch::Peer;
+use crate::switch::PeerRecord;
 use crate::switch::tiled::Tiles;
 use crate::switch::tiled::event::Event;
 use crate::switch::tiled::record::Record;
@@ -16,7 +16,7 @@ use crate::switch::tiled::{after, first_from, members};
 
 /// How the first packet of a queue may advance.
 #[derive(Clone, Copy)]
-enum Way {
+enum BusTarget {
     /// On its own channel.
     Own,
     /// On its own channel, with a copy for a stash through this column.
@@ -144,10 +144,10 @@ impl Fabric<Tiles> {
     /// Returns how the first packet of an input queue may advance, if it may. `has_room`: whether
     /// there is space in front of its tile.
     #[inline(never)]
-    fn way(&self, port: u32, record: &Record, has_room: bool) -> Option<Way> {
+    fn bus_target(&self, port: u32, record: &Record, has_room: bool) -> Option<BusTarget> {
         let (output, flits) = (u32::from(record.output), record.packet.flits);
         let Some(usage) = self.switches.stash_use else {
-            return has_room.then_some(Way::Own);
+            return has_room.then_some(BusTarget::Own);
         };
         let input = &self.switches.ports[port];
         match usage {
@@ -155,7 +155,7 @@ impl Fabric<Tiles> {
                 if !has_room {
                     return None;
                 }
-                self.stash_column(port, flits).map(Way::Copied)
+                self.stash_column(port, flits).map(BusTarget::Copied)
             }
             StashUse::Congestion if !has_room && record.is_data() => {
                 let base = input.switch * self.switches.geometry.ports;
@@ -163,9 +163,9 @@ impl Fabric<Tiles> {
                 if !is_for_endpoint || !input.is_congested() {
                     return None;
                 }
-                self.stash_column(port, flits).map(Way::Aside)
+                self.stash_column(port, flits).map(BusTarget::Aside)
             }
-            _ => has_room.then_some(Way::Own),
+            _ => has_room.then_some(BusTarget::Own),
         }
     }
 
@@ -181,9 +181,9 @@ impl Fabric<Tiles> {
         let has_room = flits <= self.switches.row_buffer - self.switches.row_used[space];
         // Most packets advance on their own channel; stashes for congestion are a last resort.
         let makes_copies = matches!(self.switches.stash_use, Some(StashUse::Reliability { .. }));
-        let way = match has_room && !makes_copies {
-            true => Way::Own,
-            false => self.way(port, record, has_room)?,
+        let target = match has_room && !makes_copies {
+            true => BusTarget::Own,
+            false => self.bus_target(port, record, has_room)?,
         };
         let is_data = record.is_data();
 
@@ -207,14 +207,14 @@ impl Fabric<Tiles> {
         let until = self.switches.pass(now, id, flits, stage);
         self.return_credit(now, port, vc as u8, flits, out);
 
-        match way {
-            Way::Own => self.drop_into(now, port, id, output, own, space, flits, out),
-            Way::Copied(aside) => {
+        match target {
+            BusTarget::Own => self.drop_into(now, port, id, output, own, space, flits, out),
+            BusTarget::Copied(aside) => {
                 let copy = self.copy_for_stash(now, port, id, out);
                 self.drop_into(now, port, id, output, own, space, flits, out);
                 self.send_aside(now, port, copy, aside, flits, out);
             }
-            Way::Aside(aside) => {
+            BusTarget::Aside(aside) => {
                 self.shared.protocol.stashed += 1;
                 self.send_aside(now, port, id, aside, flits, out);
             }
@@ -325,17 +325,17 @@ impl Fabric<Tiles> {
         let input = &self.switches.ports[port];
         let wire = &self.switches.wires[u32::from(input.wire)];
         match input.peer {
-            Peer::Port(port) => out.at(now + wire.credit, Event::Credit { vc, flits, port }),
-            Peer::Remote(partition, port) => {
+            PeerRecord::Port(port) => out.at(now + wire.credit, Event::Credit { vc, flits, port }),
+            PeerRecord::Remote(partition, port) => {
                 let event = Event::Credit { vc, flits, port };
                 out.send(partition, now + wire.credit, event, Parcel::default());
             }
-            Peer::Nic(nic) => {
+            PeerRecord::Nic(nic) => {
                 let when = now + (self.switches.clock.period + wire.delay);
                 out.at(when, Event::NicCredit { vc, flits, nic });
             }
             // tidy: allow the name of a variant
-            Peer::Nobody => unreachable!("a packet came by a link"),
+            PeerRecord::Nobody => unreachable!("a packet came by a link"),
         }
     }
 }

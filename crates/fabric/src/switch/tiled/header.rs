@@ -3,13 +3,13 @@
 
 use crate::StashUse;
 use netloom_engine::Outbox;
-use netloom_units::{Port as PortNumber, Tick};
+use netloom_units::{Port, Tick};
 
 use crate::fabric::Fabric;
 use crate::parcel::Flags;
 use crate::switch::NIL;
 use crate::switch::tiled::Tiles;
-use crate::switch::{Header, Peer};
+use crate::switch::{Header, PeerRecord};
 
 impl Fabric<Tiles> {
     /// Handles a header that has been written.
@@ -50,8 +50,8 @@ impl Fabric<Tiles> {
         if self.shared.watch.is_some() {
             let (packet, output, vc) = (record.packet, record.output, record.vc);
             let switch = self.switches.states[self.switches.ports[port].switch].id;
-            let place = (switch, PortNumber(u16::from(number)));
-            self.note_header(now, &packet, place, (PortNumber(u16::from(output)), vc));
+            let place = (switch, Port(u16::from(number)));
+            self.note_header(now, &packet, place, (Port(u16::from(output)), vc));
         }
         let queue =
             &mut self.switches.input_queues[port * self.switches.geometry.lanes + u32::from(vc)];
@@ -74,7 +74,7 @@ impl Fabric<Tiles> {
         let header = Header {
             at: switch.id,
             base,
-            from: PortNumber(u16::from(input.number)),
+            from: Port(u16::from(input.number)),
             // Endpoints separate data and acknowledgements by channel; routings start with lane 0.
             lane: if input.is_end() { 0 } else { vc },
         };
@@ -82,7 +82,7 @@ impl Fabric<Tiles> {
         let (hop, word) = self.hop_by_queues(now, header, packet);
         let output = base + u32::from(hop.port.0);
         debug_assert!(
-            self.switches.ports[output].peer != Peer::Nobody,
+            self.switches.ports[output].peer != PeerRecord::Nobody,
             "a route over a cable"
         );
         let record = &mut self.switches.packets[id];

@@ -8,7 +8,7 @@ use netloom_units::Tick;
 
 use crate::Retransmission;
 use crate::link::pool::{Pool, Shares};
-use crate::switch::tiled::Port;
+use crate::switch::tiled::TiledPort;
 use crate::switch::tiled::wire::Wire;
 use crate::validation::Bounds;
 
@@ -73,7 +73,7 @@ impl Held {
     }
 }
 
-impl Port {
+impl TiledPort {
     /// Returns the space that has been freed by now.
     #[inline]
     pub(crate) fn settle(&mut self, now: Tick, shares: &Shares) {

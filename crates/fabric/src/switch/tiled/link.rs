@@ -2,21 +2,21 @@
 
 use crate::Stage;
 use netloom_engine::Outbox;
-use netloom_units::{Port as PortNumber, Tick, Vl};
+use netloom_units::{Port, Tick, Vl};
 
 use crate::fabric::Fabric;
 use crate::parcel::Flags;
-use crate::switch::Peer;
+use crate::switch::PeerRecord;
 use crate::switch::tiled::Tiles;
 use crate::switch::tiled::event::Event;
 use crate::switch::tiled::held::Held;
-use crate::switch::tiled::{Port, after, members};
+use crate::switch::tiled::{TiledPort, after, members};
 
-impl Port {
+impl TiledPort {
     /// Whether an endpoint is at the other end.
     #[inline]
     pub(crate) fn is_end(&self) -> bool {
-        matches!(self.peer, Peer::Nic(_))
+        matches!(self.peer, PeerRecord::Nic(_))
     }
 
     /// Whether its input marks packets.
@@ -161,20 +161,20 @@ impl Fabric<Tiles> {
             let packet = self.switches.packets[id].packet;
             let stage = Stage::Sent {
                 switch: self.switches.states[self.switches.ports[port].switch].id,
-                output: PortNumber(u16::from(self.switches.ports[port].number)),
+                output: Port(u16::from(self.switches.ports[port].number)),
                 vl: Vl(vc),
             };
             self.shared.note(&packet, start, stage);
         }
         match peer {
-            Peer::Nic(nic) => {
+            PeerRecord::Nic(nic) => {
                 let when = end + wire.delay;
                 if self.switches.packets[id].flags.has(Flags::ACKNOWLEDGEMENT) {
                     self.acknowledgement_passes(now, port, id, out);
                 }
                 out.at(when, Event::Deliver { nic, packet: id });
             }
-            Peer::Port(next) => {
+            PeerRecord::Port(next) => {
                 let when = wire.ready(start, flits, self.switches.clock);
                 self.take_credit(port, vc, flits);
                 out.at(
@@ -185,7 +185,7 @@ impl Fabric<Tiles> {
                     },
                 );
             }
-            Peer::Remote(partition, next) => {
+            PeerRecord::Remote(partition, next) => {
                 let when = wire.ready(start, flits, self.switches.clock);
                 self.take_credit(port, vc, flits);
                 self.shared.counters.emigrated += 1;
@@ -197,7 +197,7 @@ impl Fabric<Tiles> {
                 out.send(partition, when, event, parcel);
             }
             // tidy: allow the name of a variant
-            Peer::Nobody => unreachable!("a packet is routed over a cable"),
+            PeerRecord::Nobody => unreachable!("a packet is routed over a cable"),
         }
         if is_awaited {
             self.await_room(port, out);

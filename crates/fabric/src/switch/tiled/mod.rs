@@ -53,7 +53,7 @@ use crate::parcel::Flags;
 use crate::plan::tiles::{Retransmission, StashSelect, StashUse, TileStages};
 use crate::rows::Rows;
 use crate::slab::Slab;
-use crate::switch::Peer;
+use crate::switch::PeerRecord;
 use crate::switch::announcing::Announcing;
 
 use edges::Edges;
@@ -73,7 +73,7 @@ pub(crate) struct Tiles {
     // Constants.
     #[state(constant)]
     geometry: Geometry,
-    /// Column queues of the channel to stashes, as bits of [`Port::columns`].
+    /// Column queues of the channel to stashes, as bits of [`TiledPort::columns`].
     #[state(constant)]
     store_columns: u64,
     #[state(constant)]
@@ -111,7 +111,7 @@ pub(crate) struct Tiles {
     #[state(part)]
     states: Rows<Switch>,
     #[state(part)]
-    ports: Rows<Port>,
+    ports: Rows<TiledPort>,
     /// By input port and virtual channel.
     #[state(records)]
     input_queues: Rows<Fifo>,
@@ -237,7 +237,7 @@ pub(crate) struct Switch {
 /// State of a port, with fields grouped by the cache line that they share.
 #[derive(Clone, Debug, State)]
 #[repr(C, align(64))]
-pub(crate) struct Port {
+pub(crate) struct TiledPort {
     // Line 0: as an input, and the contents of its stash.
     #[state(constant)]
     pub(crate) switch: u32,
@@ -250,7 +250,7 @@ pub(crate) struct Port {
     /// Round robin over columns with equally free stashes.
     pub(crate) next_stash_column: u8,
     #[state(constant)]
-    pub(crate) peer: Peer,
+    pub(crate) peer: PeerRecord,
     /// The header to be routed.
     pub(crate) arriving: u32,
     /// Virtual channels with a packet; the next bit tells whether the stash has one to send.
@@ -314,11 +314,11 @@ pub(crate) struct Port {
 }
 
 const _: () = assert!(
-    size_of::<Port>() == 5 * 64
-        && std::mem::offset_of!(Port, columns) == 64
-        && std::mem::offset_of!(Port, flits) == 2 * 64
-        && std::mem::offset_of!(Port, choices) == 3 * 64
-        && std::mem::offset_of!(Port, held) == 4 * 64
+    size_of::<TiledPort>() == 5 * 64
+        && std::mem::offset_of!(TiledPort, columns) == 64
+        && std::mem::offset_of!(TiledPort, flits) == 2 * 64
+        && std::mem::offset_of!(TiledPort, choices) == 3 * 64
+        && std::mem::offset_of!(TiledPort, held) == 4 * 64
 );
 
 #[derive(Clone, Copy, Debug, Encoded)]

@@ -1,8 +1,8 @@
 //! Prefetching for events and decisions: a large fabric waits for memory, so the accesses of
 //! many events are overlapped.
 //!
-//! The lines of a port are those of [`Port`](super::Port): 0 is its input side, 1 its output side,
-//! 2 the space in its buffer, 3 the space at the other end, 4 sent packets.
+//! The lines of a port are those of [`TiledPort`](super::TiledPort): 0 is its input side, 1 its
+//! output side, 2 the space in its buffer, 3 the space at the other end, 4 sent packets.
 
 use crate::fabric::Fabric;
 use crate::rows::{Rows, prefetch_line};
@@ -161,7 +161,7 @@ impl Fabric<Tiles> {
     /// Prefetches what is found through that state: queues, first packets of queues, and the oldest
     /// packet that an output has sent.
     #[inline(always)]
-    pub(super) fn ask_behind(&self, switch: u32) {
+    pub(super) fn ask_indirect(&self, switch: u32) {
         let tiles = &self.switches;
         let geometry = &tiles.geometry;
         let due = &tiles.states[switch].due;

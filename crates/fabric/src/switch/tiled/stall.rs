@@ -5,23 +5,23 @@
 //! of such waits never ends.
 
 use crate::Waiting;
-use netloom_units::{Port as PortNumber, SwitchId, Tick, Vl};
+use netloom_units::{Port, SwitchId, Tick, Vl};
 
 use crate::fabric::Fabric;
 use crate::switch::NIL;
-use crate::switch::Peer;
+use crate::switch::PeerRecord;
 use crate::switch::tiled::Tiles;
 use crate::switch::tiled::record::Fifo;
 
 impl Fabric<Tiles> {
-    /// Adds all waits of this partition. `patience` is how long a packet must have waited at an
+    /// Adds all waits of this partition. `wait_limit` is how long a packet must have waited at an
     /// input before the search starts; returns `false` if none has.
     pub(crate) fn waits(
         &self,
         now: Tick,
-        patience: u64,
+        wait_limit: u64,
         edges: &mut Vec<(u64, u64)>,
-        remote: &dyn Fn(u16, u32) -> (SwitchId, PortNumber),
+        remote: &dyn Fn(u16, u32) -> (SwitchId, Port),
     ) -> bool {
         let mut is_stalled = false;
         let lanes = self.switches.geometry.lanes;
@@ -30,7 +30,7 @@ impl Fabric<Tiles> {
             let switch = self.switches.states[port.switch].id;
             let here = |number: u8, is_output: bool, vc: u8| Waiting {
                 switch,
-                port: PortNumber(u16::from(number)),
+                port: Port(u16::from(number)),
                 is_output,
                 vl: Vl(vc),
                 towards: 0,
@@ -47,20 +47,20 @@ impl Fabric<Tiles> {
                 wait(queue);
                 if queue.head != NIL && port.bus_until <= now {
                     let since = self.switches.packets[queue.head].packet.arrival;
-                    is_stalled |= now.saturating_since(since.max(port.bus_until)) > patience;
+                    is_stalled |= now.saturating_since(since.max(port.bus_until)) > wait_limit;
                 }
             }
             if port.link_until > now {
                 continue;
             }
             let next = match port.peer {
-                Peer::Port(next) => {
+                PeerRecord::Port(next) => {
                     let next = &self.switches.ports[next];
-                    let number = PortNumber(u16::from(next.number));
+                    let number = Port(u16::from(next.number));
                     (self.switches.states[next.switch].id, number)
                 }
-                Peer::Remote(partition, next) => remote(partition, next),
-                Peer::Nic(_) | Peer::Nobody => continue,
+                PeerRecord::Remote(partition, next) => remote(partition, next),
+                PeerRecord::Nic(_) | PeerRecord::Nobody => continue,
             };
             for vc in 0..lanes {
                 if !self.switches.output_queues[at * lanes + vc].is_empty() {

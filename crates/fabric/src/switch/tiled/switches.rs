@@ -3,7 +3,7 @@
 use netloom_encoding::Validity;
 use netloom_engine::Outbox;
 use netloom_routing::Occupancy;
-use netloom_units::{NicId, Port as PortNumber, SwitchId, Tick};
+use netloom_units::{NicId, Port, SwitchId, Tick};
 
 use crate::endpoint::Created;
 use crate::fabric::Fabric;
@@ -13,9 +13,9 @@ use crate::recorder::PortUse;
 use crate::switch::announcing::Announcing;
 use crate::switch::tiled::event::Event;
 use crate::switch::tiled::record::Record;
-use crate::switch::tiled::{Port, Tiles};
-use crate::switch::{Exit, Peer, Switches, events_beside_every_switch};
-use crate::validation::{Bounds, Ways};
+use crate::switch::tiled::{TiledPort, Tiles};
+use crate::switch::{Exit, PeerRecord, Switches, events_beside_every_switch};
+use crate::validation::{Bounds, RemainingRoutes};
 
 /// The lane of acknowledgements on the link to the first switch. It is separate from data: data at
 /// the head of an end port may wait for space in a stash, that is, for acknowledgements. These must
@@ -122,8 +122,8 @@ impl Switches for Tiles {
     }
 
     #[inline(always)]
-    fn prefetch_behind(fabric: &Fabric<Self>, switch: u32) {
-        fabric.ask_behind(switch);
+    fn prefetch_indirect(fabric: &Fabric<Self>, switch: u32) {
+        fabric.ask_indirect(switch);
     }
 
     #[inline]
@@ -235,7 +235,7 @@ impl Switches for Tiles {
         self.announcing.as_mut()
     }
 
-    fn cable(&self, port: u32) -> (Peer, u64) {
+    fn cable(&self, port: u32) -> (PeerRecord, u64) {
         let port = &self.ports[port];
         (port.peer, self.wires[u32::from(port.wire)].credit)
     }
@@ -244,7 +244,7 @@ impl Switches for Tiles {
         fabric.tell_switch(switch, out);
     }
 
-    fn port_uses(&self, _: Tick) -> Vec<(SwitchId, PortNumber, PortUse)> {
+    fn port_uses(&self, _: Tick) -> Vec<(SwitchId, Port, PortUse)> {
         let mut all = Vec::new();
         for port in &self.ports {
             let switch = &self.states[port.switch];
@@ -259,23 +259,23 @@ impl Switches for Tiles {
                 output_residence: port.output_residence,
                 output_peak: port.output_peak,
             };
-            all.push((switch.id, PortNumber(u16::from(port.number)), usage));
+            all.push((switch.id, Port(u16::from(port.number)), usage));
         }
         all
     }
 
-    fn packets_under_way(fabric: &Fabric<Self>) -> u64 {
+    fn packets_in_flight(fabric: &Fabric<Self>) -> u64 {
         fabric.packets_without_copies()
     }
 
     fn waits(
         fabric: &Fabric<Self>,
         now: Tick,
-        patience: u64,
+        wait_limit: u64,
         edges: &mut Vec<(u64, u64)>,
-        remote: &dyn Fn(u16, u32) -> (SwitchId, PortNumber),
+        remote: &dyn Fn(u16, u32) -> (SwitchId, Port),
     ) -> bool {
-        fabric.waits(now, patience, edges, remote)
+        fabric.waits(now, wait_limit, edges, remote)
     }
 
     fn check_laws(fabric: &Fabric<Self>) {
@@ -285,10 +285,10 @@ impl Switches for Tiles {
     fn validate(
         fabric: &Fabric<Self>,
         bounds: &Bounds<'_>,
-        ways: &mut Ways<'_>,
+        routes: &mut RemainingRoutes<'_>,
         pending: &[(Tick, Event)],
     ) -> Validity {
-        fabric.validate_switches(bounds, ways, pending)
+        fabric.validate_switches(bounds, routes, pending)
     }
 
     fn is_idle(&mut self) -> bool {
@@ -309,7 +309,7 @@ impl Switches for Tiles {
 
 impl Tiles {
     /// Returns the output of an exit, and the input buffer of its link.
-    fn output_of(&self, exit: Exit) -> (&Port, &Shares) {
+    fn output_of(&self, exit: Exit) -> (&TiledPort, &Shares) {
         let port = &self.ports[exit.header.base + u32::from(exit.output.0)];
         (port, &self.input_shares[u32::from(port.wire)])
     }

@@ -304,11 +304,11 @@ impl Fabric<Tiles> {
                 continue;
             }
             let state = &self.switches.ports[port];
-            let behind = match self.switches.stash_select {
+            let room_in_stash = match self.switches.stash_select {
                 StashSelect::Room => state.stash_capacity - state.stash_used,
                 StashSelect::Credits => 0,
             };
-            let room = u32::from(self.switches.column_buffer - used) + behind;
+            let room = u32::from(self.switches.column_buffer - used) + room_in_stash;
             if most < Some(room) {
                 (most, equal) = (Some(room), 0);
             }

@@ -5,7 +5,7 @@
 //! saved state.
 
 use netloom_encoding::{Invalid, Validity, ensure, ensure_below, ensure_equal};
-use netloom_units::{NicId, Port as PortNumber, Tick};
+use netloom_units::{NicId, Port, Tick};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::StashUse;
@@ -16,9 +16,9 @@ use crate::slab::Claims;
 use crate::switch::tiled::event::Event;
 use crate::switch::tiled::record::{Fifo, Record};
 use crate::switch::tiled::stash::pages;
-use crate::switch::tiled::{Due, Port, Tiles, members};
-use crate::switch::{NIL, Peer};
-use crate::validation::{Bounds, Coming, Ways, ensure_each};
+use crate::switch::tiled::{Due, TiledPort, Tiles, members};
+use crate::switch::{NIL, PeerRecord};
+use crate::validation::{Bounds, Coming, RemainingRoutes, ensure_each};
 
 /// The state derived from the positions of packets.
 struct Found {
@@ -87,7 +87,7 @@ impl Fabric<Tiles> {
     pub(super) fn validate_switches(
         &self,
         bounds: &Bounds<'_>,
-        ways: &mut Ways<'_>,
+        routes: &mut RemainingRoutes<'_>,
         pending: &[(Tick, Event)],
     ) -> Validity {
         let tiles = &self.switches;
@@ -115,7 +115,7 @@ impl Fabric<Tiles> {
         };
         let mut packets = Claims::new(&tiles.packets, "packet");
         for (at, event) in pending {
-            self.validate_event(bounds, ways, &mut packets, &mut found, *at, *event)
+            self.validate_event(bounds, routes, &mut packets, &mut found, *at, *event)
                 .map_err(|why| why.within(format_args!("event {event:?}")))?;
         }
         for (&(port, sequence), entry) in &tiles.tracked {
@@ -136,7 +136,7 @@ impl Fabric<Tiles> {
                 Invalid::new("copy of a packet", "one", "two")
             })?;
             let copy = packets.take(entry.copy())?;
-            self.validate_copy(bounds, ways, &mut found, port, copy)?;
+            self.validate_copy(bounds, routes, &mut found, port, copy)?;
             ensure_equal("number of a copy", sequence, copy.packet.sequence)?;
         }
         // A copy that is sent again exists until then.
@@ -164,7 +164,7 @@ impl Fabric<Tiles> {
                 let state = &tiles.ports[port];
                 format!("{}, port {}", tiles.states[state.switch].id, state.number)
             };
-            self.validate_lists(bounds, ways, &mut packets, &mut found, port)
+            self.validate_lists(bounds, routes, &mut packets, &mut found, port)
                 .map_err(|why| why.within(place()))?;
         }
         packets.finish()?;
@@ -270,7 +270,7 @@ impl Fabric<Tiles> {
     fn validate_routed(
         &self,
         bounds: &Bounds<'_>,
-        ways: &mut Ways<'_>,
+        routes: &mut RemainingRoutes<'_>,
         found: &mut Found,
         port: u32,
         record: &Record,
@@ -287,9 +287,9 @@ impl Fabric<Tiles> {
         let output = self.base(port) + u32::from(record.output);
         found.committed[output as usize] += u32::from(record.packet.flits);
         bounds.lane("lane of a route", record.vc)?;
-        ways.leave(Coming {
+        routes.leave(Coming {
             switch: self.switches.states[self.switches.ports[port].switch].id,
-            port: PortNumber(u16::from(record.output)),
+            port: Port(u16::from(record.output)),
             vl: record.vc,
             sc: record.packet.label.sc(),
             destination: record.packet.destination,
@@ -297,10 +297,10 @@ impl Fabric<Tiles> {
     }
 
     /// Validates a copy of a packet that came in by an end port of the same switch.
-    fn validate_kept(
+    fn validate_stashed(
         &self,
         bounds: &Bounds<'_>,
-        ways: &mut Ways<'_>,
+        routes: &mut RemainingRoutes<'_>,
         found: &mut Found,
         port: u32,
         copy: &Record,
@@ -316,9 +316,9 @@ impl Fabric<Tiles> {
             Invalid::new("port of a copy", "a port of an endpoint", copy.vc)
         })?;
         found.n_copies += 1;
-        ways.arrive(Coming {
+        routes.arrive(Coming {
             switch: self.switches.states[state.switch].id,
-            port: PortNumber(u16::from(copy.vc)),
+            port: Port(u16::from(copy.vc)),
             vl: 0,
             sc: copy.packet.label.sc(),
             destination: copy.packet.destination,
@@ -329,12 +329,12 @@ impl Fabric<Tiles> {
     fn validate_copy(
         &self,
         bounds: &Bounds<'_>,
-        ways: &mut Ways<'_>,
+        routes: &mut RemainingRoutes<'_>,
         found: &mut Found,
         origin: u32,
         copy: &Record,
     ) -> Validity {
-        self.validate_kept(bounds, ways, found, origin, copy)?;
+        self.validate_stashed(bounds, routes, found, origin, copy)?;
         ensure_equal("port of a copy", self.number(origin), u32::from(copy.vc))?;
         ensure_below("stash of a copy", copy.output, self.switches.geometry.ports)?;
         let stash = self.base(origin) + u32::from(copy.output);
@@ -346,7 +346,7 @@ impl Fabric<Tiles> {
     fn validate_inside(
         &self,
         bounds: &Bounds<'_>,
-        ways: &mut Ways<'_>,
+        routes: &mut RemainingRoutes<'_>,
         found: &mut Found,
         (at, channel): (At, u32),
         record: &Record,
@@ -358,8 +358,8 @@ impl Fabric<Tiles> {
             At::Column { port, .. } => port,
         };
         match is_aside && self.keeps_copies() {
-            true => self.validate_kept(bounds, ways, found, port, record)?,
-            false => self.validate_routed(bounds, ways, found, port, record)?,
+            true => self.validate_stashed(bounds, routes, found, port, record)?,
+            false => self.validate_routed(bounds, routes, found, port, record)?,
         }
         let flits = u32::from(record.packet.flits);
         let column = match at {
@@ -416,7 +416,7 @@ impl Fabric<Tiles> {
     fn validate_event(
         &self,
         bounds: &Bounds<'_>,
-        ways: &mut Ways<'_>,
+        routes: &mut RemainingRoutes<'_>,
         packets: &mut Claims<'_, Record>,
         found: &mut Found,
         at: Tick,
@@ -434,7 +434,7 @@ impl Fabric<Tiles> {
                     Invalid::new("packet", "no copy", "one")
                 })?;
                 let input = &tiles.ports[port];
-                ensure(input.peer != Peer::Nobody, || {
+                ensure(input.peer != PeerRecord::Nobody, || {
                     Invalid::new("port", "a port with a cable", port)
                 })?;
                 vc_below(record.packet.vl)?;
@@ -443,9 +443,9 @@ impl Fabric<Tiles> {
                 })?;
                 let place = port * geometry.lanes + u32::from(record.packet.vl);
                 found.input[place as usize] += u32::from(record.packet.flits);
-                ways.arrive(Coming {
+                routes.arrive(Coming {
                     switch: tiles.states[input.switch].id,
-                    port: PortNumber(u16::from(input.number)),
+                    port: Port(u16::from(input.number)),
                     vl: record.packet.vl,
                     sc: record.packet.label.sc(),
                     destination: record.packet.destination,
@@ -473,7 +473,7 @@ impl Fabric<Tiles> {
                     at: first,
                 };
                 let record = packets.take(packet)?;
-                self.validate_inside(bounds, ways, found, (at, u32::from(channel)), record)
+                self.validate_inside(bounds, routes, found, (at, u32::from(channel)), record)
             }
             Event::Column {
                 channel,
@@ -489,12 +489,12 @@ impl Fabric<Tiles> {
                     row: u32::from(row),
                 };
                 let record = packets.take(packet)?;
-                self.validate_inside(bounds, ways, found, (at, u32::from(channel)), record)
+                self.validate_inside(bounds, routes, found, (at, u32::from(channel)), record)
             }
             Event::Output { port, packet } => {
                 self.port(port)?;
                 let record = packets.take(packet)?;
-                self.validate_routed(bounds, ways, found, port, record)?;
+                self.validate_routed(bounds, routes, found, port, record)?;
                 self.count_output(found, port, record)
             }
             Event::Stashed { port, packet } => {
@@ -506,12 +506,12 @@ impl Fabric<Tiles> {
                 )?;
                 let record = packets.take(packet)?;
                 found.stash[port as usize] += pages(record.packet.flits);
-                self.validate_routed(bounds, ways, found, port, record)
+                self.validate_routed(bounds, routes, found, port, record)
             }
             Event::Located { port, packet } => {
                 self.port(port)?;
                 let copy = packets.take(packet)?;
-                self.validate_copy(bounds, ways, found, port, copy)?;
+                self.validate_copy(bounds, routes, found, port, copy)?;
                 let key = (port, copy.packet.sequence);
                 let entry = tiles.tracked.get(&key);
                 let is_awaited = entry.is_some_and(|entry| entry.copy() == NIL);
@@ -524,7 +524,7 @@ impl Fabric<Tiles> {
                 let copy = packets.take(packet)?;
                 ensure_below("port of a copy", copy.vc, geometry.ports)?;
                 let origin = self.base(port) + u32::from(copy.vc);
-                self.validate_copy(bounds, ways, found, origin, copy)?;
+                self.validate_copy(bounds, routes, found, origin, copy)?;
                 ensure_equal("stash of a copy", u32::from(copy.output), self.number(port))?;
                 found.deleted.insert(packet, at);
                 Ok(())
@@ -583,7 +583,8 @@ impl Fabric<Tiles> {
                     destination: NicId(destination),
                     bytes,
                 };
-                self.endpoints.validate_created(bounds, ways, nic, &created)
+                self.endpoints
+                    .validate_created(bounds, routes, nic, &created)
             }
             Event::NicLink { nic } | Event::Begin { nic } => self.nic(nic),
             Event::Grown {
@@ -615,7 +616,7 @@ impl Fabric<Tiles> {
     fn validate_lists(
         &self,
         bounds: &Bounds<'_>,
-        ways: &mut Ways<'_>,
+        routes: &mut RemainingRoutes<'_>,
         packets: &mut Claims<'_, Record>,
         found: &mut Found,
         port: u32,
@@ -628,7 +629,7 @@ impl Fabric<Tiles> {
             let fifo = &tiles.input_queues[port * geometry.lanes + vc];
             ready |= u32::from(!fifo.is_empty()) << vc;
             list(packets, fifo, |record| {
-                self.validate_routed(bounds, ways, found, port, record)?;
+                self.validate_routed(bounds, routes, found, port, record)?;
                 ensure_equal("channel of a packet", vc, u32::from(record.packet.vl))?;
                 let flits = u32::from(record.packet.flits);
                 found.occupancy[port as usize] += flits;
@@ -639,7 +640,7 @@ impl Fabric<Tiles> {
         let fifo = &tiles.retrievals[port];
         ready |= u32::from(!fifo.is_empty()) << geometry.lanes;
         list(packets, fifo, |record| {
-            self.validate_routed(bounds, ways, found, port, record)?;
+            self.validate_routed(bounds, routes, found, port, record)?;
             match tiles.stash_use {
                 Some(StashUse::Congestion) => {
                     found.stash[port as usize] += pages(record.packet.flits);
@@ -657,7 +658,7 @@ impl Fabric<Tiles> {
             let fifo = &tiles.output_queues[port * geometry.lanes + vc];
             present |= u32::from(!fifo.is_empty()) << vc;
             list(packets, fifo, |record| {
-                self.validate_routed(bounds, ways, found, port, record)?;
+                self.validate_routed(bounds, routes, found, port, record)?;
                 ensure_equal("channel of a packet", vc, u32::from(record.vc))?;
                 self.count_output(found, port, record)
             })?;
@@ -685,7 +686,7 @@ impl Fabric<Tiles> {
                     at,
                 };
                 list(packets, fifo, |record| {
-                    self.validate_inside(bounds, ways, found, (place, channel), record)
+                    self.validate_inside(bounds, routes, found, (place, channel), record)
                 })?;
             }
             let own = tiles.tile_inputs[tile_input].requests;
@@ -705,7 +706,7 @@ impl Fabric<Tiles> {
             columns |= u64::from(!fifo.is_empty()) << (row * geometry.channels + channel);
             let place = At::Column { port, row };
             list(packets, fifo, |record| {
-                self.validate_inside(bounds, ways, found, (place, channel), record)
+                self.validate_inside(bounds, routes, found, (place, channel), record)
             })?;
         }
         ensure_equal("column queues with a packet", columns, state.columns)
@@ -752,8 +753,8 @@ impl Fabric<Tiles> {
         let shares = &tiles.output_shares[u32::from(state.wire)];
         state.space.validate(shares, lanes)?;
         let mut held = vec![0; lanes];
-        for kept in &state.held {
-            let (vc, flits) = kept.validate(bounds)?;
+        for sent in &state.held {
+            let (vc, flits) = sent.validate(bounds)?;
             ensure_below("channel of sent flits", vc, geometry.lanes)?;
             held[usize::from(vc)] += u32::from(flits);
         }
@@ -770,7 +771,7 @@ impl Fabric<Tiles> {
 
     /// Validates that the credits taken by an output are at the other end, or on their way there or
     /// back. For another partition only those on their way back are known.
-    fn validate_credit(&self, found: &Found, state: &Port, port: u32) -> Validity {
+    fn validate_credit(&self, found: &Found, state: &TiledPort, port: u32) -> Validity {
         let lanes = self.switches.geometry.lanes as usize;
         let shares = &self.switches.input_shares[u32::from(state.wire)];
         state
@@ -783,8 +784,8 @@ impl Fabric<Tiles> {
                 state.credit.used(vc),
             );
             let there = match state.peer {
-                Peer::Port(next) => found.input[next as usize * lanes + vc],
-                Peer::Remote(..) if back <= used => continue,
+                PeerRecord::Port(next) => found.input[next as usize * lanes + vc],
+                PeerRecord::Remote(..) if back <= used => continue,
                 _ => 0,
             };
             ensure_equal("credits taken", there + back, used)?;

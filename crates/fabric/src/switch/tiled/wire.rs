@@ -19,7 +19,7 @@ pub(crate) struct Wire {
     /// Flits that a round trip keeps in transit without waiting.
     pub(crate) round_trip: u32,
     /// Extra time of a flit on the wire, compared with a row bus that waits for the whole packet.
-    behind: u64,
+    lag: u64,
     before_bus: u64,
 }
 
@@ -39,7 +39,7 @@ impl Wire {
             delay: link.delay,
             credit: (clock.period + link.delay).div_ceil(clock.period) * clock.period,
             round_trip: (2 * link.delay).div_ceil(link.flit) as u32,
-            behind: match start {
+            lag: match start {
                 CrossbarStart::AtOnce => 0,
                 CrossbarStart::Stored => link.flit - clock.period,
             },
@@ -59,7 +59,7 @@ impl Wire {
     #[inline]
     pub(crate) fn ready(&self, start: Tick, flits: u16, clock: Edges) -> Tick {
         let arrival = self.arrival(start);
-        let fed = arrival + u64::from(flits - 1) * self.behind;
+        let fed = arrival + u64::from(flits - 1) * self.lag;
         let written = clock.edge_at_or_after(arrival) + self.before_bus;
         if fed <= written {
             return written;

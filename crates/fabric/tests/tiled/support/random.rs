@@ -109,13 +109,13 @@ fn timed(case: Case) -> impl Strategy<Value = Case> {
 /// Buffers and traffic.
 fn loaded(case: Case) -> impl Strategy<Value = Case> {
     let spaces = select(vec![RowSpace::Shared, RowSpace::PerOutput]);
-    let kept = select(vec![
+    let retransmissions = select(vec![
         Retransmission::Packet,
         Retransmission::PerFlit,
         Retransmission::Nothing,
     ]);
     let rules = (
-        kept,
+        retransmissions,
         select(vec![
             Priority::Equal,
             Priority::Equal,

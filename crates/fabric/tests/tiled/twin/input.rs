@@ -43,13 +43,13 @@ impl QueueView for View<'_> {
 
     fn is_blocked(&self, output: Port, lane: u8) -> bool {
         let output = &self.here.outputs[output.index()];
-        let pool = output.behind.as_ref();
+        let pool = output.peer_buffer.as_ref();
         let has_room = pool.is_none_or(|pool| pool.fits(usize::from(lane), self.flits));
         output.link_end > self.now || !has_room
     }
 
     fn occupancy(&self, output: Port, lane: u8) -> Occupancy {
-        let pool = self.here.outputs[output.index()].behind.as_ref();
+        let pool = self.here.outputs[output.index()].peer_buffer.as_ref();
         let pool = pool.expect("a link between switches");
         pool.occupancy(usize::from(lane))
     }
@@ -57,13 +57,13 @@ impl QueueView for View<'_> {
 
 /// Returns what waits for an output, here and at the other end of its link.
 fn waiting(output: &Output) -> u32 {
-    let on_the_way = (2 * output.link.delay).div_ceil(output.link.flit) as u32;
-    let beyond = output.behind.as_ref().map_or(0, |pool| pool.in_use());
-    output.committed + beyond.saturating_sub(on_the_way)
+    let in_transit = (2 * output.link.delay).div_ceil(output.link.flit) as u32;
+    let beyond = output.peer_buffer.as_ref().map_or(0, |pool| pool.in_use());
+    output.committed + beyond.saturating_sub(in_transit)
 }
 
 /// How the head of a channel would cross the bus.
-struct Way {
+struct BusTarget {
     voq: Option<(usize, usize)>,
     store: Option<usize>,
 }
@@ -195,8 +195,11 @@ impl Twin<'_> {
         {
             return;
         }
-        let told = forwarding.announcements(SwitchId(s as u32));
-        for port in told.into_iter().flat_map(|told| told.outputs) {
+        let announcements = forwarding.announcements(SwitchId(s as u32));
+        for port in announcements
+            .into_iter()
+            .flat_map(|announcements| announcements.outputs)
+        {
             let output = &mut self.switches[s].outputs[port.index()];
             let flits = waiting(output);
             output.samples.push((self.now, flits));
@@ -302,13 +305,13 @@ impl Twin<'_> {
     }
 
     /// Returns how the head of an input channel may advance, if it may.
-    fn way(&self, s: usize, p: usize, vc: usize) -> Option<Way> {
+    fn bus_target(&self, s: usize, p: usize, vc: usize) -> Option<BusTarget> {
         let switch = &self.switches[s];
         let id = *switch.inputs[p].heads[vc].front()?;
         let packet = &self.packets[id];
         let (q, w, n) = (packet.output, packet.output_vc, packet.flits);
         let has_room = self.row_has_room(s, p, q, w, n);
-        let along = |store| Way {
+        let along = |store| BusTarget {
             voq: Some((q, w)),
             store,
         };
@@ -321,7 +324,7 @@ impl Twin<'_> {
                 if !has_room && packet.is_data() && switch.is_end(q) && self.is_congested(s, p) =>
             {
                 let column = self.stash_column(s, p, n)?;
-                Some(Way {
+                Some(BusTarget {
                     voq: None,
                     store: Some(column),
                 })
@@ -336,9 +339,12 @@ impl Twin<'_> {
             return;
         }
         let shape = self.shape;
-        let mut ways: Vec<Option<Way>> = (0..shape.n_vls).map(|vc| self.way(s, p, vc)).collect();
-        let mut candidates: Vec<usize> =
-            (0..shape.n_vls).filter(|&vc| ways[vc].is_some()).collect();
+        let mut targets: Vec<Option<BusTarget>> = (0..shape.n_vls)
+            .map(|vc| self.bus_target(s, p, vc))
+            .collect();
+        let mut candidates: Vec<usize> = (0..shape.n_vls)
+            .filter(|&vc| targets[vc].is_some())
+            .collect();
         let retrieved = self.switches[s].stashes[p].retrieval.front().copied();
         if let Some(id) = retrieved {
             let packet = &self.packets[id];
@@ -353,12 +359,12 @@ impl Twin<'_> {
         if winner == shape.n_vls {
             self.grant_retrieval(s, p);
         } else {
-            let way = ways[winner].take().expect("a candidate");
-            self.grant_bus(s, p, winner, way);
+            let target = targets[winner].take().expect("a candidate");
+            self.grant_bus(s, p, winner, target);
         }
     }
 
-    fn grant_bus(&mut self, s: usize, p: usize, vc: usize, way: Way) {
+    fn grant_bus(&mut self, s: usize, p: usize, vc: usize, target: BusTarget) {
         let is_marking = self.is_congested(s, p);
         let (shape, deadline) = (self.shape, self.deadline());
         let switch = &mut self.switches[s];
@@ -366,17 +372,17 @@ impl Twin<'_> {
         let n = self.packets[id].flits;
         self.packets[id].tail += self.tiled.stages.row_bus * self.plan.switch.period();
         // The copy is of the packet as its NIC sent it: it is made before the header is marked.
-        let is_copy = way.voq.is_some() && way.store.is_some();
+        let is_copy = target.voq.is_some() && target.store.is_some();
         let stored = if is_copy { self.copy(id) } else { id };
         if is_marking && self.packets[id].is_data() {
             self.packets[id].is_marked = true;
             self.counts.marks += 1;
         }
         let switch = &mut self.switches[s];
-        if let Some((q, w)) = way.voq {
+        if let Some((q, w)) = target.voq {
             switch.rows[shape.at_row(p, shape.column(q))].used[q % shape.outputs][w] += n;
         }
-        if let Some(column) = way.store {
+        if let Some(column) = target.store {
             switch.rows[shape.at_row(p, column)].used[0][shape.store()] += n;
             switch.inputs[p].next_stash_column = (column + 1) % shape.columns;
             switch.promised[column] += n.next_multiple_of(2);
@@ -387,8 +393,8 @@ impl Twin<'_> {
         input.bus = Some(OnBus {
             reading: Reading::new(id, n),
             from: From::Channel(vc),
-            voq: way.voq,
-            store: way.store.map(|column| (column, stored)),
+            voq: target.voq,
+            store: target.store.map(|column| (column, stored)),
         });
         if is_copy {
             let entry = Entry {

@@ -50,7 +50,7 @@ impl Twin<'_> {
             let (used, there, back) = match switch.peers[p] {
                 Peer::Switch(up, port) => {
                     let sender = &self.switches[up.index()].outputs[port.index()];
-                    let pool = sender.behind.as_ref().expect("a switch behind");
+                    let pool = sender.peer_buffer.as_ref().expect("a switch behind");
                     let back = sender.credits.iter().filter(|(_, v, _)| *v == vc);
                     let there = sender.sending.iter().map(|s| not_begun(Some(s))).sum();
                     pool.check();
@@ -60,9 +60,9 @@ impl Twin<'_> {
                     let sender = &self.nics[nic.index()];
                     let back = sender.credits.iter().filter(|(_, v, _)| *v == vc);
                     let back: u32 = back.map(|(_, _, n)| n).sum();
-                    sender.behind.check();
+                    sender.peer_buffer.check();
                     let there = not_begun(sender.sending.as_ref());
-                    (sender.behind.used(vc), there, back)
+                    (sender.peer_buffer.used(vc), there, back)
                 }
                 Peer::Unused => (0, 0, 0),
             };
@@ -151,7 +151,7 @@ impl Twin<'_> {
         let stash = &switch.stashes[j];
         assert!(stash.used <= stash.capacity, "a stash does not overflow");
         let even = |id: usize| self.flits_of(id).next_multiple_of(2);
-        let kept: u32 = match self.tiled.stash {
+        let stashed: u32 = match self.tiled.stash {
             Some(StashUse::Congestion) => {
                 let coming = switch.to_stashes.iter().filter(|(_, (to, _))| *to == j);
                 let coming = coming.map(|(_, (_, flit))| flit);
@@ -160,7 +160,7 @@ impl Twin<'_> {
             }
             _ => stash.copies.values().map(|copy| even(copy.packet)).sum(),
         };
-        assert_eq!(stash.used, kept, "space in stashes is conserved");
+        assert_eq!(stash.used, stashed, "space in stashes is conserved");
     }
 
     /// Every data packet that was injected is delivered, in transit or in a stash.
@@ -170,13 +170,13 @@ impl Twin<'_> {
         assert!(ended <= counts.injected_data, "no packet from nowhere");
         if self.tiled.stash.is_none() && self.tiled.faults.are_off() {
             let acks = counts.acknowledgements;
-            let under_way = counts.injected() - ended - acks;
-            assert_eq!(under_way, self.headers_under_way(), "packets are conserved");
+            let in_flight = counts.injected() - ended - acks;
+            assert_eq!(in_flight, self.headers_in_flight(), "packets are conserved");
         }
     }
 
     /// Returns the packets by the position of their tail, which leaves any position last.
-    fn headers_under_way(&self) -> u64 {
+    fn headers_in_flight(&self) -> u64 {
         let is_tail = |f: &&Flit| f.k + 1 == self.flits_of(f.packet);
         let tails = |flits: &mut dyn Iterator<Item = &Flit>| flits.filter(is_tail).count() as u64;
         let unread = |r: &Reading| u64::from(r.k < r.flits);
@@ -215,7 +215,7 @@ impl Twin<'_> {
                 && o.credits.is_empty()
                 && o.acknowledged.is_empty()
                 && o.committed == 0
-                && o.behind.as_ref().is_none_or(|pool| pool.in_use() == 0)
+                && o.peer_buffer.as_ref().is_none_or(|pool| pool.in_use() == 0)
         };
         let switch = |s: &Switch| {
             let inputs = s.inputs.iter().all(|i| {

@@ -80,7 +80,7 @@ pub(crate) struct Nic {
     at: (usize, usize),
     pub(crate) wire: VecDeque<(u64, Flit)>,
     pub(crate) credits: VecDeque<(u64, usize, u32)>,
-    pub(crate) behind: Pool,
+    pub(crate) peer_buffer: Pool,
     pub(crate) sending: Option<Sending>,
     link_until: u64,
     /// Progress of the packet on the link.
@@ -105,7 +105,7 @@ impl Nic {
             at: (switch.index(), port.index()),
             wire: VecDeque::new(),
             credits: VecDeque::new(),
-            behind: Pool::new(&tiled.ports[class].input, usize::from(plan.n_vls)),
+            peer_buffer: Pool::new(&tiled.ports[class].input, usize::from(plan.n_vls)),
             sending: None,
             link_until: 0,
             receiving: None,
@@ -138,7 +138,7 @@ impl Nic {
             && self.receiving.is_none()
             && self.replies.is_empty()
             && self.ring.is_empty()
-            && self.behind.in_use() == 0
+            && self.peer_buffer.in_use() == 0
             && self
                 .flows
                 .values()
@@ -157,7 +157,7 @@ impl Twin<'_> {
                 break;
             }
             state.credits.pop_front();
-            state.behind.give(vc, n);
+            state.peer_buffer.give(vc, n);
         }
         let Some(&(when, flit)) = state.wire.front() else {
             return;
@@ -368,7 +368,7 @@ impl Twin<'_> {
         if let Some(&reply) = self.nics[nic].replies.front() {
             let n = self.plan.endpoints.acknowledgement;
             let n = u32::from(n.expect("acknowledgements"));
-            if self.nics[nic].behind.fits(1, n) {
+            if self.nics[nic].peer_buffer.fits(1, n) {
                 self.nics[nic].replies.pop_front();
                 self.counts.injected_acknowledgements += 1;
                 let (level, kind) = ((reply.sl, reply.row), reply.kind);
@@ -386,7 +386,7 @@ impl Twin<'_> {
                 self.counts.parked += 1;
                 continue;
             }
-            if !self.nics[nic].behind.fits(0, n) {
+            if !self.nics[nic].peer_buffer.fits(0, n) {
                 return;
             }
             let state = &mut self.nics[nic];
@@ -421,7 +421,7 @@ impl Twin<'_> {
         let state = &mut self.nics[nic];
         // Acknowledgements have a separate channel to the first switch.
         let vc = usize::from(kind != Kind::Data);
-        state.behind.take(vc, n);
+        state.peer_buffer.take(vc, n);
         assert!(state.sending.is_none(), "one packet after another");
         state.link_until = self.now + u64::from(n) * state.link.flit;
         state.sending = Some(Sending {

@@ -153,8 +153,8 @@ impl Twin<'_> {
             return;
         }
         let has_room = |vc: usize, id: usize| {
-            let behind = output.behind.as_ref();
-            behind.is_none_or(|pool| pool.fits(vc, self.packets[id].flits))
+            let peer_buffer = output.peer_buffer.as_ref();
+            peer_buffer.is_none_or(|pool| pool.fits(vc, self.packets[id].flits))
         };
         let candidates: Vec<usize> = (0..self.shape.n_vls)
             .filter(|&vc| {
@@ -177,7 +177,7 @@ impl Twin<'_> {
         output.next_vc = (vc + 1) % self.shape.n_vls;
         output.committed -= n;
         output.link_end = start + u64::from(n) * output.link.flit;
-        if let Some(pool) = &mut output.behind {
+        if let Some(pool) = &mut output.peer_buffer {
             pool.take(vc, n);
         }
         output.sending.push_back(Sending {
@@ -244,7 +244,7 @@ impl Twin<'_> {
                 break;
             }
             output.credits.pop_front();
-            let pool = output.behind.as_mut().expect("a switch behind");
+            let pool = output.peer_buffer.as_mut().expect("a switch behind");
             pool.give(vc, n);
         }
         while let Some(&(when, vc, n)) = output.acknowledged.front() {

@@ -30,7 +30,7 @@ impl Pool {
     }
 
     /// Returns what would be taken or reserved if a channel used this much.
-    fn kept_with(&self, vc: usize, used: u32) -> u32 {
+    fn allocated_with(&self, vc: usize, used: u32) -> u32 {
         let Sizes::Pool { min, .. } = &self.sizes else {
             unreachable!("a pool");
         };
@@ -43,7 +43,7 @@ impl Pool {
         match &self.sizes {
             Sizes::Static(sizes) => used <= sizes[vc],
             Sizes::Pool { capacity, max, .. } => {
-                used <= max[vc] && self.kept_with(vc, used) <= *capacity
+                used <= max[vc] && self.allocated_with(vc, used) <= *capacity
             }
         }
     }
@@ -69,8 +69,11 @@ impl Pool {
     /// Checks that every channel has its reserve, regardless of the others.
     pub(crate) fn check(&self) {
         if let Sizes::Pool { capacity, min, .. } = &self.sizes {
-            let kept: u32 = self.used.iter().zip(min).map(|(&u, &m)| u.max(m)).sum();
-            assert!(kept <= *capacity, "every virtual channel keeps its reserve");
+            let allocated: u32 = self.used.iter().zip(min).map(|(&u, &m)| u.max(m)).sum();
+            assert!(
+                allocated <= *capacity,
+                "every virtual channel keeps its reserve"
+            );
             for (vc, &reserve) in min.iter().enumerate() {
                 let free = reserve.saturating_sub(self.used[vc]);
                 assert!(free == 0 || self.fits(vc, free), "the reserve of VC {vc}");

@@ -242,8 +242,8 @@ impl Twin<'_> {
     /// Adds a copy of the copy to the retrieval FIFO, routed as its first switch routes packets
     /// from its NIC.
     fn retransmit(&mut self, s: usize, port: usize, key: (u32, u32), origin: usize, attempt: u32) {
-        let kept = self.switches[s].stashes[port].copies[&key];
-        let id = self.copy(kept.packet);
+        let copy = self.switches[s].stashes[port].copies[&key];
+        let id = self.copy(copy.packet);
         self.packets[id].attempt = attempt;
         self.counts.retransmissions += 1;
         self.corrupt(id);

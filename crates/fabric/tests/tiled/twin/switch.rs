@@ -185,7 +185,7 @@ pub(crate) struct Output {
     pub(crate) link_end: u64,
     pub(crate) next_vc: usize,
     /// The input buffer at the other end; a NIC accepts everything.
-    pub(crate) behind: Option<Pool>,
+    pub(crate) peer_buffer: Option<Pool>,
     /// Messages in transit to here: when, channel, flits.
     pub(crate) credits: VecDeque<(u64, usize, u32)>,
     pub(crate) acknowledged: VecDeque<(u64, usize, u32)>,
@@ -293,7 +293,7 @@ impl Switch {
         let network = || vec![VecDeque::new(); shape.n_vls];
         let output = |p: usize| {
             let buffers = &tiled.ports[classes[p]];
-            let behind = Pool::new(&buffers.input, shape.n_vls);
+            let peer_buffer = Pool::new(&buffers.input, shape.n_vls);
             Output {
                 link: plan.links[classes[p]],
                 pool: Pool::new(&buffers.output, shape.n_vls),
@@ -305,7 +305,7 @@ impl Switch {
                 sending: VecDeque::new(),
                 link_end: 0,
                 next_vc: 0,
-                behind: matches!(peers[p], Peer::Switch(..)).then_some(behind),
+                peer_buffer: matches!(peers[p], Peer::Switch(..)).then_some(peer_buffer),
                 credits: VecDeque::new(),
                 acknowledged: VecDeque::new(),
                 committed: 0,

@@ -82,9 +82,9 @@ fn write_level(text: &mut String, name: &str, sl: u8) {
 
 /// Returns a unique name without spaces.
 fn name(n: usize, group: &PolicyGroup) -> String {
-    let is_kept = |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
-    let kept: String = group.name.chars().filter(is_kept).collect();
-    format!("g{n}_{kept}")
+    let is_allowed = |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
+    let allowed: String = group.name.chars().filter(is_allowed).collect();
+    format!("g{n}_{allowed}")
 }
 
 #[cfg(test)]

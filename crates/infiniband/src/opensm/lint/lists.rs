@@ -2,7 +2,7 @@
 
 use crate::opensm::conf::Setting;
 use crate::opensm::keys::{QosKey, QosSet, key_name};
-use crate::opensm::lists::{Item, KEPT_ENTRIES, N_LEVELS, entry, items, read_entries, read_lanes};
+use crate::opensm::lists::{Item, MOST_ENTRIES, N_LEVELS, entry, items, read_entries, read_lanes};
 use crate::opensm::{Effective, Origin};
 
 use super::{Report, Subject, words};
@@ -27,12 +27,12 @@ pub(super) fn is_as_written(subject: &Subject<'_>, setting: &Setting) -> bool {
     let is_cut = subject.conf.too_long.iter().any(|line| {
         line.rest.start >= setting.place.start && line.rest.start <= setting.place.end + 1
     });
-    let mut told = Report::default();
+    let mut report = Report::default();
     match setting.key.ends_with(QosKey::Sl2Vl.suffix()) {
-        true => map(setting, &mut told),
-        false => arbitration(setting, &mut told),
+        true => map(setting, &mut report),
+        false => arbitration(setting, &mut report),
     }
-    !is_cut && !told.findings.has_errors()
+    !is_cut && !report.findings.has_errors()
 }
 
 /// Checks a list of `vl:weight`.
@@ -48,7 +48,7 @@ fn arbitration(setting: &Setting, report: &mut Report) {
     });
     if meant
         .as_ref()
-        .map(|meant| &meant[..meant.len().min(KEPT_ENTRIES)])
+        .map(|meant| &meant[..meant.len().min(MOST_ENTRIES)])
         != Some(&read[..])
     {
         let shown: Vec<String> = read
@@ -71,7 +71,7 @@ fn arbitration(setting: &Setting, report: &mut Report) {
                 .help("use lanes from 0 to 14 and weights from 0 to 255");
         }
     }
-    if let Some(first_lost) = items.get(KEPT_ENTRIES) {
+    if let Some(first_lost) = items.get(MOST_ENTRIES) {
         let message = format!(
             "`{}` has {}: OpenSM drops all after the 64th",
             setting.key,

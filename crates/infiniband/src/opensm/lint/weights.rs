@@ -189,7 +189,7 @@ fn low_only(subject: &Subject<'_>, situation: &Situation<'_>, report: &mut Repor
     let (high, low, map) = (situation.high(), situation.low(), situation.sl_to_vl());
     let is_high = |vl: Vl| high.iter().any(|entry| entry.vl == vl && entry.weight > 0);
     let is_used = |vl: Vl| map.0.contains(&vl);
-    let mut behind: BTreeMap<Vl, u32> = BTreeMap::new();
+    let mut low_weights: BTreeMap<Vl, u32> = BTreeMap::new();
     let mut turn = 0;
     for entry in low
         .iter()
@@ -197,7 +197,7 @@ fn low_only(subject: &Subject<'_>, situation: &Situation<'_>, report: &mut Repor
     {
         turn += u32::from(entry.weight);
         if !is_high(entry.vl) {
-            *behind.entry(entry.vl).or_default() += u32::from(entry.weight);
+            *low_weights.entry(entry.vl).or_default() += u32::from(entry.weight);
         }
     }
     let before: Vec<Vl> = (0..15)
@@ -205,7 +205,7 @@ fn low_only(subject: &Subject<'_>, situation: &Situation<'_>, report: &mut Repor
         .filter(|&vl| is_high(vl) && is_used(vl))
         .collect();
     let (limit, origin) = situation.effective.high_limit;
-    if behind.is_empty() || before.is_empty() {
+    if low_weights.is_empty() || before.is_empty() {
         return;
     }
     let place = match origin {
@@ -213,7 +213,7 @@ fn low_only(subject: &Subject<'_>, situation: &Situation<'_>, report: &mut Repor
         Origin::OpenSm => return,
     };
     let (lanes, first) = (
-        words::lanes(behind.keys().copied()),
+        words::lanes(low_weights.keys().copied()),
         words::lanes(before.iter().copied()),
     );
     if limit == NO_LIMIT {
@@ -235,7 +235,7 @@ fn low_only(subject: &Subject<'_>, situation: &Situation<'_>, report: &mut Repor
     if share >= NEXT_TO_NOTHING {
         return;
     }
-    let each = words::and(behind.iter().map(|(vl, weight)| {
+    let each = words::and(low_weights.iter().map(|(vl, weight)| {
         let part = f64::from(*weight) / f64::from(turn);
         format!("VL{} {}", vl.0, words::percent(share * part))
     }));

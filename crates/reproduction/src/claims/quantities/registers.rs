@@ -18,7 +18,7 @@ pub(super) const REGISTER_BITS: Quantity = Quantity {
             ))),
         };
         let (ports, entries) = (size(0)?, size(1)?);
-        let device = Device::new(ports, entries, call.value(2).truth()? == crate::Shown::Yes);
+        let device = Device::new(ports, entries, call.value(2).truth()? == crate::Truth::Yes);
         let bits = match call.text(3)? {
             "all" => device.bits(),
             "table" => device.table_bits(),

@@ -51,7 +51,7 @@ pub struct CheckpointFolder {
 
 impl CheckpointFolder {
     /// Returns the folder of checkpoints for a folder of results.
-    pub fn beside(results: &Path) -> PathBuf {
+    pub fn path_for(results: &Path) -> PathBuf {
         let mut name = results.file_name().unwrap_or_default().to_owned();
         name.push(".checkpoint");
         results.with_file_name(name)
@@ -430,8 +430,8 @@ mod tests {
         let mut folder = CheckpointFolder::open(&path, of("run"), true).unwrap();
         make(&mut folder, "one");
         let other = CheckpointFolder::open(&path, of("other"), true).unwrap();
-        let told = other.shared().unwrap_err().to_string();
-        assert!(told.ends_with("belongs to another run"), "{told}");
+        let message = other.shared().unwrap_err().to_string();
+        assert!(message.ends_with("belongs to another run"), "{message}");
         let file = path.join("1/partition-0");
         let good = fs::read(&file).unwrap();
         for at in 0..good.len() {
@@ -466,9 +466,12 @@ mod tests {
         ] {
             let foreign = path.join(foreign);
             fs::write(&foreign, "precious").unwrap();
-            let told = CheckpointFolder::remove(&path).unwrap_err().to_string();
-            assert!(told.contains("is not part of a checkpoint"), "{told}");
-            assert!(told.contains(&foreign.display().to_string()), "{told}");
+            let message = CheckpointFolder::remove(&path).unwrap_err().to_string();
+            assert!(message.contains("is not part of a checkpoint"), "{message}");
+            assert!(
+                message.contains(&foreign.display().to_string()),
+                "{message}"
+            );
             assert!(CheckpointFolder::open(&path, of("run"), true).is_err());
             assert_eq!(fs::read(&foreign).unwrap(), b"precious");
             assert!(
@@ -497,14 +500,14 @@ mod tests {
         let mut folder = CheckpointFolder::open(&elsewhere, of("run"), true).unwrap();
         make(&mut folder, "one");
         symlink(&elsewhere, &path).unwrap();
-        for told in [
+        for result in [
             CheckpointFolder::look(&path).map(drop),
             CheckpointFolder::remove(&path),
         ] {
-            let told = told.unwrap_err().to_string();
+            let message = result.unwrap_err().to_string();
             assert!(
-                told.ends_with("is a symbolic link: expected a folder of checkpoints"),
-                "{told}"
+                message.ends_with("is a symbolic link: expected a folder of checkpoints"),
+                "{message}"
             );
         }
         fs::remove_file(&path).unwrap();
@@ -528,18 +531,18 @@ mod tests {
                 "run" => folder.shared().map(drop),
                 _ => folder.partition(0).map(drop),
             };
-            let told = read(&folder).unwrap_err().to_string();
+            let message = read(&folder).unwrap_err().to_string();
             assert!(
-                told.ends_with("is a symbolic link: expected a regular file"),
-                "{told}"
+                message.ends_with("is a symbolic link: expected a regular file"),
+                "{message}"
             );
             fs::remove_file(&file).unwrap();
             let pipe = std::process::Command::new("mkfifo").arg(&file).status();
             assert!(pipe.unwrap().success());
-            let told = read(&folder).unwrap_err().to_string();
+            let message = read(&folder).unwrap_err().to_string();
             assert!(
-                told.ends_with("is a pipe or a device: expected a regular file"),
-                "{told}"
+                message.ends_with("is a pipe or a device: expected a regular file"),
+                "{message}"
             );
             assert!(CheckpointFolder::remove(&path).is_err());
             fs::remove_file(&file).unwrap();

@@ -15,17 +15,17 @@ use super::names::temporary;
 /// If the system reports an error.
 pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     refuse_other(path)?;
-    let beside = temporary(path, "tmp"); // tidy: allow a variable
-    let written = create_new(&beside).and_then(|mut file| {
+    let temporary_path = temporary(path, "tmp");
+    let written = create_new(&temporary_path).and_then(|mut file| {
         file.write_all(bytes)?;
         // After a crash of the machine, a renamed file must have its content.
         file.sync_all()?;
         drop(file);
-        fs::rename(&beside, path)?;
+        fs::rename(&temporary_path, path)?;
         sync_folder_of(path)
     });
     if written.is_err() {
-        let _ = fs::remove_file(&beside);
+        let _ = fs::remove_file(&temporary_path);
     }
     written
 }

@@ -16,7 +16,7 @@ use super::names::{hidden, is_temporary};
 use super::sibling::restore;
 
 /// How long to wait for a process that is about to end or writes a report.
-const PATIENCE: Duration = Duration::from_secs(2);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The lock of a folder, held until it is dropped or the process dies.
 #[derive(Debug)]
@@ -113,7 +113,7 @@ fn take(folder: &Path, is_shared: bool) -> Result<FolderLock, FolderError> {
             sign(&mut file);
             return Ok(lock(Some(file)));
         }
-        if began.elapsed() > PATIENCE {
+        if began.elapsed() > LOCK_TIMEOUT {
             return Err(FolderError::Busy {
                 path: folder.display().to_string(),
                 holder: holder(&mut file),

@@ -42,7 +42,7 @@ const FOLDERS: &[Known] = &[
 ];
 
 /// Longer names are shortened in hidden names, to stay within the limits of file systems.
-const SHOWN: usize = 80;
+const LONGEST_SHOWN: usize = 80;
 
 /// Whether this is the name of a lock of a unit of a study.
 pub fn is_unit(name: &str) -> bool {
@@ -172,10 +172,10 @@ pub(super) fn is_temporary(name: &str, path: Option<&Path>, ending: &str) -> boo
 fn stem(name: Option<&OsStr>) -> String {
     let name = name.unwrap_or_default();
     match name.to_str() {
-        Some(text) if text.len() <= SHOWN => text.to_owned(),
+        Some(text) if text.len() <= LONGEST_SHOWN => text.to_owned(),
         _ => {
             let text = name.to_string_lossy();
-            let start: String = text.chars().take(SHOWN / 4).collect();
+            let start: String = text.chars().take(LONGEST_SHOWN / 4).collect();
             let hash = sha256(format!("{name:?}"));
             format!("{start}-{}", &hash[..16])
         }

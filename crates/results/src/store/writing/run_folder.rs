@@ -40,7 +40,7 @@ impl RunFolder {
             Contents::Nothing => false,
             contents => look(path, &contents, run_id, overwrite)?,
         };
-        let sibling = Sibling::beside(lock.target()).map_err(system())?;
+        let sibling = Sibling::create(lock.target()).map_err(system())?;
         Ok(RunFolder {
             path: path.to_owned(),
             holds_finished: holds_finished && !overwrite,

@@ -14,7 +14,7 @@ use super::names::{inside, is_temporary, temporary};
 pub struct Sibling {
     target: PathBuf,
     path: PathBuf,
-    is_kept: bool,
+    is_persistent: bool,
 }
 
 impl Sibling {
@@ -22,7 +22,7 @@ impl Sibling {
     ///
     /// # Errors
     /// If the system reports an error, or if the existing folder cannot be exchanged.
-    pub fn beside(target: &Path) -> io::Result<Sibling> {
+    pub fn create(target: &Path) -> io::Result<Sibling> {
         if target.exists() {
             refuse_fixed(target)?;
         }
@@ -31,7 +31,7 @@ impl Sibling {
         let sibling = Sibling {
             target: target.to_owned(),
             path,
-            is_kept: false,
+            is_persistent: false,
         };
         create_new(&sibling.path.join("tried"))?;
         fs::remove_file(sibling.path.join("tried"))?;
@@ -119,14 +119,14 @@ impl Sibling {
 
     /// Keeps the sibling until a process locks the folder exclusively.
     pub(super) fn keep(mut self) -> PathBuf {
-        self.is_kept = true;
+        self.is_persistent = true;
         self.path.clone()
     }
 }
 
 impl Drop for Sibling {
     fn drop(&mut self) {
-        if !self.is_kept {
+        if !self.is_persistent {
             let _ = remove(&self.path);
         }
     }
@@ -230,7 +230,7 @@ mod tests {
         let target = place.join("target");
         for in_two_steps in [false, true] {
             fs::write(target.join("stale"), "old").unwrap();
-            let new = Sibling::beside(&target).unwrap();
+            let new = Sibling::create(&target).unwrap();
             new.write("fresh", b"new").unwrap();
             assert!(new.write("../evil", b"").is_err());
             match in_two_steps {
@@ -249,7 +249,7 @@ mod tests {
         let place = place("between");
         let target = place.join("target");
         fs::write(target.join("results"), "old").unwrap();
-        let new = Sibling::beside(&target).unwrap();
+        let new = Sibling::create(&target).unwrap();
         fs::rename(&target, temporary(&target, "old")).unwrap();
         std::mem::forget(new);
         restore(&target).unwrap();
@@ -262,9 +262,9 @@ mod tests {
     fn an_empty_folder_is_taken_and_a_full_one_only_replaced() {
         let place = place("empty");
         let target = place.join("target");
-        let one = Sibling::beside(&target).unwrap();
+        let one = Sibling::create(&target).unwrap();
         one.write("one", b"").unwrap();
-        let other = Sibling::beside(&target).unwrap();
+        let other = Sibling::create(&target).unwrap();
         assert!(one.appear().unwrap());
         assert!(!other.appear().unwrap());
         drop(other);

@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_matched_is_told_by_its_ranks() {
+    fn what_is_not_matched_is_reported_by_its_ranks() {
         let mut builder = Builder::new(4);
         builder.send(Rank(0), Rank(1), 1);
         builder.send(Rank(0), Rank(1), 1);

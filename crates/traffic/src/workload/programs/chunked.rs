@@ -94,7 +94,7 @@ pub fn halving_doubling_all_reduce(builder: &mut Builder, ranks: &[Rank], chunks
     let whole = chunks.bytes(0..n_chunks);
     folded(builder, ranks, whole, |builder, ranks| {
         // The chunks that a rank keeps after the first `steps` steps of halving.
-        let kept = |own: usize, steps: u32| {
+        let remaining = |own: usize, steps: u32| {
             let (mut low, mut size) = (0, n_chunks);
             for step in 0..steps {
                 size /= 2;
@@ -107,13 +107,13 @@ pub fn halving_doubling_all_reduce(builder: &mut Builder, ranks: &[Rank], chunks
         for step in 0..n_steps {
             for own in all() {
                 let distance = 1 << step;
-                let bytes = chunks.bytes(kept(own ^ distance, step + 1));
+                let bytes = chunks.bytes(remaining(own ^ distance, step + 1));
                 exchange(builder, ranks, own, distance, bytes);
             }
         }
         for step in (0..n_steps).rev() {
             for own in all() {
-                let bytes = chunks.bytes(kept(own, step + 1));
+                let bytes = chunks.bytes(remaining(own, step + 1));
                 exchange(builder, ranks, own, 1 << step, bytes);
             }
         }

@@ -300,7 +300,7 @@ mod tests {
                 prop_assert_eq!(sends.len() as u32, n_steps);
                 prop_assert!(sends.iter().all(|(to, _)| to.0 == (rank.0 + 1) % n));
                 // All chunks twice, except those that it would send in the two skipped steps.
-                let chunk = |behind: u32| chunks[((rank.0 + behind) % n) as usize];
+                let chunk = |distance: u32| chunks[((rank.0 + distance) % n) as usize];
                 let sum: u32 = sends.iter().map(|(_, bytes)| bytes).sum();
                 prop_assert_eq!(sum, if n > 1 { (2 * bytes - chunk(1) - chunk(2)) * rounds } else { 0 });
             }

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_that_wait_for_each_other_are_told() {
+    fn ranks_that_wait_for_each_other_are_reported() {
         let mut builder = Builder::new(4);
         // 1 and 2 receive before they send; 0 waits for 1, and 3 is not affected.
         builder.receive(Rank(0), Rank(1));

@@ -14,7 +14,7 @@ use super::admitted::Admission;
 use crate::Experiment;
 
 /// The data needed to build an experiment for another seed.
-pub(crate) struct Remake {
+pub(crate) struct Reseed {
     pub(crate) blueprint: Arc<dyn Blueprint>,
     /// Whether cables are drawn at random.
     pub(crate) is_random_wiring: bool,
@@ -101,7 +101,7 @@ impl Workloads {
     }
 }
 
-impl Remake {
+impl Reseed {
     /// Repeats all random draws for a seed. The error states why this seed cannot be built.
     pub(crate) fn apply(&self, seed: u64, experiment: &mut Experiment) -> Result<(), String> {
         let plan = &mut experiment.fabric;

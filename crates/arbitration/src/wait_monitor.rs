@@ -1,9 +1,9 @@
-//! A witness of an arbiter: measures the waits of classes, and how often there is a choice at all.
+//! A monitor of an arbiter: measures the waits of classes, and how often there is a choice at all.
 //!
 //! The planner bounds the wait of a class at one output, from "its packet is at the head of the
 //! queue and all credits are held" to its first flit, as the bytes that the link sends meanwhile
-//! (`netloom_design::qos`). A [`Witness`] wraps an arbiter, sees its views and grants, and measures
-//! that wait to within one packet:
+//! (`netloom_design::qos`). A [`WaitMonitor`] wraps an arbiter, sees its views and grants, and
+//! measures that wait to within one packet:
 //!
 //! ```text
 //!            grant of X                     head of c appears
@@ -174,53 +174,53 @@ impl WaitRecord {
     }
 }
 
-/// A policy whose arbiters have witnesses. They choose the same as the policy's own arbiters.
-pub struct Witnessed {
+/// A policy whose arbiters have wait monitors. They choose the same as the policy's own arbiters.
+pub struct Monitored {
     policy: Arc<dyn Policy>,
     /// Lets the arbiters of all ports share their tables here too.
     table: Option<TwoTable>,
     record: Arc<WaitRecord>,
 }
 
-impl Witnessed {
-    /// Wraps a policy so that its arbiters have witnesses. Waits are measured per class of the
+impl Monitored {
+    /// Wraps a policy so that its arbiters have wait monitors. Waits are measured per class of the
     /// policy. If it distinguishes only queues, `queues_stand_for` gives their meaning at this
     /// port.
-    pub fn new(policy: Arc<dyn Policy>, queues_stand_for: WaitsBy) -> Witnessed {
+    pub fn new(policy: Arc<dyn Policy>, queues_stand_for: WaitsBy) -> Monitored {
         let by = match policy.speaks() {
             Speaks::Queues => queues_stand_for,
             Speaks::Vls => WaitsBy::Vl,
             Speaks::Sls => WaitsBy::Sl,
         };
-        Witnessed::sharing(policy, Arc::new(WaitRecord::new(by)))
+        Monitored::sharing(policy, Arc::new(WaitRecord::new(by)))
     }
 
     /// Returns the same with the record of others: outputs of one position whose policies have the
     /// same classes.
-    pub fn sharing(policy: Arc<dyn Policy>, record: Arc<WaitRecord>) -> Witnessed {
-        Witnessed {
+    pub fn sharing(policy: Arc<dyn Policy>, record: Arc<WaitRecord>) -> Monitored {
+        Monitored {
             table: policy.two_table(),
             policy,
             record,
         }
     }
 
-    /// Returns the shared record of all witnesses.
+    /// Returns the shared record of all wait monitors.
     pub fn record(&self) -> Arc<WaitRecord> {
         self.record.clone()
     }
 }
 
-impl Policy for Witnessed {
+impl Policy for Monitored {
     fn build(&self) -> Box<dyn Arbiter> {
         let record = self.record.clone();
         match &self.table {
-            Some(table) => Box::new(Witness::new(table.clone(), record)),
-            None => Box::new(Witness::new(self.policy.build(), record)),
+            Some(table) => Box::new(WaitMonitor::new(table.clone(), record)),
+            None => Box::new(WaitMonitor::new(self.policy.build(), record)),
         }
     }
 
-    // No specialised arbiter has a witness, so witnesses cost nothing where there are none.
+    // No specialised arbiter has a wait monitor, so a policy without them has no overhead.
     fn two_table(&self) -> Option<TwoTable> {
         None
     }
@@ -247,7 +247,7 @@ impl Policy for Witnessed {
 }
 
 /// An arbiter with its observed choices.
-pub struct Witness<A> {
+pub struct WaitMonitor<A> {
     arbiter: A,
     record: Arc<WaitRecord>,
     /// Classes that were not eligible in some view since the last commit.
@@ -279,9 +279,9 @@ struct Waiting {
     granted: u64,
 }
 
-impl<A> Witness<A> {
+impl<A> WaitMonitor<A> {
     fn new(arbiter: A, record: Arc<WaitRecord>) -> Self {
-        Witness {
+        WaitMonitor {
             arbiter,
             record,
             absent: Cell::new(0),
@@ -323,7 +323,7 @@ impl<A> Witness<A> {
     }
 }
 
-impl<A: Arbiter> Arbiter for Witness<A> {
+impl<A: Arbiter> Arbiter for WaitMonitor<A> {
     fn choose(&self, view: &View<'_>) -> Option<Grant> {
         let grant = self.arbiter.choose(view);
         let by = self.record.by;
@@ -352,7 +352,7 @@ impl<A: Arbiter> Arbiter for Witness<A> {
         self.arbiter.arrived(queue, head);
     }
 
-    /// Saves the waits that have not ended; the observations of all witnesses are in their record.
+    /// Saves the waits that have not ended; the observations of all monitors are in their record.
     fn save(&self, out: &mut Vec<u64>) {
         self.arbiter.save(out);
         out.extend([self.absent.get(), self.in_flight, self.waiting].map(u64::from));
@@ -399,7 +399,7 @@ mod tests {
         (eligible, heads)
     }
 
-    /// A port with a witness that takes the lowest eligible queue.
+    /// A port with a wait monitor that takes the lowest eligible queue.
     struct Port {
         arbiter: Box<dyn Arbiter>,
         record: Arc<WaitRecord>,
@@ -407,7 +407,7 @@ mod tests {
 
     fn strict() -> Port {
         let order = VlOrder::default();
-        let policy = Witnessed::new(Arc::new(StrictPriority { order }), WaitsBy::Sl);
+        let policy = Monitored::new(Arc::new(StrictPriority { order }), WaitsBy::Sl);
         Port {
             arbiter: policy.build(),
             record: policy.record(),
@@ -512,7 +512,7 @@ mod tests {
         }
         let record = Arc::new(WaitRecord::new(WaitsBy::Vl));
         let mut port = Port {
-            arbiter: Box::new(Witness::new(OnlyFirst, record.clone())),
+            arbiter: Box::new(WaitMonitor::new(OnlyFirst, record.clone())),
             record,
         };
         port.send(&[(0, 0, 100), (1, 1, 64)]);
@@ -528,8 +528,8 @@ mod tests {
     }
 
     #[test]
-    fn waits_are_told_apart_as_the_policy_does() {
-        let by = |policy: Arc<dyn Policy>, queues| Witnessed::new(policy, queues).record().by();
+    fn waits_are_distinguished_as_the_policy_does() {
+        let by = |policy: Arc<dyn Policy>, queues| Monitored::new(policy, queues).record().by();
         let order = VlOrder::default();
         assert_eq!(
             by(Arc::new(StrictPriority { order }), WaitsBy::Sl),

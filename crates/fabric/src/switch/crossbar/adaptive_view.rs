@@ -25,7 +25,7 @@ use crate::validation::{Bounds, ensure_each};
 
 /// The view for an adaptive routing.
 #[derive(State)]
-pub(super) struct Sight {
+pub(super) struct AdaptiveView {
     /// By port: flits routed to an output but not yet granted the path into its buffer.
     #[state(records)]
     pub(super) committed: Rows<u32>,
@@ -60,7 +60,7 @@ struct Early {
     flits: u16,
 }
 
-impl Sight {
+impl AdaptiveView {
     /// Creates the view for switches and ports; `None` if the routing is not adaptive.
     pub(super) fn new(
         plan: &FabricPlan,
@@ -70,7 +70,7 @@ impl Sight {
     ) -> Option<Box<Self>> {
         let links = plan.links.iter();
         plan.forwarding.is_adaptive().then(|| {
-            Box::new(Sight {
+            Box::new(AdaptiveView {
                 committed: vec![0; n_ports].into(),
                 headers: vec![Vec::new(); n_switches].into(),
                 round_trips: links
@@ -143,12 +143,16 @@ impl Sight {
 /// Whether the link of an output may be granted together with the crossbar. An adaptive routing has
 /// read the view on this edge, and the state before one early grant is remembered.
 #[inline(always)]
-pub(super) fn may_give_early<S: Shape>(sight: Option<&Sight>, output: u32, now: Tick) -> bool {
-    let Some(sight) = sight else {
+pub(super) fn may_give_early<S: Shape>(
+    view: Option<&AdaptiveView>,
+    output: u32,
+    now: Tick,
+) -> bool {
+    let Some(view) = view else {
         return true;
     };
     // A copy of the credits of many queues, or of many ramps, would cost more than it saves.
-    !S::Flow::MAY_LOOK_AHEAD && !S::INPUT_PER_LANE && sight.unseen(output, now + 1).is_none()
+    !S::Flow::MAY_LOOK_AHEAD && !S::INPUT_PER_LANE && view.unseen(output, now + 1).is_none()
 }
 
 /// Inputs that mark packets when they are congested.
@@ -203,7 +207,7 @@ impl<S: Shape> Crossbars<S> {
     /// far as credits show. Flits and credits that are merely in transit on the link are not
     /// counted.
     pub(super) fn queued(&self, output: u32, now: Tick) -> u32 {
-        let Some(sight) = &self.sight else {
+        let Some(view) = &self.adaptive_view else {
             return 0;
         };
         let port = &self.ports[output];
@@ -216,12 +220,12 @@ impl<S: Shape> Crossbars<S> {
         let beyond = match is_sink {
             true => 0,
             false => {
-                let early = sight.unseen(output, now).map_or(0, |early| early.credits);
+                let early = view.unseen(output, now).map_or(0, |early| early.credits);
                 port.credit.in_use(now, port.credit_paces(&self.wires)) - u32::from(early)
             }
         };
-        let round_trip = sight.round_trips[wire as usize];
-        sight.committed[output] + inside + beyond.saturating_sub(round_trip)
+        let round_trip = view.round_trips[wire as usize];
+        view.committed[output] + inside + beyond.saturating_sub(round_trip)
     }
 
     /// Records a link that was granted before its scheduler would have done so, which is hidden
@@ -235,11 +239,11 @@ impl<S: Shape> Crossbars<S> {
         (class, charge): (u16, u16),
         flits: u16,
     ) {
-        let Some(sight) = &mut self.sight else {
+        let Some(view) = &mut self.adaptive_view else {
             return;
         };
         let port = &self.ports[output];
-        sight.early[output] = Early {
+        view.early[output] = Early {
             edge,
             link_until: before.0,
             residence: port.output_residence.wrapping_sub(before.1),
@@ -252,8 +256,8 @@ impl<S: Shape> Crossbars<S> {
     /// Returns the end of the use of an output's link, and its credits, as visible in a tick.
     pub(super) fn seen(&self, output: u32, now: Tick) -> (Tick, Cow<'_, S::Flow>) {
         let port = &self.ports[output];
-        let sight = self.sight.as_ref();
-        let Some(early) = sight.and_then(|sight| sight.unseen(output, now)) else {
+        let view = self.adaptive_view.as_ref();
+        let Some(early) = view.and_then(|view| view.unseen(output, now)) else {
             return (port.link_until, Cow::Borrowed(&port.credit));
         };
         // In the copy, its credits are already returned.
@@ -271,8 +275,8 @@ impl<S: Shape> Crossbars<S> {
     /// Returns the counts of an output before a tick.
     pub(super) fn use_of(&self, output: u32, now: Tick) -> PortUse {
         let mut usage = self.ports[output].usage();
-        let sight = self.sight.as_ref();
-        if let Some(early) = sight.and_then(|sight| sight.unseen(output, now)) {
+        let view = self.adaptive_view.as_ref();
+        if let Some(early) = view.and_then(|view| view.unseen(output, now)) {
             usage.flits -= u64::from(early.flits);
             usage.packets -= 1;
             usage.output_residence = usage.output_residence.wrapping_sub(early.residence);
@@ -302,8 +306,8 @@ impl<S: Shape> Fabric<Crossbars<S>> {
     pub(super) fn await_routing(&mut self, port: u32, id: u32, out: &mut Outbox<Self>) {
         let input = &self.switches.ports[port];
         let (switch, number) = (input.switch, input.number);
-        if let Some(sight) = &mut self.switches.sight {
-            sight.headers[switch].push((number, id));
+        if let Some(view) = &mut self.switches.adaptive_view {
+            view.headers[switch].push((number, id));
         }
         self.mark_switch(switch, out);
     }
@@ -316,10 +320,10 @@ impl<S: Shape> Fabric<Crossbars<S>> {
         if announces {
             self.announce(now, switch, out);
         }
-        let Some(sight) = &mut self.switches.sight else {
+        let Some(view) = &mut self.switches.adaptive_view else {
             return;
         };
-        let mut headers = std::mem::take(&mut sight.headers[switch]);
+        let mut headers = std::mem::take(&mut view.headers[switch]);
         headers.sort_unstable();
         let base = self.switches.states[switch].base;
         for &(number, id) in &headers {
@@ -332,8 +336,8 @@ impl<S: Shape> Fabric<Crossbars<S>> {
             self.await_announcement(now, switch, out);
         }
         headers.clear();
-        if let Some(sight) = &mut self.switches.sight {
-            sight.headers[switch] = headers;
+        if let Some(view) = &mut self.switches.adaptive_view {
+            view.headers[switch] = headers;
         }
     }
 
@@ -356,8 +360,8 @@ impl<S: Shape> Fabric<Crossbars<S>> {
         stored.vl = level + hop.lane * self.switches.lanes_per_level;
         stored.output = hop.port.0;
         let flits = u32::from(stored.packet.flits);
-        if let Some(sight) = &mut self.switches.sight {
-            sight.committed[base + u32::from(hop.port.0)] += flits;
+        if let Some(view) = &mut self.switches.adaptive_view {
+            view.committed[base + u32::from(hop.port.0)] += flits;
         }
     }
 }

@@ -13,14 +13,14 @@ const ON_A_TERMINAL: Duration = Duration::from_millis(500);
 const IN_A_LOG: Duration = Duration::from_secs(10);
 
 /// Reports an operation that may take long, until it is dropped.
-pub(super) struct Patience {
+pub(super) struct SlowNotice {
     words: Arc<Mutex<String>>,
     end: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
-impl Patience {
+impl SlowNotice {
     /// Starts to report an operation, described by `words`; prints nothing if `quiet`.
-    pub(super) fn new(words: String, quiet: bool) -> Patience {
+    pub(super) fn new(words: String, quiet: bool) -> SlowNotice {
         let words = Arc::new(Mutex::new(words));
         let shared = Arc::clone(&words);
         let (sender, receiver) = channel();
@@ -42,7 +42,7 @@ impl Patience {
             // If the system cannot start a thread, nothing is reported.
             Some((sender, thread.ok()?))
         });
-        Patience { words, end }
+        SlowNotice { words, end }
     }
 
     /// Changes the description in later messages.
@@ -63,7 +63,7 @@ fn say(words: &str, since: Duration, is_terminal: bool) {
     let _ = stderr.flush();
 }
 
-impl Drop for Patience {
+impl Drop for SlowNotice {
     fn drop(&mut self) {
         if let Some((sender, thread)) = self.end.take() {
             drop(sender);

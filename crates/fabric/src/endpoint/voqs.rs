@@ -1,11 +1,11 @@
-//! Input adapters: unbounded admittance queues per destination, followed by injection queues like
-//! those of a switch input. A congested destination then does not delay others at the source.
+//! Virtual output queues of NICs (VOQs, also called VOQs): one unbounded queue per
+//! destination, followed by injection queues like those of a switch input. A congested destination
+//! then does not delay others at the source.
 //!
-//! A message is stored whole in the admittance queue of its destination. Whenever the link of the
-//! NIC is free, the injection queues are filled: the destinations with messages for a queue take
-//! turns, a packet each, while the next packet fits. The injection queues whose first packet may be
-//! sent also take turns. The arbiter of the NIC selects the service channel, as without admittance
-//! queues.
+//! A message is stored whole in the VOQ of its destination. Whenever the link of the NIC is free,
+//! the injection queues are filled: the destinations with messages for a queue take turns, a packet
+//! each, while the next packet fits. The injection queues whose first packet may be sent also take
+//! turns. The arbiter of the NIC selects the service channel, as without VOQs.
 
 use netloom_arbitration::Head;
 use netloom_encoding::{Encoded, Invalid, State, Validity, ensure, ensure_below, ensure_equal};
@@ -73,7 +73,7 @@ struct Channel {
 
 /// The queues of all NICs of a partition.
 #[derive(Clone, Debug, State)]
-pub(crate) struct Admittance {
+pub(crate) struct Voqs {
     #[state(constant)]
     n_destinations: u32,
     /// The queues of a switch input, and whether each has its own credits.
@@ -96,7 +96,7 @@ pub(crate) struct Admittance {
     cuts: Slab<Cut>,
 }
 
-impl Admittance {
+impl Voqs {
     pub(crate) fn new(
         n_channels: usize,
         n_destinations: u32,
@@ -122,7 +122,7 @@ impl Admittance {
             filled: vec![0; n_queues.div_ceil(64) as usize].into(),
             ..Channel::default()
         };
-        Admittance {
+        Voqs {
             n_destinations,
             map,
             credits_per_queue,
@@ -302,19 +302,19 @@ impl<S: Switches> Fabric<S> {
         let channel = nic as usize * self.endpoints.n_slots + slot;
         self.endpoints.nics[nic].present |= 1 << slot;
         let queue = self.injection_queue(nic, slot, destination);
-        let admittance = self
+        let voqs = self
             .endpoints
-            .admittance
+            .voqs
             .as_mut()
             .expect("queues per destination");
-        admittance.channels[channel].waiting += 1;
-        let at = channel * admittance.n_destinations as usize + destination.index();
-        let waiting = &mut admittance.waiting[at];
+        voqs.channels[channel].waiting += 1;
+        let at = channel * voqs.n_destinations as usize + destination.index();
+        let waiting = &mut voqs.waiting[at];
         let last = std::mem::replace(&mut waiting.tail, message);
         if waiting.head == NIL {
             waiting.head = message;
-            admittance.join(channel, queue, destination.0);
-            admittance.mark_stale(channel, queue);
+            voqs.join(channel, queue, destination.0);
+            voqs.mark_stale(channel, queue);
         } else {
             self.endpoints.messages[last].next = message;
         }
@@ -326,11 +326,8 @@ impl<S: Switches> Fabric<S> {
         let state = &endpoints.nics[nic];
         let vl = endpoints.queues[nic * endpoints.n_slots as u32 + slot as u32].vl;
         let candidate = state.candidate(destination, vl);
-        let admittance = endpoints
-            .admittance
-            .as_ref()
-            .expect("queues per destination");
-        self.switches.queue_at_first(&self.shared, candidate) % admittance.n_queues
+        let voqs = endpoints.voqs.as_ref().expect("queues per destination");
+        self.switches.queue_at_first(&self.shared, candidate) % voqs.n_queues
     }
 
     /// Fills the injection queues that may have space, with destinations in turn.
@@ -338,25 +335,25 @@ impl<S: Switches> Fabric<S> {
         let channel = nic as usize * self.endpoints.n_slots + slot;
         let shape = self.endpoints.queues[nic * self.endpoints.n_slots as u32 + slot as u32];
         let segmentation = self.shared.segmentation.of(Sl(shape.sl));
-        let admittance = self
+        let voqs = self
             .endpoints
-            .admittance
+            .voqs
             .as_mut()
             .expect("queues per destination");
-        let size = admittance.sizes[usize::from(shape.vl)];
-        while let Some(queue) = admittance.channels[channel].stale.pop() {
-            let at = channel * admittance.n_queues as usize + queue as usize;
-            admittance.injection[at].is_stale = false;
+        let size = voqs.sizes[usize::from(shape.vl)];
+        while let Some(queue) = voqs.channels[channel].stale.pop() {
+            let at = channel * voqs.n_queues as usize + queue as usize;
+            voqs.injection[at].is_stale = false;
             loop {
-                let destination = admittance.injection[at].first;
+                let destination = voqs.injection[at].first;
                 if destination == NIL {
                     break;
                 }
-                let from = channel * admittance.n_destinations as usize + destination as usize;
-                let waiting = admittance.waiting[from];
+                let from = channel * voqs.n_destinations as usize + destination as usize;
+                let waiting = voqs.waiting[from];
                 let message = &mut self.endpoints.messages[waiting.head];
                 let cut = segmentation.cut(message.left);
-                if admittance.injection[at].flits + u32::from(cut.flits) > size {
+                if voqs.injection[at].flits + u32::from(cut.flits) > size {
                     break;
                 }
                 if message.index == 0 && self.endpoints.numbers.is_none() {
@@ -364,7 +361,7 @@ impl<S: Switches> Fabric<S> {
                 }
                 message.left -= cut.payload;
                 let is_last = message.left == 0;
-                let packet = admittance.cuts.insert(Cut {
+                let packet = voqs.cuts.insert(Cut {
                     generation: message.generation,
                     destination: message.destination,
                     message: message.number,
@@ -380,26 +377,26 @@ impl<S: Switches> Fabric<S> {
                 if is_last {
                     let next = message.next;
                     self.endpoints.messages.remove(waiting.head);
-                    admittance.waiting[from].head = next;
+                    voqs.waiting[from].head = next;
                 } else {
-                    admittance.channels[channel].waiting += 1;
+                    voqs.channels[channel].waiting += 1;
                 }
-                let injection = &mut admittance.injection[at];
+                let injection = &mut voqs.injection[at];
                 injection.flits += u32::from(cut.flits);
                 match std::mem::replace(&mut injection.tail, packet) {
                     NIL => injection.head = packet,
-                    last => admittance.cuts[last].next = packet,
+                    last => voqs.cuts[last].next = packet,
                 }
-                admittance.channels[channel].filled[queue as usize / 64] |= 1 << (queue % 64);
+                voqs.channels[channel].filled[queue as usize / 64] |= 1 << (queue % 64);
                 // The destination leaves the turns, or goes to their end.
                 injection.first = waiting.next;
                 if injection.first == NIL {
                     injection.last = NIL;
                 }
-                if admittance.waiting[from].head == NIL {
-                    admittance.waiting[from].tail = NIL;
+                if voqs.waiting[from].head == NIL {
+                    voqs.waiting[from].tail = NIL;
                 } else {
-                    admittance.join(channel, queue, destination);
+                    voqs.join(channel, queue, destination);
                 }
             }
         }
@@ -417,18 +414,18 @@ impl<S: Switches> Fabric<S> {
             self.fill(nic, slot);
             let channel = nic as usize * self.endpoints.n_slots + slot;
             let shape = self.endpoints.queues[nic * self.endpoints.n_slots as u32 + slot as u32];
-            let admittance = self
+            let voqs = self
                 .endpoints
-                .admittance
+                .voqs
                 .as_ref()
                 .expect("queues per destination");
             let state = &self.endpoints.nics[nic];
             let first = |queue: u32| {
-                let at = channel * admittance.n_queues as usize + queue as usize;
-                admittance.cuts[admittance.injection[at].head]
+                let at = channel * voqs.n_queues as usize + queue as usize;
+                voqs.cuts[voqs.injection[at].head]
             };
-            let queue = admittance.find(channel, |queue| {
-                let (class, flits) = (admittance.class(shape.vl, queue), first(queue).flits);
+            let queue = voqs.find(channel, |queue| {
+                let (class, flits) = (voqs.class(shape.vl, queue), first(queue).flits);
                 let may_send = self
                     .switches
                     .may_send(&state.credit, state.wire, class, flits, now);
@@ -465,26 +462,26 @@ impl<S: Switches> Fabric<S> {
     ) {
         let channel = nic as usize * self.endpoints.n_slots + slot;
         let shape = self.endpoints.queues[nic * self.endpoints.n_slots as u32 + slot as u32];
-        let admittance = self
+        let voqs = self
             .endpoints
-            .admittance
+            .voqs
             .as_mut()
             .expect("queues per destination");
-        let class = admittance.class(shape.vl, queue);
-        let at = channel * admittance.n_queues as usize + queue as usize;
-        let injection = &mut admittance.injection[at];
-        let cut = admittance.cuts.remove(injection.head);
+        let class = voqs.class(shape.vl, queue);
+        let at = channel * voqs.n_queues as usize + queue as usize;
+        let injection = &mut voqs.injection[at];
+        let cut = voqs.cuts.remove(injection.head);
         injection.head = cut.next;
         injection.flits -= u32::from(cut.flits);
         if cut.next == NIL {
             injection.tail = NIL;
-            admittance.channels[channel].filled[queue as usize / 64] &= !(1 << (queue % 64));
+            voqs.channels[channel].filled[queue as usize / 64] &= !(1 << (queue % 64));
         }
         if injection.first != NIL {
-            admittance.mark_stale(channel, queue);
+            voqs.mark_stale(channel, queue);
         }
-        let state = &mut admittance.channels[channel];
-        state.pointer = (queue + 1) % admittance.n_queues;
+        let state = &mut voqs.channels[channel];
+        state.pointer = (queue + 1) % voqs.n_queues;
         state.waiting -= 1;
         let nic_state = &mut self.endpoints.nics[nic];
         if state.waiting == 0 {
@@ -514,7 +511,7 @@ impl<S: Switches> Fabric<S> {
     /// Returns the number of cut packets that have not left their NICs.
     pub(crate) fn packets_at_nics(&self) -> u64 {
         self.endpoints
-            .admittance
+            .voqs
             .as_ref()
             .map_or(0, |a| a.cuts.len() as u64)
     }

@@ -87,7 +87,7 @@ impl Feed {
 
 /// How the flits of a packet pass, if not all do so at the pace of the crossbar.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Course {
+pub(crate) struct CutThrough {
     /// When the first flit passes.
     begin: Tick,
     flits: u16,
@@ -115,11 +115,11 @@ impl Piece {
     }
 }
 
-impl Course {
-    /// Creates the course out of an input buffer, starting at `begin`, for a header that came at
-    /// `arrival`.
+impl CutThrough {
+    /// Creates the cut-through out of an input buffer, starting at `begin`, for a header that came
+    /// at `arrival`.
     #[cold]
-    fn from_input(flits: u16, begin: Tick, arrival: Tick, leads: &Lead, wire: u8) -> Course {
+    fn from_input(flits: u16, begin: Tick, arrival: Tick, leads: &Lead, wire: u8) -> CutThrough {
         let own = leads.own(flits, begin - arrival);
         let feed = Feed {
             from: arrival,
@@ -127,7 +127,7 @@ impl Course {
             own: 0,
             wire,
         };
-        Course {
+        CutThrough {
             begin,
             flits,
             own,
@@ -136,14 +136,14 @@ impl Course {
         }
     }
 
-    /// Creates the course out of a central buffer, starting at `begin`.
+    /// Creates the cut-through out of a central buffer, starting at `begin`.
     fn from_centre(
         flits: u16,
         begin: Tick,
         feed: Feed,
         stages: &Stages,
         wires: &Rows<Wire>,
-    ) -> Option<Course> {
+    ) -> Option<CutThrough> {
         let mut own = stages.lead_in_centre.own(feed.own, begin - feed.from);
         if own == feed.own && own < flits {
             // Flits that did not come at the pace of the previous crossbar come over the link, and
@@ -152,7 +152,7 @@ impl Course {
             own = lead.own(flits, begin - feed.link);
             debug_assert!(own >= feed.own);
         }
-        (own < flits).then(|| Course {
+        (own < flits).then(|| CutThrough {
             begin,
             flits,
             own,
@@ -253,22 +253,22 @@ impl Course {
 }
 
 impl<S: Shape> Fabric<Crossbars<S>> {
-    /// Returns the course of a packet granted now; `None` if all flits pass at the pace of the
+    /// Returns the cut-through of a packet granted now; `None` if all flits pass at the pace of the
     /// crossbar.
     #[inline(always)]
-    pub(super) fn course(
+    pub(super) fn cut_through(
         &self,
         now: Tick,
         input: u32,
         id: u32,
         passage: Passage,
         flits: u16,
-    ) -> Option<Course> {
+    ) -> Option<CutThrough> {
         let stages = &self.switches.stages;
         let begin = now + stages.allocation;
         if S::IS_HIERARCHICAL && passage == Passage::FromCentre {
             let feed = self.switches.feeds[id as usize];
-            return Course::from_centre(flits, begin, feed, stages, &self.switches.wires);
+            return CutThrough::from_centre(flits, begin, feed, stages, &self.switches.wires);
         }
         // If a packet crosses directly onto its link at the pace of links, or if there is only one
         // pace, it arrives in time.
@@ -282,15 +282,15 @@ impl<S: Shape> Fabric<Crossbars<S>> {
             return None;
         }
         let leads = wire.leads(passage);
-        Some(Course::from_input(flits, begin, arrival, leads, number))
+        Some(CutThrough::from_input(flits, begin, arrival, leads, number))
     }
 
-    /// Returns when the crossbar releases the ports of a packet with a course: when the last flit
-    /// has passed, but not earlier than if it had never waited.
-    pub(super) fn held_until(&self, course: &Course, now: Tick, passage: Passage) -> Tick {
+    /// Returns when the crossbar releases the ports of a packet with a cut-through: when the last
+    /// flit has passed, but not earlier than if it had never waited.
+    pub(super) fn held_until(&self, cut_through: &CutThrough, now: Tick, passage: Passage) -> Tick {
         let stages = &self.switches.stages;
-        let last = course.last(stages, &self.switches.wires);
-        let (whole, _) = stages.crossing_of::<S>(passage, course.flits);
+        let last = cut_through.last(stages, &self.switches.wires);
+        let (whole, _) = stages.crossing_of::<S>(passage, cut_through.flits);
         let (one, _) = stages.crossing_of::<S>(passage, 1);
         // The next packet passes the allocation stage first.
         let passed = stages.clock.edge_at_or_after(last) + one;

@@ -23,7 +23,7 @@ const LAST: usize = 8;
 
 /// `netloom study status`.
 #[derive(Args)]
-pub(crate) struct Status {
+pub(crate) struct StatusCommand {
     /// Folder of the study.
     folder: PathBuf,
     /// Format of stdout.
@@ -31,7 +31,7 @@ pub(crate) struct Status {
     format: Format,
 }
 
-impl Status {
+impl StatusCommand {
     pub(super) fn run(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
         let (folder, study) = opened(kinds, StudyFolder::open(&self.folder)?)?;
         let recorded = Recorded::read(&folder)?;
@@ -50,7 +50,7 @@ impl Status {
     after_help = "It only reads the folder, so it works over ssh and for arrays of jobs. It exits \
         when the study is complete, or on Ctrl-C."
 )]
-pub(crate) struct Watch {
+pub(crate) struct WatchCommand {
     /// Folder of the study.
     folder: PathBuf,
     /// Seconds between updates.
@@ -58,7 +58,7 @@ pub(crate) struct Watch {
     every: usize,
 }
 
-impl Watch {
+impl WatchCommand {
     pub(super) fn run(&self, kinds: &Kinds, output: &Output) -> anyhow::Result<Exit> {
         interrupt::listen()?;
         let (folder, study) = opened(kinds, StudyFolder::open(&self.folder)?)?;

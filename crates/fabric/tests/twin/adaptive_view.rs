@@ -12,7 +12,7 @@ use super::Twin;
 use super::state::{Class, Kind, Occurrence, Sender};
 
 /// The view of a routing at a switch.
-pub(super) struct Sight<'a> {
+pub(super) struct AdaptiveView<'a> {
     pub(super) twin: &'a Twin<'a>,
     pub(super) s: usize,
     /// The input and the service channel of the packet being routed.
@@ -22,7 +22,7 @@ pub(super) struct Sight<'a> {
     pub(super) flits: u32,
 }
 
-impl Sight<'_> {
+impl AdaptiveView<'_> {
     /// Returns the lane of the link on which the packet would leave.
     fn vl(&self, output: Port, lane: u8) -> u8 {
         let plan = self.twin.plan;
@@ -46,7 +46,7 @@ impl Sight<'_> {
     }
 }
 
-impl QueueView for Sight<'_> {
+impl QueueView for AdaptiveView<'_> {
     fn queued(&self, output: Port) -> u32 {
         self.twin.waiting(self.s, output.index())
     }
@@ -128,8 +128,8 @@ impl Twin<'_> {
             _ => state.far.credit_used.values().sum(),
         };
         let (flit, delay) = self.flit_of(s, output);
-        let under_way = (2 * delay).div_ceil(flit) as u32;
-        inside + there.saturating_sub(under_way)
+        let in_transit = (2 * delay).div_ceil(flit) as u32;
+        inside + there.saturating_sub(in_transit)
     }
 
     /// Records that the crossbar into an output buffer (or to a link without one) is granted.
@@ -157,8 +157,8 @@ impl Twin<'_> {
             let pace = self.input_pace(s, p, output);
             self.packets[id].allocatable = self.fed(s, p, id, pace).max(self.now);
         }
-        let told = self.plan.forwarding.announcements(SwitchId(s as u32));
-        let outputs = told.map_or(vec![], |told| told.outputs);
+        let announcements = self.plan.forwarding.announcements(SwitchId(s as u32));
+        let outputs = announcements.map_or(vec![], |announcements| announcements.outputs);
         if !headers.is_empty() && outputs.iter().any(|o| self.waiting(s, o.index()) != 0) {
             self.is_awaited[s] = true;
         }
@@ -174,21 +174,21 @@ impl Twin<'_> {
             return;
         };
         let is_time = self.now.is_multiple_of(u64::from(every.get()) * period);
-        let Some(told) = f.announcements(SwitchId(s as u32)) else {
+        let Some(announcements) = f.announcements(SwitchId(s as u32)) else {
             return;
         };
         if !is_time || !self.is_awaited[s] {
             return;
         }
         self.is_awaited[s] = false;
-        for output in told.outputs {
+        for output in announcements.outputs {
             let flits = self.waiting(s, output.index());
             self.is_awaited[s] |= flits != 0;
-            if std::mem::replace(&mut self.ports[s][output.index()].told, flits) == flits {
+            if std::mem::replace(&mut self.ports[s][output.index()].announced, flits) == flits {
                 continue;
             }
             self.counts.announced += 1;
-            for cable in &told.cables {
+            for cable in &announcements.cables {
                 let Peer::Switch(other, port) = self.peer(s, cable.index()) else {
                     panic!("a cable to a switch");
                 };

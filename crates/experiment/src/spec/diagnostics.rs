@@ -9,7 +9,7 @@ use super::memory::Memory;
 use super::reading::Places;
 
 /// The notes and facts of an experiment, and the places of its values.
-pub(crate) struct Desk<'a> {
+pub(crate) struct Diagnostics<'a> {
     pub(crate) places: Places<'a>,
     pub(crate) notes: &'a mut Notes,
     pub(crate) facts: &'a mut Vec<(String, String)>,
@@ -20,15 +20,15 @@ pub(crate) struct Desk<'a> {
     pub(crate) control: &'a mut dyn FnMut() -> Control,
 }
 
-impl<'a> Desk<'a> {
+impl<'a> Diagnostics<'a> {
     pub(crate) fn new(
         places: Places<'a>,
         request: &Request<'a>,
         notes: &'a mut Notes,
         facts: &'a mut Vec<(String, String)>,
         control: &'a mut dyn FnMut() -> Control,
-    ) -> Desk<'a> {
-        Desk {
+    ) -> Diagnostics<'a> {
+        Diagnostics {
             places,
             notes,
             facts,

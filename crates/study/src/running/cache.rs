@@ -13,7 +13,7 @@ const MOST: usize = 8;
 
 /// Experiments by point, the most recent one last.
 #[derive(Default)]
-pub(super) struct Kept(Mutex<VecDeque<(Point, Arc<Experiment>)>>);
+pub(super) struct ExperimentCache(Mutex<VecDeque<(Point, Arc<Experiment>)>>);
 
 /// Why there is no experiment.
 pub(super) enum NotLoaded {
@@ -28,7 +28,7 @@ impl From<Stopped> for NotLoaded {
     }
 }
 
-impl Kept {
+impl ExperimentCache {
     /// Returns the experiment of a point with the first seed, or why there is none.
     pub(super) fn load(
         &self,
@@ -37,8 +37,8 @@ impl Kept {
         division: &Division,
         control: &mut dyn FnMut() -> Control,
     ) -> Result<Arc<Experiment>, NotLoaded> {
-        let kept = || self.0.lock().expect("the lock is not poisoned");
-        if let Some((_, experiment)) = kept().iter().find(|(own, _)| own == point) {
+        let cache = || self.0.lock().expect("the lock is not poisoned");
+        if let Some((_, experiment)) = cache().iter().find(|(own, _)| own == point) {
             return Ok(Arc::clone(experiment));
         }
         let loaded = study.load_with_control(point, study.seeds.first, division, control)?;
@@ -50,10 +50,10 @@ impl Kept {
             .has_work_for(division.ranks)
             .map_err(|why| NotLoaded::Mistakes(format!("{why}\n")))?;
         let experiment = Arc::new(experiment);
-        let mut kept = kept();
-        kept.push_back((point.clone(), Arc::clone(&experiment)));
-        if kept.len() > MOST {
-            kept.pop_front();
+        let mut cache = cache();
+        cache.push_back((point.clone(), Arc::clone(&experiment)));
+        if cache.len() > MOST {
+            cache.pop_front();
         }
         Ok(experiment)
     }
