@@ -55,7 +55,7 @@ pub use channels::{Channels, PathChannels};
 pub use endpoint::connections::{ConnectionPlan, DelayFrom};
 pub use endpoint::control::{
     CONGESTION_CONTROLS, CongestionControl, Control, Cuts, Echo, EcnWindow, FlowState, Link,
-    MarkBase, Marking, Uncontrolled, Window,
+    Uncontrolled, Window,
 };
 pub use lane_rows::{ChannelRow, DROPPED, LaneRow, LaneRows, PassedRows, SAME_CHANNELS};
 pub use link::ramp::Pace;
