@@ -63,8 +63,7 @@ pub use link::room::Sizes;
 /// Processes that form one run.
 pub use netloom_engine::{Ranks, SharedRanks, ThreadRank};
 pub use plan::tiles::{
-    Faults, PortBuffers, Priority, Retransmission, RowSpace, StashSelect, StashUse, TileStages,
-    Tiled,
+    Faults, PortBuffers, Priority, Retransmission, RowSpace, StashUse, TileStages, Tiled,
 };
 pub use plan::{
     Allocation, Architecture, CentralStart, ClassPlan, CrossbarPlan, CrossbarStart, EndpointPlan,

@@ -162,7 +162,6 @@ pub(crate) fn machine(
         priority: spec.priority,
         ports,
         stash,
-        stash_select: spec.stash.select,
         faults: Faults {
             seed: around.seed,
             ..spec.faults

@@ -265,8 +265,7 @@ fn machine(tape: &mut Tape<'_>, wiring: &Wiring) -> Machine {
                     writeln!(
                         text,
                         "stash = {{ kind = \"reliability\", other-share = 0.5, timeout \
-                        = \"3 us\", select = \"{}\" }}",
-                        tape.of(&["room", "credits"])
+                        = \"3 us\" }}"
                     )
                     .unwrap();
                     if tape.one_in(2) {
@@ -283,8 +282,7 @@ fn machine(tape: &mut Tape<'_>, wiring: &Wiring) -> Machine {
                 }
                 _ => writeln!(
                     text,
-                    "stash = {{ kind = \"congestion\", other-share = 0.5, select = \"{}\" }}",
-                    tape.of(&["room", "credits"])
+                    "stash = {{ kind = \"congestion\", other-share = 0.5 }}"
                 )
                 .unwrap(),
             }
