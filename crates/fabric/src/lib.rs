@@ -52,7 +52,7 @@ mod trace;
 mod validation;
 
 pub use channels::{Channels, PathChannels};
-pub use endpoint::connections::{ConnectionPlan, DelayFrom};
+pub use endpoint::connections::ConnectionPlan;
 pub use endpoint::control::{
     CONGESTION_CONTROLS, CongestionControl, Control, Cuts, Echo, EcnWindow, FlowState, Link,
     Uncontrolled, Window,

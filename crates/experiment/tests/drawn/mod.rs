@@ -494,7 +494,7 @@ pub(crate) fn experiment(tape: &mut Tape<'_>) -> String {
         text.push_str(tape.of(&[
             "",
             "iat = \"level\"\n",
-            "delay-from = \"injection\"\nmode = \"strict-entries\"\n",
+            "mode = \"strict-entries\"\n",
             "placement = \"spread\"\niat = \"level\"\nreserve = 0.4\n",
         ]));
         text.push_str(tape.of(&[
