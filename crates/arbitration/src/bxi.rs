@@ -16,9 +16,10 @@
 //! search continues until something is sent. Without deficits this takes one probe more than there
 //! are entries. A packet longer than every quantum of its service level then never leaves. This is
 //! the only reason for `bxi-table` to idle, and [`Policy::faults`] reports it. With deficits the
-//! packet leaves after some turns. The printed pseudocode of the deficits differs from its text and
-//! figure. `literal = true` selects the printed one, for comparison only, also with the search
-//! until something is sent.
+//! packet leaves after some turns.
+//!
+//! The printed pseudocode of the deficits differs from the paper's text and figure, and is unfair
+//! between equal entries. Here deficits follow the text and the figure.
 //!
 //! The widths of the registers are not modelled (16 bits of remaining flits and of each deficit).
 
@@ -68,10 +69,8 @@ params! {
         pub k: u32 = DEFAULT_K,
         /// The length of a flit.
         pub flit: Bytes = DEFAULT_FLIT,
-        /// Whether deficits follow the printed pseudocode of the paper, which is unfair (for
-        /// comparison only).
-        pub literal: bool = false,
     }
+    removed { "literal" = "false": "deficits follow the text of the paper, not its pseudocode" }
     check |bxi, section| {
         for (key, message) in mistakes(&bxi.table, bxi.k, bxi.flit) {
             let place = section.place_of(key);
@@ -173,24 +172,19 @@ impl BxiTable {
 }
 
 impl BxiDeficit {
-    /// Returns the policy for a planned table, with corrected deficits.
+    /// Returns the policy for a planned table.
     pub fn from_table(table: &QuantumTable, flit: Bytes) -> BxiDeficit {
         BxiDeficit {
             table: table.entries().to_vec(),
             k: table.k,
             flit,
-            literal: false,
         }
     }
 }
 
 impl Policy for BxiDeficit {
     fn build(&self) -> Box<dyn Arbiter> {
-        let leftover = match self.literal {
-            true => Leftover::RetainedAsPrinted,
-            false => Leftover::Retained,
-        };
-        let walk = walk(&self.table, self.k, leftover);
+        let walk = walk(&self.table, self.k, Leftover::Retained);
         Box::new(BxiArbiter::new(walk, &self.table, self.k, self.flit))
     }
 

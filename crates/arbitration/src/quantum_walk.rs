@@ -15,9 +15,6 @@ pub(crate) enum Leftover {
     Lost,
     /// The entry keeps it for its next turn, if its packet was too long.
     Retained,
-    /// The same as printed in the paper: it is added only if the entry is reached by a skip, not
-    /// after the entry before is used up, and it remains after it was added.
-    RetainedAsPrinted,
 }
 
 /// One entry.
@@ -101,13 +98,13 @@ impl QuantumWalk {
         }
         if steps > 0 {
             self.current = self.entry(steps % n);
-            self.activate(true);
+            self.activate();
         }
         self.remaining -= size;
         let class = self.turns[self.current].class;
         if self.remaining == 0 {
             self.current = self.entry(usize::from(n > 1));
-            self.activate(false);
+            self.activate();
         }
         class
     }
@@ -159,15 +156,8 @@ impl QuantumWalk {
     }
 
     /// Loads what the current entry may send.
-    fn activate(&mut self, is_skip: bool) {
-        let quantum = self.turns[self.current].quantum;
-        let deficit = &mut self.deficits[self.current];
-        self.remaining = quantum
-            + match self.leftover {
-                Leftover::Lost => 0,
-                Leftover::Retained => std::mem::take(deficit),
-                Leftover::RetainedAsPrinted if is_skip => *deficit,
-                Leftover::RetainedAsPrinted => 0,
-            };
+    fn activate(&mut self) {
+        let deficit = std::mem::take(&mut self.deficits[self.current]);
+        self.remaining = self.turns[self.current].quantum + deficit;
     }
 }

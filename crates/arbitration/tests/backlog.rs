@@ -313,7 +313,6 @@ fn c000_12_the_accumulator_of_table_4_has_8_bits() {
 enum Bxi {
     Basic,
     Corrected,
-    Literal,
 }
 
 fn bxi(kind: Bxi, pairs: &[(u8, u16)], k: u32, flit: u64) -> Box<dyn Policy> {
@@ -322,12 +321,7 @@ fn bxi(kind: Bxi, pairs: &[(u8, u16)], k: u32, flit: u64) -> Box<dyn Policy> {
     let flit = Bytes(flit);
     match kind {
         Bxi::Basic => Box::new(BxiTable { table, k, flit }),
-        _ => Box::new(BxiDeficit {
-            table,
-            k,
-            flit,
-            literal: kind == Bxi::Literal,
-        }),
+        Bxi::Corrected => Box::new(BxiDeficit { table, k, flit }),
     }
 }
 
@@ -346,39 +340,15 @@ fn v003_1_shares_are_those_of_the_weights() {
 
 #[test]
 fn v003_13_1500_of_1000_against_1500_of_500() {
-    for (kind, expected) in [
-        (Bxi::Basic, [40.0, 60.0]),
-        (Bxi::Corrected, [50.0, 50.0]),
-        (Bxi::Literal, [40.0, 60.0]),
-    ] {
+    for (kind, expected) in [(Bxi::Basic, [40.0, 60.0]), (Bxi::Corrected, [50.0, 50.0])] {
         let shares = two(kind, [1500, 1500], [1000, 500]);
         check(&format!("{kind:?}"), &shares, &expected, 0.01);
     }
 }
 
 #[test]
-fn v003_14_the_printed_deficits_are_unfair_between_equals() {
-    for (kind, expected) in [
-        (Bxi::Basic, [50.0, 50.0]),
-        (Bxi::Corrected, [50.0, 50.0]),
-        (Bxi::Literal, [66.7, 33.3]),
-    ] {
-        check(
-            &format!("{kind:?}"),
-            &two(kind, [4, 4], [3, 3]),
-            &expected,
-            0.05,
-        );
-    }
-}
-
-#[test]
 fn v003_15_quanta_6_and_4_packets_4_and_3() {
-    for (kind, expected) in [
-        (Bxi::Basic, [57.1, 42.9]),
-        (Bxi::Corrected, [60.0, 40.0]),
-        (Bxi::Literal, [72.7, 27.3]),
-    ] {
+    for (kind, expected) in [(Bxi::Basic, [57.1, 42.9]), (Bxi::Corrected, [60.0, 40.0])] {
         check(
             &format!("{kind:?}"),
             &two(kind, [6, 4], [4, 3]),

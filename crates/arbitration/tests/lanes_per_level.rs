@@ -45,7 +45,6 @@ fn three_to_one() -> Vec<(&'static str, Box<dyn Policy>)> {
                 table: entries(),
                 k: 1,
                 flit: Bytes(64),
-                literal: false,
             }),
         ),
         (

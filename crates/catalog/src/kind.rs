@@ -204,7 +204,7 @@ fn with_kind(name: &str, is_default: bool, mut table: Resolved) -> Resolved {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Document, Notes};
+    use crate::{Document, Notes, Severity};
 
     trait Shape {
         fn area(&self) -> u32;
@@ -219,6 +219,7 @@ mod tests {
             /// bottom.
             line_height: u32 = 2,
         }
+        removed { "corners" = "4": "a rectangle has four corners" }
         check |it, section| {
             if it.width == 0 {
                 let place = section.place_of("width");
@@ -283,5 +284,24 @@ mod tests {
             read("shape = { kind = \"rectangle\", width = 0 }").1,
             ["no width ()"]
         );
+    }
+
+    #[test]
+    fn a_removed_key_is_told_what_holds_instead() {
+        let read = |corners: u32| {
+            let mut notes = Notes::new();
+            let text =
+                format!("shape = {{ kind = \"rectangle\", width = 3, corners = {corners} }}");
+            let doc = Document::parse("x.toml", text, &mut notes);
+            let mut section = Section::open(&doc.root, &mut notes).unwrap();
+            read_kind(&mut section, "shape", "shape", SHAPES, None).unwrap();
+            let resolved = section.finish().to_toml(false);
+            assert!(!resolved.contains("corners"), "{resolved}");
+            let note = notes.sorted().remove(0);
+            (note.severity, note.code, note.message)
+        };
+        let message = "`corners` was removed; a rectangle has four corners".to_owned();
+        assert_eq!(read(4), (Severity::Warning, "W0111", message.clone()));
+        assert_eq!(read(5), (Severity::Error, "E0110", message));
     }
 }

@@ -23,7 +23,9 @@ pub trait Params: Sized {
 }
 
 /// Declares a struct of parameters. A field with `= default` is an optional key. Keys are the field
-/// names in kebab case. An optional `check` closure notes mistakes that concern several values.
+/// names in kebab case. An optional `removed` list has keys of former versions, each with its former
+/// default as TOML and what holds instead. An optional `check` closure notes mistakes that concern
+/// several values.
 ///
 /// ```
 /// netloom_catalog::params! {
@@ -35,6 +37,7 @@ pub trait Params: Sized {
 ///         /// Hops skipped by an express link.
 ///         pub skip_length: u32 = 1,
 ///     }
+///     removed { "wrap" = "true": "a ring is always closed" }
 ///     check |ring, section| {
 ///         if ring.hosts < 3 {
 ///             let place = section.place_of("hosts");
@@ -48,6 +51,7 @@ macro_rules! params {
     (
         $(#[$meta:meta])*
         $vis:vis struct $name:ident { $($(#[doc = $about:literal])+ $fvis:vis $field:ident : $type:ty $(= $default:expr)?),* $(,)? }
+        $(removed { $($gone:literal = $former:literal: $instead:literal),+ $(,)? })?
         $(check |$this:ident, $section:ident| $body:block)?
     ) => {
         $(#[$meta])*
@@ -65,6 +69,7 @@ macro_rules! params {
 
             #[allow(unused_variables, clippy::needless_question_mark)]
             fn read(section: &mut $crate::Section<'_>) -> Option<Self> {
+                $($(section.removed($gone, $former, $instead);)+)?
                 $(let $field = $crate::params!(@read section, stringify!($field).replace('_', "-"), $type $(, $default)?);)*
                 let read = $name { $($field: $field?),* };
                 $({

@@ -172,6 +172,22 @@ impl<'a> Section<'a> {
         Some(read)
     }
 
+    /// Notes a key of former versions, if the file sets it. Its former default, as TOML, changes
+    /// nothing and is a warning.
+    pub fn removed(&mut self, key: &str, former: &str, instead: &str) {
+        let Some(at) = self.entries.iter().position(|(k, _, _)| k == key) else {
+            return;
+        };
+        self.used[at] = true;
+        let (_, place, value) = &self.entries[at];
+        let message = format!("`{key}` was removed; {instead}");
+        match value.to_toml() == former {
+            true => self.notes.warning("W0111", *place, message),
+            false => self.notes.error("E0110", *place, message),
+        }
+        .help("remove the key");
+    }
+
     /// Adds a line to the resolved table.
     pub fn line(&mut self, key: &str, text: String, is_default: bool) {
         self.resolved.lines.push(ResolvedLine::Value {

@@ -52,10 +52,10 @@ mod trace;
 mod validation;
 
 pub use channels::{Channels, PathChannels};
-pub use endpoint::connections::{ConnectionPlan, DelayFrom};
+pub use endpoint::connections::ConnectionPlan;
 pub use endpoint::control::{
     CONGESTION_CONTROLS, CongestionControl, Control, Cuts, Echo, EcnWindow, FlowState, Link,
-    MarkBase, Marking, Uncontrolled, Window,
+    Uncontrolled, Window,
 };
 pub use lane_rows::{ChannelRow, DROPPED, LaneRow, LaneRows, PassedRows, SAME_CHANNELS};
 pub use link::ramp::Pace;
@@ -63,8 +63,7 @@ pub use link::room::Sizes;
 /// Processes that form one run.
 pub use netloom_engine::{Ranks, SharedRanks, ThreadRank};
 pub use plan::tiles::{
-    Faults, PortBuffers, Priority, Retransmission, RowSpace, StashSelect, StashUse, TileStages,
-    Tiled,
+    Faults, PortBuffers, Priority, Retransmission, RowSpace, StashUse, TileStages, Tiled,
 };
 pub use plan::{
     Allocation, Architecture, CentralStart, ClassPlan, CrossbarPlan, CrossbarStart, EndpointPlan,

@@ -81,7 +81,6 @@ fn three_to_one() -> Vec<(&'static str, Arc<dyn Policy>)> {
                 table,
                 k: 1,
                 flit: Bytes(64),
-                literal: false,
             }),
         ),
         (

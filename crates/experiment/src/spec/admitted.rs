@@ -18,7 +18,7 @@ use netloom_design::infiniband::{
     Class, Connection, ConnectionClass, Egress, Establishment, Lanes, Mode, Network, Packets,
     Placement, PortTable, Refusal, Settings, Tables, establish_of,
 };
-use netloom_fabric::{ConnectionPlan, DelayFrom};
+use netloom_fabric::ConnectionPlan;
 use netloom_metrics::{InterArrival, LONGEST_SHARED};
 use netloom_packet::{SlSegmentation, Source};
 use netloom_routing::Forwarding;
@@ -82,7 +82,6 @@ pub(crate) struct Admission {
     pub(crate) requests: Requests,
     pub(crate) mode: Mode,
     pub(crate) placement: Placement,
-    pub(crate) delay_from: DelayFrom,
     /// Whether punctuality is measured by the mean inter-arrival time of a service level.
     pub(crate) is_measured_by_level: bool,
     pub(crate) lanes: Lanes,
@@ -257,7 +256,6 @@ impl Admission {
                 flow: (*flow % MOST_FLOWS) as u8,
                 inter_arrival: inter_arrival(ticks),
                 measured_by: None,
-                delay_from: self.delay_from,
             });
             infos.push(ConnectionInfo {
                 source: connection.source,
@@ -345,7 +343,6 @@ mod tests {
             flow: 0,
             inter_arrival: InterArrival::new(num, 2),
             measured_by: None,
-            delay_from: DelayFrom::Creation,
         };
         let ticks = [(0, 20), (1, u64::MAX), (0, 61), (2, 1)];
         let mut plans = ticks.map(|(class, num)| plan(class, num));

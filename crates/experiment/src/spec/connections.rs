@@ -9,7 +9,6 @@ use netloom_design::infiniband::establish::DRAWS;
 use netloom_design::infiniband::slots::Slots;
 use netloom_design::infiniband::waits::MANAGEMENT_DATAGRAM;
 use netloom_design::infiniband::{ConnectionClass, Mode, Packets, Placement, csv};
-use netloom_fabric::DelayFrom;
 use netloom_packet::SlSegmentation;
 use netloom_routing::Forwarding;
 use netloom_topology::Topology;
@@ -70,25 +69,6 @@ impl NewEntry {
 }
 
 choice! {
-    /// When the delay of a packet begins.
-    pub(crate) enum Clock {
-        /// When it is created.
-        Creation = "creation",
-        /// When its first flit leaves the NIC.
-        Injection = "injection",
-    }
-}
-
-impl Clock {
-    fn delay_from(self) -> DelayFrom {
-        match self {
-            Clock::Creation => DelayFrom::Creation,
-            Clock::Injection => DelayFrom::Injection,
-        }
-    }
-}
-
-choice! {
     /// The inter-arrival time that punctuality is measured by.
     pub(crate) enum Measure {
         /// That of the connection.
@@ -138,9 +118,6 @@ params! {
         pub(crate) placement: NewEntry = NewEntry::FirstFree,
         /// Payload of every packet.
         pub(crate) packet: Bytes = Bytes(256),
-        /// When the delay of a packet begins: "creation" (includes the wait in its NIC) or
-        /// "injection" (when its first flit leaves the NIC).
-        pub(crate) delay_from: Clock = Clock::Creation,
         /// The inter-arrival time that deadlines and jitter intervals are fractions of: that of
         /// each "connection", or the mean over the connections of its service "level".
         pub(crate) iat: Measure = Measure::Connection,
@@ -158,6 +135,7 @@ params! {
         /// The connections that `until-packets` applies to: "high" (SL2 and SL3) or "full" (all).
         pub(crate) until_levels: Levels = Levels::High,
     }
+    removed { "delay-from" = "\"creation\"": "the delay of a packet begins when it is created" }
     check |it, section| {
         match (&it.list, it.target) {
             (None, None) => {
@@ -326,7 +304,6 @@ pub(crate) fn admit(
         requests,
         mode: spec.mode.mode(),
         placement: spec.placement.placement(),
-        delay_from: spec.delay_from.delay_from(),
         is_measured_by_level: spec.iat == Measure::Level,
         lanes,
         best_effort: Slots::of_frame(spec.reserve),

@@ -97,7 +97,7 @@ pub(crate) fn machine(
     let flow_control = flow_control?;
     let nic_buffer = check::nic::buffer(nic, nic.queues, lanes, flit, diagnostics)?;
     let buffer = f64::from(plan.input_buffer.total());
-    let marks_above = nic.marking().map(|marking| (marking.above * buffer) as u32);
+    let marks_above = nic.marks_above().map(|share| (share * buffer) as u32);
     let marks_above = vec![marks_above; timing.links.len()];
     is_good.then_some(Machine {
         switch: SwitchPlan::Crossbar(Box::new(plan)),

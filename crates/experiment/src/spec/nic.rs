@@ -5,7 +5,7 @@ use std::sync::Arc;
 use netloom_catalog::{
     Described, Kind, Param, Params, ResolvedLine, Section, Shape, kind, params, read_kind,
 };
-use netloom_fabric::{CongestionControl, EndpointPlan, Link, Marking, NicQueues, ReceiveOrder};
+use netloom_fabric::{CongestionControl, EndpointPlan, Link, NicQueues, ReceiveOrder};
 use netloom_units::Bytes;
 
 use super::reading::table;
@@ -85,9 +85,9 @@ impl NicSpec {
         self.acknowledge.unwrap_or(self.congestion.is_some())
     }
 
-    /// Returns when switches mark packets; `None` for never.
-    pub(crate) fn marking(&self) -> Option<Marking> {
-        self.congestion.as_ref()?.marking()
+    /// Returns the fraction of a buffer above which inputs mark packets; `None` if none does.
+    pub(crate) fn marks_above(&self) -> Option<f64> {
+        self.congestion.as_ref()?.marks_above()
     }
 
     /// Returns the plan of the fabric's endpoints.

@@ -2,8 +2,8 @@
 
 use netloom_catalog::{FromToml, Resolved};
 use netloom_fabric::{
-    EndpointPlan, Faults, FlowControl, Link, LinkTiming, MarkBase, NicQueues, PortBuffers, Sizes,
-    StashUse, SwitchPlan, Tiled,
+    EndpointPlan, Faults, FlowControl, Link, LinkTiming, NicQueues, PortBuffers, Sizes, StashUse,
+    SwitchPlan, Tiled,
 };
 use netloom_units::{Bytes, Ratio, Time};
 
@@ -163,7 +163,6 @@ pub(crate) fn machine(
         priority: spec.priority,
         ports,
         stash,
-        stash_select: spec.stash.select,
         faults: Faults {
             seed: around.seed,
             ..spec.faults
@@ -183,7 +182,6 @@ pub(crate) fn machine(
 
 /// The flits of a port buffer, and their two parts.
 struct Parts {
-    all: u64,
     /// For packets on their way.
     normal: u32,
     stashed: u64,
@@ -194,7 +192,6 @@ impl Parts {
     fn new(share: f64, all: u64) -> Parts {
         let stashed = (share * all as f64).round() as u64;
         Parts {
-            all,
             normal: (all - stashed.min(all)) as u32,
             stashed,
         }
@@ -215,12 +212,7 @@ impl Parts {
 
     /// Returns the flits above which inputs mark packets.
     fn marks_above(&self, nic: &NicSpec) -> Option<u32> {
-        let marking = nic.marking()?;
-        let base = match marking.of {
-            MarkBase::Normal => f64::from(self.normal),
-            MarkBase::Full => self.all as f64,
-        };
-        Some((marking.above * base) as u32)
+        Some((nic.marks_above()? * f64::from(self.normal)) as u32)
     }
 }
 

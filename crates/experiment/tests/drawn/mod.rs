@@ -265,8 +265,7 @@ fn machine(tape: &mut Tape<'_>, wiring: &Wiring) -> Machine {
                     writeln!(
                         text,
                         "stash = {{ kind = \"reliability\", other-share = 0.5, timeout \
-                        = \"3 us\", select = \"{}\" }}",
-                        tape.of(&["room", "credits"])
+                        = \"3 us\" }}"
                     )
                     .unwrap();
                     if tape.one_in(2) {
@@ -283,8 +282,7 @@ fn machine(tape: &mut Tape<'_>, wiring: &Wiring) -> Machine {
                 }
                 _ => writeln!(
                     text,
-                    "stash = {{ kind = \"congestion\", other-share = 0.5, select = \"{}\" }}",
-                    tape.of(&["room", "credits"])
+                    "stash = {{ kind = \"congestion\", other-share = 0.5 }}"
                 )
                 .unwrap(),
             }
@@ -496,7 +494,7 @@ pub(crate) fn experiment(tape: &mut Tape<'_>) -> String {
         text.push_str(tape.of(&[
             "",
             "iat = \"level\"\n",
-            "delay-from = \"injection\"\nmode = \"strict-entries\"\n",
+            "mode = \"strict-entries\"\n",
             "placement = \"spread\"\niat = \"level\"\nreserve = 0.4\n",
         ]));
         text.push_str(tape.of(&[

@@ -13,16 +13,6 @@ use netloom_units::{NicId, Tick};
 use crate::plan::FabricPlan;
 use crate::simulation::rows;
 
-/// The start of a packet's delay, which ends when the packet has arrived completely.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum DelayFrom {
-    /// Its creation at the source, so that the wait in its NIC counts.
-    #[default]
-    Creation,
-    /// When its first flit leaves the NIC.
-    Injection,
-}
-
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ConnectionPlan {
     pub source: NicId,
@@ -35,8 +25,6 @@ pub struct ConnectionPlan {
     pub inter_arrival: InterArrival,
     /// The time in ticks by which punctuality is measured, if it is not the time between packets.
     pub measured_by: Option<u64>,
-    /// The start of its packets' delay.
-    pub delay_from: DelayFrom,
 }
 
 impl ConnectionPlan {
@@ -57,19 +45,19 @@ pub(crate) struct Meters {
     first_flow: Vec<u32>,
     /// The meter of each flow, or [`NOWHERE`] if it ends in another partition.
     meter_of: Vec<u32>,
-    /// With the number of the connection in the plan, and the start of its delays.
-    meters: Vec<(u32, DelayFrom, PunctualityMeter)>,
+    /// With the number of the connection in the plan.
+    meters: Vec<(u32, PunctualityMeter)>,
 }
 
 impl State for Meters {
     fn save(&self, out: &mut Vec<u8>) {
         let meters = self.meters.iter();
-        meters.for_each(|(_, _, meter)| meter.save(out));
+        meters.for_each(|(_, meter)| meter.save(out));
     }
 
     fn restore(&mut self, from: &mut &[u8]) -> Option<()> {
         let mut meters = self.meters.iter_mut();
-        meters.try_for_each(|(_, _, meter)| meter.restore(from))
+        meters.try_for_each(|(_, meter)| meter.restore(from))
     }
 }
 
@@ -104,7 +92,6 @@ impl Meters {
                 meter_of[flow as usize] = meters.len() as u32;
                 meters.push((
                     number as u32,
-                    connection.delay_from,
                     PunctualityMeter::new(connection.inter_arrival, connection.measured_by),
                 ));
             }
@@ -119,7 +106,7 @@ impl Meters {
 
     /// Validates that meters have counted no future packet.
     pub(crate) fn validate(&self, now: Tick) -> Validity {
-        for (number, _, meter) in &self.meters {
+        for (number, meter) in &self.meters {
             ensure(meter.is_sound(now.0), || {
                 let place = format!("connection {number}");
                 Invalid::new(place, "counts of past packets", "counts of future ones")
@@ -137,17 +124,14 @@ impl Meters {
             return;
         }
         let meter = self.meter_of[flow as usize];
-        let (_, delay_from, meter) = &mut self.meters[meter as usize];
-        let began = match delay_from {
-            DelayFrom::Creation => packet.generation,
-            DelayFrom::Injection => packet.injection,
-        };
-        meter.record(now.0, now - began);
+        let (_, meter) = &mut self.meters[meter as usize];
+        // The delay includes the wait in the source's NIC.
+        meter.record(now.0, now - packet.generation);
     }
 
     /// Adds the counts since the last call, by the number of the connection.
     pub(crate) fn take(&mut self, into: &mut [Punctuality]) {
-        for (number, _, meter) in &mut self.meters {
+        for (number, meter) in &mut self.meters {
             into[*number as usize].merge(&meter.take());
         }
     }

@@ -45,8 +45,6 @@ pub struct Tiled {
     pub ports: Vec<PortBuffers>,
     /// The use of spare port buffers, if any.
     pub stash: Option<StashUse>,
-    /// How a packet selects its stash.
-    pub stash_select: StashSelect,
     /// Injected errors.
     pub faults: Faults,
 }
@@ -57,19 +55,6 @@ impl Tiled {
     pub(crate) fn may_repeat(&self) -> bool {
         let has_timeout = matches!(self.stash, Some(StashUse::Reliability { timeout: Some(_) }));
         has_timeout || !self.faults.are_off()
-    }
-}
-
-choice! {
-    /// How a packet for a stash joins the shortest queue: it selects the column with the most, then
-    /// its output with the most.
-    pub enum StashSelect {
-        /// Space in stashes: of a column the unreserved space, of an output the free space in front
-        /// of it.
-        Room = "room",
-        /// Credits of the channel to stashes: the free space in front of the tile, and in front of
-        /// the output.
-        Credits = "credits",
     }
 }
 

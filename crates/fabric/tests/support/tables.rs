@@ -33,7 +33,6 @@ pub(crate) fn bxi_deficit() -> Arc<dyn Policy> {
         table: entries(),
         k: 2,
         flit: Bytes(64),
-        literal: false,
     })
 }
 

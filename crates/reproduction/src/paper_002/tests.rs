@@ -71,9 +71,9 @@ fn other_readings_concern_some_scenarios() {
     );
     assert_eq!(own("slow-switch"), ["S002-1", "S002-3"]);
     let congested = ["S002-4", "S002-5", "S002-7"];
-    assert_eq!(own("full-base"), congested);
+    assert_eq!(own("once"), congested);
     assert_eq!(own("victims-to-all"), congested);
-    let variation = PLAN.variation("full-base");
+    let variation = PLAN.variation("once");
     for run in PLAN.runs(Size::Ci, None, Some(variation)) {
         assert!(run.seed <= 2);
     }

@@ -314,7 +314,6 @@ fn every_run_and_variation_loads() {
         let n = match variation.map_or("", |own| own.name.as_str()) {
             "k-512" => 12,
             "k-2048" => 12 + 6,
-            "literal" => 6 + 3,
             "mtu-pause" => 15,
             "burst-per-source" | "no-bursts" | "scale-8" | "scale-32" => 7,
             "load-40" | "load-45" | "load-50" | "load-70" => 7,

@@ -1,7 +1,6 @@
 //! The kinds of stashes: the use of idle port buffers of a tiled switch.
 
 use netloom_catalog::{Described, Kind, Section, kind, params};
-use netloom_fabric::StashSelect;
 use netloom_units::Time;
 
 /// A stash as given in the file.
@@ -14,8 +13,6 @@ pub struct StashSpec {
     pub shares: [f64; 3],
     /// Fraction of these shares that exists.
     pub capacity: f64,
-    /// How a packet finds its stash.
-    pub select: StashSelect,
 }
 
 /// The use of a stash.
@@ -67,7 +64,6 @@ impl Stashing for NoStash {
             usage: StashKind::None,
             shares: [0.0; 3],
             capacity: 0.0,
-            select: StashSelect::Room,
         }
     }
 }
@@ -102,12 +98,11 @@ params! {
         pub other_share: f64 = 0.0,
         /// Fraction of the stash that exists, to study smaller stashes.
         pub capacity: f64 = 1.0,
-        /// How a packet finds the column and the port of its stash.
-        pub select: StashSelect = StashSelect::Room,
         /// Time without an acknowledgement after which a packet is resent. Applies only with
         /// faults.
         pub timeout: Time = Time::from_nanos(50_000),
     }
+    removed { "select" = "\"room\"": "a packet goes where stashes have the most space" }
     check |it, section| {
         sane(section, [("host-share", it.host_share), ("local-share", it.local_share), ("other-share", it.other_share), ("capacity", it.capacity)]);
     }
@@ -129,7 +124,6 @@ impl Stashing for Reliability {
             },
             shares: [self.host_share, self.local_share, self.other_share],
             capacity: self.capacity,
-            select: self.select,
         }
     }
 }
@@ -147,9 +141,8 @@ params! {
         pub other_share: f64 = 0.0,
         /// Fraction of the stash that exists, to study smaller stashes.
         pub capacity: f64 = 1.0,
-        /// How a packet finds the column and the port of its stash.
-        pub select: StashSelect = StashSelect::Room,
     }
+    removed { "select" = "\"room\"": "a packet goes where stashes have the most space" }
     check |it, section| {
         sane(section, [("host-share", it.host_share), ("local-share", it.local_share), ("other-share", it.other_share), ("capacity", it.capacity)]);
     }
@@ -169,7 +162,6 @@ impl Stashing for Congestion {
             usage: StashKind::Congestion,
             shares: [self.host_share, self.local_share, self.other_share],
             capacity: self.capacity,
-            select: self.select,
         }
     }
 }
@@ -206,7 +198,6 @@ impl Stashing for Unused {
             usage: StashKind::Unused,
             shares: [self.host_share, self.local_share, self.other_share],
             capacity: 1.0,
-            select: StashSelect::Room,
         }
     }
 }

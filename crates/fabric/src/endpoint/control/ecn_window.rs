@@ -5,7 +5,7 @@ use std::sync::Arc;
 use netloom_catalog::{Described, choice, params};
 use netloom_units::Tick;
 
-use super::{CongestionControl, Control, Echo, FlowState, Link, MarkBase, Marking};
+use super::{CongestionControl, Control, Echo, FlowState, Link};
 
 choice! {
     /// Which marked acknowledgements cut a window.
@@ -33,12 +33,11 @@ params! {
         pub cuts: Cuts = Cuts::EveryMark,
         /// Flit times of the NIC's link after which a window grows by one flit.
         pub step: u64 = 30,
-        /// The fraction of its buffer above which an input is congested and marks packets.
+        /// The fraction of its buffer, without a stash, above which an input is congested and marks
+        /// packets.
         pub mark_above: f64 = 0.5,
-        /// The buffer that this fraction refers to: the part that serves the link, or all of it, a
-        /// stash included.
-        pub mark_base: MarkBase = MarkBase::Normal,
     }
+    removed { "mark-base" = "\"normal\"": "a stash is no part of the buffer" }
     check |it, section| {
         let ranges = [
             ("keep", it.keep, (0.01..=0.99).contains(&it.keep), "use 0.01 to 0.99"),
@@ -81,11 +80,8 @@ impl CongestionControl for EcnWindow {
         }))
     }
 
-    fn marking(&self) -> Option<Marking> {
-        Some(Marking {
-            above: self.mark_above,
-            of: self.mark_base,
-        })
+    fn marks_above(&self) -> Option<f64> {
+        Some(self.mark_above)
     }
 
     /// The minimum window lets the largest packet pass.

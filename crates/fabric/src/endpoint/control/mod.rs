@@ -11,7 +11,7 @@ mod ecn_window;
 use std::fmt;
 use std::sync::Arc;
 
-use netloom_catalog::{Described, Kind, choice, kind, params};
+use netloom_catalog::{Described, Kind, kind, params};
 use netloom_encoding::Encoded;
 use netloom_units::Tick;
 
@@ -74,25 +74,6 @@ pub struct Link {
     pub largest: u32,
 }
 
-choice! {
-    /// The buffer whose fill level decides about marks.
-    pub enum MarkBase {
-        /// The part of it that serves the link.
-        Normal = "normal",
-        /// All of it, including a stash.
-        Full = "full",
-    }
-}
-
-/// When the inputs of switches mark packets.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Marking {
-    /// Fraction of a buffer above which packets are marked.
-    pub above: f64,
-    /// The buffer that this refers to.
-    pub of: MarkBase,
-}
-
 /// A description of a congestion control, as a file gives it.
 #[warn(missing_docs)]
 pub trait CongestionControl: fmt::Debug + Send + Sync {
@@ -104,8 +85,9 @@ pub trait CongestionControl: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Returns when switches mark packets for it; `None` if they never do.
-    fn marking(&self) -> Option<Marking> {
+    /// Returns the fraction of its buffer, without a stash, above which an input of a switch marks
+    /// packets; `None` if none does.
+    fn marks_above(&self) -> Option<f64> {
         None
     }
 

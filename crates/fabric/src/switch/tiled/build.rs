@@ -216,7 +216,6 @@ pub(crate) fn partition(
         row_buffer: tiled.row_buffer as u16,
         column_buffer: tiled.column_buffer as u16,
         stash_use: tiled.stash,
-        stash_select: tiled.stash_select,
         chances: Chances::new(&tiled.faults),
         draws: Stream::new(tiled.faults.seed, Purpose::Fault),
         states: switches.into(),

@@ -1,7 +1,7 @@
 //! The row bus of an input: one packet at a time to the tiles of its row, to several of them
 //! simultaneously if needed.
 
-use crate::{StashSelect, StashUse};
+use crate::StashUse;
 use netloom_engine::Outbox;
 use netloom_units::Tick;
 
@@ -87,21 +87,15 @@ impl Fabric<Tiles> {
     /// Whether there is space in front of the tile that leads to an output.
     #[inline]
     fn row_has_room(&self, port: u32, output: u32, channel: u32, flits: u16) -> bool {
-        flits <= self.row_room(port, output, channel)
-    }
-
-    /// Returns the free flits in front of the tile that leads to an output.
-    #[inline]
-    fn row_room(&self, port: u32, output: u32, channel: u32) -> u16 {
         let space = self.switches.geometry.space_towards(port, output, channel);
         let used = self.switches.row_used[space];
-        self.switches.row_buffer - used
+        flits <= self.switches.row_buffer - used
     }
 
-    /// Returns the column with the most space among those that a packet can go to (join the
-    /// shortest queue): unreserved space in its stashes, or space in front of its tile. A packet
-    /// goes only where a stash has space for it. If packets could wait for that in the buffers on
-    /// the way, these would be a part of the storage (C002-2).
+    /// Returns the column whose stashes have the most unreserved space, among those that a packet
+    /// can go to (join the shortest queue). A packet goes only where a stash has space for it. If
+    /// packets could wait for that in the buffers on the way, these would be a part of the storage
+    /// (C002-2).
     fn stash_column(&self, port: u32, flits: u16) -> Option<u32> {
         let input = &self.switches.ports[port];
         let (mut most, mut equal) = (None, 0u64);
@@ -113,12 +107,6 @@ impl Fabric<Tiles> {
             {
                 continue;
             }
-            let room = match self.switches.stash_select {
-                StashSelect::Room => room,
-                StashSelect::Credits => {
-                    u32::from(self.row_room(port, first, self.switches.geometry.store()))
-                }
-            };
             if most < Some(room) {
                 (most, equal) = (Some(room), 0);
             }

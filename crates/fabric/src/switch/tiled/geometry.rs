@@ -247,7 +247,6 @@ mod tests {
             priority: Priority::Equal,
             ports: vec![],
             stash: None,
-            stash_select: crate::StashSelect::Room,
             faults: Faults::default(),
         };
         Geometry::new(&tiled, 6)

@@ -50,7 +50,7 @@ use rustc_hash::FxHashMap;
 use crate::fabric::Fabric;
 use crate::link::pool::{Pool, Shares};
 use crate::parcel::Flags;
-use crate::plan::tiles::{Retransmission, StashSelect, StashUse, TileStages};
+use crate::plan::tiles::{Retransmission, StashUse, TileStages};
 use crate::rows::Rows;
 use crate::slab::Slab;
 use crate::switch::PeerRecord;
@@ -101,8 +101,6 @@ pub(crate) struct Tiles {
     column_buffer: u16,
     #[state(constant)]
     stash_use: Option<StashUse>,
-    #[state(constant)]
-    stash_select: StashSelect,
     #[state(constant)]
     chances: Option<Chances>,
     #[state(constant)]

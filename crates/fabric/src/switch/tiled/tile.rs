@@ -3,7 +3,6 @@
 use netloom_engine::Outbox;
 use netloom_units::Tick;
 
-use crate::StashSelect;
 use crate::fabric::Fabric;
 use crate::parcel::Flags;
 use crate::switch::tiled::Tiles;
@@ -304,10 +303,7 @@ impl Fabric<Tiles> {
                 continue;
             }
             let state = &self.switches.ports[port];
-            let room_in_stash = match self.switches.stash_select {
-                StashSelect::Room => state.stash_capacity - state.stash_used,
-                StashSelect::Credits => 0,
-            };
+            let room_in_stash = state.stash_capacity - state.stash_used;
             let room = u32::from(self.switches.column_buffer - used) + room_in_stash;
             if most < Some(room) {
                 (most, equal) = (Some(room), 0);

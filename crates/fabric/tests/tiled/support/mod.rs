@@ -14,7 +14,7 @@ use netloom_catalog::{Disk, Notes};
 use netloom_fabric::{
     Channels, ClassPlan, Control, CrossbarStart, EndpointPlan, FabricPlan, Faults, FlowControl,
     LinkTiming, NicQueues, PortBuffers, Priority, ReceiveOrder, Retransmission, RowSpace, Sizes,
-    StashSelect, StashUse, SwitchPlan, TileStages, Tiled, Window,
+    StashUse, SwitchPlan, TileStages, Tiled, Window,
 };
 use netloom_packet::{Arrival, Cursor, Segmentation, SlSegmentation, Source};
 use netloom_routing::{DModK, Deadlock, DimensionOrder, Paths, Routing, Shortest, Tie, Trunk};
@@ -56,7 +56,6 @@ pub(crate) struct Case {
     pub(crate) stash: Vec<u32>,
     pub(crate) marks_above: Vec<u32>,
     pub(crate) stash_use: Option<StashUse>,
-    pub(crate) stash_select: StashSelect,
     pub(crate) marking: bool,
     pub(crate) faults: Faults,
     pub(crate) acknowledgement: Option<u16>,
@@ -101,7 +100,7 @@ impl std::fmt::Debug for Case {
                     &self.output,
                 ),
             )
-            .field("stash", &(&self.stash, self.stash_use, self.stash_select))
+            .field("stash", &(&self.stash, self.stash_use))
             .field("marking", &(self.marking, &self.marks_above))
             .field("faults", &self.faults)
             .field("endpoints", &(self.acknowledgement, self.window))
@@ -182,7 +181,6 @@ impl Case {
             stash: vec![0],
             marks_above: vec![0],
             stash_use: None,
-            stash_select: StashSelect::Room,
             marking: false,
             faults: Faults::default(),
             acknowledgement: None,
@@ -381,7 +379,6 @@ impl Case {
                 })
                 .collect(),
             stash: self.stash_use,
-            stash_select: self.stash_select,
             faults: self.faults,
         }
     }

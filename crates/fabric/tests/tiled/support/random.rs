@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use netloom_fabric::{
-    Cuts, LinkTiming, Priority, Retransmission, RowSpace, StashSelect, StashUse, TileStages, Window,
+    Cuts, LinkTiming, Priority, Retransmission, RowSpace, StashUse, TileStages, Window,
 };
 use netloom_routing::{
     Intermediate, Knowledge, Minimal, Par, ParUgal, Policy, Routing, Ugal, Valiant,
@@ -175,9 +175,9 @@ fn behaving(case: Case) -> impl Strategy<Value = Case> {
     let rates = prop_oneof![1 => Just((0u32, 0, 0)), 3 => (0u32..8, 0u32..8, 0u32..20)];
     let faults = (rates, 100u64..800);
     let faults = prop::option::weighted(0.6, faults);
-    let usage = (0u8..4, prop::bool::weighted(0.6), any::<bool>());
+    let usage = (0u8..4, prop::bool::weighted(0.6));
     (acknowledged, stash, above, faults, usage).prop_map(
-        move |((flits, window), stash, above, faults, (usage, is_marking, by_credits))| {
+        move |((flits, window), stash, above, faults, (usage, is_marking))| {
             let plain = Case {
                 marks_above: above,
                 ..case.clone()
@@ -186,10 +186,6 @@ fn behaving(case: Case) -> impl Strategy<Value = Case> {
                 acknowledgement: Some(flits),
                 window,
                 marking: is_marking,
-                stash_select: match by_credits {
-                    true => StashSelect::Credits,
-                    false => StashSelect::Room,
-                },
                 stash: stash.iter().map(|&s| s.next_multiple_of(2)).collect(),
                 ..plain.clone()
             };

@@ -1,7 +1,7 @@
 //! A port's input: headers are received and routed, and the row bus carries one packet at a time to
 //! the row buffers.
 
-use netloom_fabric::{CrossbarStart, Retransmission, RowSpace, StashSelect, StashUse};
+use netloom_fabric::{CrossbarStart, Retransmission, RowSpace, StashUse};
 use netloom_routing::{Lookup, Occasion, Occupancy, QueueView};
 use netloom_topology::Peer;
 use netloom_units::{NicId, Port, SwitchId};
@@ -264,7 +264,7 @@ impl Twin<'_> {
     }
 
     /// Returns the column for a packet to be stored: among those with unreserved space in their
-    /// stashes and space in front of their tile, the one with the most of either.
+    /// stashes and space in front of their tile, the one with the most unreserved space.
     fn stash_column(&self, s: usize, p: usize, n: u32) -> Option<usize> {
         let (shape, switch) = (self.shape, &self.switches[s]);
         let free = |c: usize| {
@@ -280,12 +280,8 @@ impl Twin<'_> {
         let fitting: Vec<usize> = (0..shape.columns)
             .filter(|&c| free(c) >= n.next_multiple_of(2) && free_row(c) >= n)
             .collect();
-        let length = |c: usize| match self.tiled.stash_select {
-            StashSelect::Room => free(c),
-            StashSelect::Credits => free_row(c),
-        };
-        let most = fitting.iter().map(|&c| length(c)).max()?;
-        let best: Vec<usize> = fitting.into_iter().filter(|&c| length(c) == most).collect();
+        let most = fitting.iter().map(|&c| free(c)).max()?;
+        let best: Vec<usize> = fitting.into_iter().filter(|&c| free(c) == most).collect();
         first_from(switch.inputs[p].next_stash_column, &best)
     }
 

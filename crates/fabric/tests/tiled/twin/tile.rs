@@ -1,6 +1,6 @@
 //! Tiles: small crossbars between row buffers and column buffers.
 
-use netloom_fabric::{Priority, RowSpace, StashSelect};
+use netloom_fabric::{Priority, RowSpace};
 
 use super::Twin;
 use super::packet::{Flit, Reading};
@@ -116,10 +116,7 @@ impl Twin<'_> {
                 let q = c * shape.outputs + o;
                 let used = switch.columns[shape.at_column(q, r)].used[shape.store()];
                 let before = self.tiled.column_buffer - used;
-                match self.tiled.stash_select {
-                    StashSelect::Room => before + switch.stashes[q].free(),
-                    StashSelect::Credits => before,
-                }
+                before + switch.stashes[q].free()
             };
             let fitting: Vec<usize> = (0..shape.outputs)
                 .filter(|&o| switch.stashes[c * shape.outputs + o].capacity > 0)
