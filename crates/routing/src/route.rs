@@ -28,7 +28,7 @@ pub struct Lookup {
 }
 
 impl Lookup {
-    /// Looks up the routes of all packets alike, whatever their [`Occasion`].
+    /// Looks up what does not depend on the packet, as in [`Route::choices`].
     pub fn any(at: SwitchId, from: Port, lane: u8, destination: NicId) -> Self {
         Lookup {
             at,
@@ -99,7 +99,7 @@ pub trait Route: Send + Sync + Debug {
     }
 
     /// Returns the verdict that follows from the structure of the routing, on fabrics where that is
-    /// quicker than to follow `n_targets` destinations in at most so many steps.
+    /// quicker than to follow `n_targets` destinations. It may take that many steps.
     fn by_structure(&self, _network: Network<'_>, _n_targets: u64, _steps: u64) -> Option<Verdict> {
         None
     }
@@ -128,7 +128,7 @@ pub trait Route: Send + Sync + Debug {
         None
     }
 
-    /// Returns which of so many lanes are used on links of a class that leads to switches, one bit
+    /// Returns which of `lanes` lanes are used on the links of a class between switches, one bit
     /// each; `None` if all are.
     fn lanes_on(&self, _class: &str, _lanes: u8) -> Option<u32> {
         None

@@ -5,7 +5,7 @@ use netloom_catalog::{Document, Kind, Notes, Section};
 use netloom_topology::{Blueprint, Peer, Topology};
 use netloom_units::SwitchId;
 
-pub fn read(kind: &Kind<dyn Blueprint>, text: &str) -> Box<dyn Blueprint> {
+pub(crate) fn read(kind: &Kind<dyn Blueprint>, text: &str) -> Box<dyn Blueprint> {
     let mut notes = Notes::new();
     let document = Document::parse(kind.name, text, &mut notes);
     let mut section = Section::open(&document.root, &mut notes).expect("a file is a table");
@@ -16,7 +16,7 @@ pub fn read(kind: &Kind<dyn Blueprint>, text: &str) -> Box<dyn Blueprint> {
 }
 
 /// Checks the invariants of [`Topology`].
-pub fn check(name: &str, topology: &Topology) {
+pub(crate) fn check(name: &str, topology: &Topology) {
     let mut attached = vec![0; topology.n_nics() as usize];
     let mut ends = 0;
     for switch in topology.switches() {
@@ -89,7 +89,7 @@ fn check_partitions(name: &str, topology: &Topology) {
 }
 
 /// Builds the example of a kind and checks it.
-pub fn keeps_promises(kind: &Kind<dyn Blueprint>) {
+pub(crate) fn keeps_promises(kind: &Kind<dyn Blueprint>) {
     let blueprint = read(kind, kind.example);
     let topology = blueprint
         .build(7)
