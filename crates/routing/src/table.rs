@@ -560,7 +560,8 @@ impl TablePlan {
         }
     }
 
-    #[inline]
+    /// Always inlined, since a call would add to every hop.
+    #[inline(always)]
     fn hop(&self, at: SwitchId, from: Port, target: Target, column: usize) -> Option<Hop> {
         hop(self.entries.read(self.row(at, from), column), at, target)
     }
