@@ -350,7 +350,11 @@ fn a_shard_has_at_least_one_unit() {
         ];
         place.run(&line).with(0).stderr
     };
-    let all = [stderr("64", "a.sh"), stderr("2", "b.sh"), stderr("1", "c.sh")];
+    let all = [
+        stderr("64", "a.sh"),
+        stderr("2", "b.sh"),
+        stderr("1", "c.sh"),
+    ];
     insta::assert_snapshot!(all.concat(), @"
     64 shards for 3 units: using one shard per unit
     wrote a.sh: 3 shards of 1 unit. Next: bash a.sh
