@@ -287,12 +287,12 @@ mod tests {
     }
 
     #[test]
-    fn a_removed_key_is_told_what_holds_instead() {
+    fn a_removed_key_is_reported_with_what_holds_now() {
         let read = |corners: u32| {
             let mut notes = Notes::new();
             let text =
                 format!("shape = {{ kind = \"rectangle\", width = 3, corners = {corners} }}");
-            let doc = Document::parse("x.toml", text, &mut notes);
+            let doc = Document::parse("x.toml", &text, &mut notes);
             let mut section = Section::open(&doc.root, &mut notes).unwrap();
             read_kind(&mut section, "shape", "shape", SHAPES, None).unwrap();
             let resolved = section.finish().to_toml(false);
