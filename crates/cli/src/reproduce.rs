@@ -33,7 +33,7 @@ const FILES: usize = 100;
   netloom reproduce 000 --vary random-dest,uniform-cl
   netloom reproduce 000 --size paper --scenario S000-3,S000-4 -o 000.out
   netloom reproduce 004 --vary strict-entries,no-header
-  netloom reproduce 003 --size paper --vary voq --vary-only -o 003.out
+  netloom reproduce 003 --size paper --vary per-vl --vary-only -o 003.out
   netloom reproduce --list
   netloom reproduce my-paper -o my-paper.out
 
