@@ -33,7 +33,7 @@ fn mistakes_are_reported() {
         ),
         (
             "bxi-deficit",
-            "table = [[0, 3]]\nflit = \"256 B\"\nliteral = true",
+            "table = [[0, 3]]\nflit = \"256 B\"",
             "",
         ),
         (

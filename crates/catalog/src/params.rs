@@ -23,9 +23,9 @@ pub trait Params: Sized {
 }
 
 /// Declares a struct of parameters. A field with `= default` is an optional key. Keys are the field
-/// names in kebab case. An optional `removed` list has keys of former versions, each with its former
-/// default as TOML and what holds instead. An optional `check` closure notes mistakes that concern
-/// several values.
+/// names in kebab case. An optional `removed` list has keys of former versions, each with its
+/// former default as TOML and what holds now. An optional `check` closure notes mistakes that
+/// concern several values.
 ///
 /// ```
 /// netloom_catalog::params! {

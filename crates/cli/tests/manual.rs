@@ -53,6 +53,42 @@ fn the_reference_pages_are_what_the_binary_says() {
     );
 }
 
+/// The page of a paper contains what was measured, between two comments.
+#[test]
+fn pages_of_papers_show_their_claims() {
+    const BEGIN: &str = "<!-- Claims: written by crates/cli/tests/manual.rs from claims.md. -->\n";
+    const END: &str = "<!-- End of claims. -->\n";
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut shown = 0;
+    for paper in netloom_reproduction::papers() {
+        let claims = root.join(format!("experiments/papers/{}/claims.md", paper.id));
+        let claims = std::fs::read_to_string(claims).unwrap();
+        // Tables of former readings and checks have no such line.
+        let Some(counts) = claims.find("- In the paper's own words: ") else {
+            continue;
+        };
+        let table = counts + claims[counts..].find("\n## ").unwrap();
+        let page = root.join(format!("book/src/explanation/paper-{}.md", paper.id));
+        let text = std::fs::read_to_string(&page).unwrap();
+        let (before, rest) = text
+            .split_once(BEGIN)
+            .expect("the comment before the claims");
+        let (_, after) = rest.split_once(END).expect("the comment after the claims");
+        let current = format!("{before}{BEGIN}{}\n{END}{after}", &claims[counts..table]);
+        if std::env::var_os("NETLOOM_WRITE_MANUAL").is_some() {
+            std::fs::write(&page, &current).unwrap();
+        } else {
+            let page = page.display();
+            assert!(
+                text == current,
+                "{page} is stale; refresh it with `{REFRESH}`"
+            );
+        }
+        shown += 1;
+    }
+    assert!(shown > 0);
+}
+
 /// Returns every page in the folder.
 fn written(folder: &Path) -> Vec<PathBuf> {
     let mut files = vec![];

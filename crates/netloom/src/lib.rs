@@ -66,9 +66,9 @@
 //!
 //! The modules, from the bottom up: [`units`], [`random`], [`catalog`] (reading files),
 //! [`metrics`], [`packet`], [`topology`], [`routing`], [`arbitration`], [`infiniband`] (real
-//! subnets), [`design`] (planning without simulation), [`traffic`], [`fabric`] (the simulated devices), [`results`] (stored
-//! results), [`experiment`] (from a file to results), [`study`] (many runs from one file) and
-//! [`reproduction`] (experiments of papers).
+//! subnets), [`design`] (planning without simulation), [`traffic`], [`fabric`] (the simulated
+//! devices), [`results`] (stored results), [`experiment`] (from a file to results), [`study`] (many
+//! runs from one file) and [`reproduction`] (experiments of papers).
 
 #![warn(missing_docs)]
 

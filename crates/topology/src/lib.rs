@@ -5,8 +5,8 @@
 //! [`Structure`] keeps what arithmetic routings need to know about regular fabrics.
 //!
 //! This crate may depend on the catalog, the units and random numbers, but not on routing or
-//! simulation. Start with [`Topology`], then `grid.rs` as a simple kind. The kinds are registered in
-//! `blueprint.rs`; other crates can add topologies through [`Blueprint`] and [`Builder`].
+//! simulation. Start with [`Topology`], then `grid.rs` as a simple kind. The kinds are registered
+//! in `blueprint.rs`; other crates can add topologies through [`Blueprint`] and [`Builder`].
 //!
 //! ```
 //! use netloom_topology::{Blueprint, FatTree, Peer};

@@ -130,7 +130,7 @@ fn impossible_numbers_are_refused_at_their_key() {
 }
 
 mod any_shape {
-    use super::check;
+    use super::promises::check;
     use netloom_topology::{
         Arrangement, Blueprint, Dragonfly, GroupLinks, Megafly, Mesh, ParallelFatTree, Peer,
         Placement, RandomRegular, Topology, Torus,

@@ -37,7 +37,7 @@ params! {
         /// packets.
         pub mark_above: f64 = 0.5,
     }
-    removed { "mark-base" = "\"normal\"": "a stash is no part of the buffer" }
+    removed { "mark-base" = "\"normal\"": "the buffer does not include a stash" }
     check |it, section| {
         let ranges = [
             ("keep", it.keep, (0.01..=0.99).contains(&it.keep), "use 0.01 to 0.99"),
