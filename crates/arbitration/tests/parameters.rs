@@ -31,11 +31,7 @@ fn mistakes_are_reported() {
             "table = [[16, 3]]",
             "entry 0: SL16 is not a service level; service levels are SL0 to SL15",
         ),
-        (
-            "bxi-deficit",
-            "table = [[0, 3]]\nflit = \"256 B\"",
-            "",
-        ),
+        ("bxi-deficit", "table = [[0, 3]]\nflit = \"256 B\"", ""),
         (
             "bxi-deficit",
             "table = [[0, 3]]\nk = 0",
